@@ -158,7 +158,7 @@ func TagsWillShow(ctx context.Context, h *app.App) bool {
 		return false
 	}
 	m := h.Manager(repository)
-	hidden, err := m.Undecorated(ctx, turnTags)
+	hidden, err := m.Remotes().Undecorated(ctx, turnTags)
 	if err != nil || hidden {
 		return false
 	}
@@ -172,12 +172,12 @@ func HideTags(ctx context.Context, h *app.App) error {
 	if err != nil {
 		return err
 	}
-	return h.Manager(repository).Undecorate(ctx, turnTags)
+	return h.Manager(repository).Remotes().Undecorate(ctx, turnTags)
 }
 
 // decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
 func decorationNote(ctx context.Context, m worktree.Manager) []string {
-	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+	if hidden, err := m.Remotes().Undecorated(ctx, turnTags); err != nil || hidden {
 		return nil
 	}
 	return []string{"turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"}
@@ -193,12 +193,12 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
 		return
 	}
-	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+	if hidden, err := m.Remotes().Undecorated(ctx, turnTags); err != nil || hidden {
 		return
 	}
 	if !fix {
 		f.fine("turn tags show in git log", "paw doctor --fix")
-	} else if err := m.Undecorate(ctx, turnTags); err != nil {
+	} else if err := m.Remotes().Undecorate(ctx, turnTags); err != nil {
 		f.wrong(errs.WithHints(err, hideTags))
 	} else {
 		f.fine("git log no longer names turn tags: " + hideTags)

@@ -141,7 +141,7 @@ func (c *Compared) Turn() int { return c.look.Last }
 
 // Patch writes what changed from the one to the other.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
-	return c.reader.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
+	return c.reader.Objects().Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
 }
 
 // ends are the two commits that a range or another agent means.

@@ -202,28 +202,28 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 		f.wrong(err)
 		return
 	}
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		f.wrong(err)
 		return
 	}
 	for _, e := range entries {
-		if e.Head == "" && !e.Bare {
+		if e.Head == "" && !e.Bare && (e.Branch == "" || e.Unregistered()) { // a branch may have no commit
 			f.wrong(errs.New(errs.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
 		}
 	}
-	places, err := m.Unended(ctx)
+	places, err := m.Registry().Unended(ctx)
 	if err != nil {
 		f.wrong(err)
 	}
 	for _, place := range places {
-		err := m.SettledAt(ctx, place)
+		err := m.Journals().SettledAt(ctx, place)
 		if err == nil {
 			err = errs.New(errs.Failed, "%s: its index is still locked by a paw that was killed", place.Path).Hint("paw recover %s", s.Name)
 		}
 		f.wrong(err)
 	}
-	for _, dir := range m.Undeleted(sweepPatience) {
+	for _, dir := range m.Trash().Undeleted(sweepPatience) {
 		f.wrong(errs.New(errs.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", errs.Quote(dir)))
 	}
 	if kept := keptTrash(m); kept != "" {

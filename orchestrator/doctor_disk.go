@@ -111,7 +111,7 @@ const sweepPatience = time.Hour
 // keptTrash says how much paw keeps in the trash folder of a repository, "" for
 // nothing. Only the user knows when it may go.
 func keptTrash(m worktree.Manager) string {
-	kept, dir := m.Kept()
+	kept, dir := m.Trash().Kept()
 	if len(kept) == 0 {
 		return ""
 	}

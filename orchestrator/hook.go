@@ -9,12 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"paw/config"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -134,7 +136,22 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	if ended || leaving != "" {
 		children.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
 	}
+	if ended || leaving != "" || began && c.Facts().SilentErrors {
+		queue.Wake(h, sessionName, os.Getpid(), limited(h, sessionName, agentName, ended) || began && !ended && limits(h))
+	}
 	return err
+}
+
+// limits reports whether something is to be done about usage limits.
+func limits(h *app.App) bool { return h.Config.Limits.Then != config.ThenTell }
+
+// limited reports whether a limit has ended the last turn of an agent, about which something is to be done.
+func limited(h *app.App, sessionName, agentName string, ended bool) bool {
+	if !ended || !limits(h) {
+		return false
+	}
+	last, err := h.TurnDir(sessionName, agentName).Last()
+	return err == nil && last != nil && last.Limit != nil
 }
 
 // How a turn is followed that may not be over, or that another prompt waits behind: often at first, and for a minute at

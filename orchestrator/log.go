@@ -99,7 +99,7 @@ func Branches(ctx context.Context, h *app.App) []string {
 	if err != nil {
 		return nil
 	}
-	refs, err := h.Manager(repository).Refs(ctx, "refs/heads/")
+	refs, err := h.Manager(repository).Refs().List(ctx, "refs/heads/")
 	if err != nil {
 		return nil
 	}

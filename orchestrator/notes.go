@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -51,8 +52,8 @@ func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []
 			continue
 		}
 		own := ""
-		if head, err := m.Head(ctx, ""); err == nil {
-			if work, err := m.Work(ctx, head, w.BaseCommit, "", 0); err == nil {
+		if head, err := m.Refs().Head(ctx, ""); err == nil {
+			if work, err := m.Objects().Work(ctx, head, w.BaseCommit, "", 0); err == nil {
 				own = fmt.Sprintf(" with %s of its own", errs.Counted(work.CommitCount, "commit"))
 			}
 		}
@@ -69,6 +70,12 @@ func cliNotes(h *app.App, s *session.Session) []string {
 	}
 	if problem := h.Config.TrustProblem; problem != nil {
 		notes = append(notes, fmt.Sprintf("nothing of the repository counts as trusted: %v", problem))
+	}
+	env := app.Variables(h.UserEnv())
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Worktree.Env)) {
+		if _, exported := env[name]; exported {
+			notes = append(notes, fmt.Sprintf("%s of your shell does not reach the agents: worktree.env sets it", name))
+		}
 	}
 	for _, key := range h.Config.Ignored {
 		notes = append(notes, ignoredText(key))

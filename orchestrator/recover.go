@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -192,6 +193,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 		return Recovered{}, err
 	}
 	nameCut(ctx, h, f, jobs)
+	namePorts(f.Session, jobs)
 	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
@@ -221,6 +223,7 @@ func planSession(ctx context.Context, h *app.App, s *session.Session, o RecoverO
 		return Recovered{}, err
 	}
 	nameCut(ctx, h, f, jobs)
+	namePorts(s, jobs)
 	waits, err := children.WaitsOf(ctx, h, s, observe.AskTmux(h))
 	return Recovered{Session: s, Results: children.WithWaits(launch.Foretold(s, jobs), waits)}, err
 }
@@ -280,6 +283,12 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	if err != nil {
 		return Recovered{}, err
 	}
+	if !nothing {
+		err = queue.HoldAll(ctx, h, name, "recover")
+	}
+	if queue.Wake(h, name, 0, false); err != nil {
+		return Recovered{}, err
+	}
 	waits, err := children.ResumeWaits(ctx, h, s, observe.AskTmux(h))
 	if err != nil {
 		return Recovered{}, err
@@ -297,7 +306,7 @@ func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Sessio
 	m := h.Manager(here)
 	for _, w := range s.Agents {
 		if path := places[w.Name]; path != "" {
-			if err := m.Follow(ctx, app.PlanOf(s, w), path); err != nil {
+			if err := m.Registry().Follow(ctx, app.PlanOf(s, w), path); err != nil {
 				return nil, err
 			}
 		}
@@ -339,7 +348,7 @@ func repair(ctx context.Context, h *app.App, s *session.Session) error {
 		return err
 	}
 	for _, w := range s.Agents {
-		locked, err := m.Lock(ctx, app.PlanOf(s, w))
+		locked, err := m.Registry().Lock(ctx, app.PlanOf(s, w))
 		if err != nil {
 			return err
 		}

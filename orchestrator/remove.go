@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/landing"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
 	"paw/session"
 )
@@ -24,6 +25,10 @@ func Remove(ctx context.Context, h *app.App, s *session.Session, names []string,
 		return teardown.Removal{}, err
 	}
 	if err := h.RequireGit(ctx); err != nil {
+		return teardown.Removal{}, err
+	}
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
 		return teardown.Removal{}, err
 	}
 	plan, err := teardown.PlanRemoval(ctx, h, s, names, o)
@@ -54,6 +59,10 @@ func tellStranded(h *app.App, s *session.Session) {
 // changed anything, when one agent cannot be removed.
 func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Options) (*teardown.Purged, error) {
 	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
 		return nil, err
 	}
 	plan, err := teardown.PlanPurge(ctx, h, s, o)
@@ -88,6 +97,11 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 		if p, err := teardown.PlanStop(f, o); o.DryRun || err == nil && p.Already {
 			nameQueued(h, &p)
 			return &p, err
+		}
+	}
+	if len(o.Agents) == 0 { // whatever comes of it: what is ended begins nothing by itself
+		if err := queue.HoldAll(ctx, h, s.Name, "stop"); err != nil {
+			return nil, err
 		}
 	}
 	stopped, err := teardown.StopNow(ctx, h, s, o)

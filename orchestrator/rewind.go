@@ -35,7 +35,7 @@ type Rewound struct {
 func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
 		if n == 0 {
-			return t.Agent.BaseCommit, nil
+			return t.Agent.Start(), nil
 		}
 		list, _, err := turns.List(ctx, h, t.M, s, *t.Agent)
 		if err != nil {
@@ -65,7 +65,7 @@ func EndOfTurn(n int) string {
 // UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
-		if ended, err := t.M.EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
+		if ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
 			return "", err
 		} else if ended != nil {
 			h.Notef("%s: %s", agentName, ended)
@@ -88,11 +88,11 @@ func undone(w *session.Agent, last int) (at int, words string) {
 		return at, "with the last update again, " + afterTurn(at)
 	case shift != nil && shift.Kind == session.ShiftUpdate:
 		at = w.Rewound.At(last)
-		return at, "as before the last update, " + afterTurn(at)
+		return at, "update undone, " + afterTurn(at)
 	case w.Rewound == nil:
-		return last, "as before the last rewind"
+		return last, "rewind undone"
 	}
-	return w.Rewound.From, "as before the last rewind, " + afterTurn(w.Rewound.From)
+	return w.Rewound.From, "rewind undone, " + afterTurn(w.Rewound.From)
 }
 
 // afterTurn says where in its turns a worktree is that somebody may have changed since.
@@ -139,7 +139,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, agai
 		if err := rewound.intend(ctx, h, kind, last, to); err != nil {
 			return err
 		}
-		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
+		done, err := t.M.Moves().Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
 			Rescue: turn.RewindRef(w.TurnSession, h.Now(), newest), Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
@@ -195,19 +195,20 @@ func numberOf(last *turn.Record) int {
 func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record) error {
 	number := numberOf(last)
 	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
-		r.At, r.To = number, "as before the last rewind"
+		r.At, r.To = number, "rewind undone"
 		return r.withdraw(ctx, h, nil)
 	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
 			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
+				w.Rewound.MovedTo(r.Head)
 				return nil // it is where it was among the turns
 			}
 			from := w.Rewound.At(number)
 			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before
 				from = w.Rewound.From
 			}
-			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number}
+			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number, Head: r.Head}
 			if r.RescueRef == "" {
 				w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
 			}

@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -52,9 +53,9 @@ func (s *Seen) String() string {
 	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
 	switch {
 	case s.Shown:
-		text = s.Agent + ": seen as it was shown"
+		text = s.Agent + ": marked as seen, as it was shown"
 	case s.Turn == "":
-		return s.Agent + ": seen as it is now"
+		return s.Agent + ": marked as seen"
 	}
 	switch s.ToReview {
 	case 0:
@@ -124,6 +125,7 @@ func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.
 	if ended {
 		notifyOf(h, s.Name, w.Name, time.Time{}) // nobody has told of it
 		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
+		queue.Wake(h, s.Name, 0, limited(h, s.Name, w.Name, true))
 	}
 	return ended, err
 }

@@ -6,6 +6,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
 )
@@ -18,4 +19,24 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	}
 	defer children.ClaimAll(h, s.Name)
 	return typing.Send(ctx, h, s, agentName, prompt, wait)
+}
+
+// SendAgain sends an agent what was queued in its CLI when that ended, each prompt once, whoever else does the same, and calls each
+// for every prompt that was sent.
+func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, wait bool, each func(*typing.Sent)) error {
+	if err := observe.RefuseHalfMoved(ctx, h, s, agentName); err != nil {
+		return err
+	}
+	defer children.ClaimAll(h, s.Name)
+	turns.CloseDead(ctx, h, s, agentName)
+	for _, one := range h.LostPrompts(s.Name, agentName) {
+		sent, err := typing.SendAgain(ctx, h, s, agentName, one, wait)
+		if err != nil {
+			return err
+		}
+		if sent != nil {
+			each(sent)
+		}
+	}
+	return nil
 }

@@ -186,7 +186,10 @@ func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, app.LockWait)
 	defer cancel()
-	if err := h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) }); err != nil {
+	err = h.GivePorts(ctx, s, func() error {
+		return h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) })
+	})
+	if err != nil {
 		var taken *session.TakenError
 		if errors.As(err, &taken) {
 			return errs.New(errs.Usage, "%w", err).Hint("paw status --all")

@@ -75,7 +75,7 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	none := AgentUsage{Agent: w.Name, CLI: w.CLI}
 	c, known := h.CLIs.Get(w.CLI)
 	if !known || !c.Facts().Metered {
-		none.Unknown = "its CLI's record says nothing of it"
+		none.Unknown = "the CLI's record says nothing of it"
 		return none
 	}
 	_, executable, _ := h.ProgramOf(w)

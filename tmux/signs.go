@@ -186,9 +186,10 @@ func (c *Client) SetLabels(ctx context.Context, labels map[string]Label) error {
 	return err
 }
 
-// Timer has tmux run a program once, after a delay. Of several timers of a pane the last one counts: a program that was
-// started by an earlier one can tell by TimerMark.
+// Timer has tmux run a program once, after a delay. Of several timers of a pane with the same name the last one counts: a
+// program that was started by an earlier one can tell by TimerMark.
 type Timer struct {
+	Name    string // a word, "" for the first kind of timers that there was
 	Pane    string // its id
 	Mark    string // a word, new for each chain of timers
 	After   time.Duration
@@ -204,8 +205,13 @@ var argument = lazyregexp.New(`^[a-zA-Z0-9_-]+$`)
 // variable is the name of an environment variable that is safe in a shell command.
 var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 
-// timerMark is the option of a pane that has the mark of its last timer.
-const timerMark = "@paw_timer"
+// timerMark is the option of a pane that has the mark of its last timer of a name.
+func timerMark(name string) string {
+	if name == "" {
+		return "@paw_timer"
+	}
+	return "@paw_timer_" + name
+}
 
 // SetTimer starts a timer. The program and its environment travel in the environment of the session, under names of
 // their own; the shell command has only words.
@@ -213,7 +219,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 	if err := errors.Join(checkID('$', sessionID), checkID('%', t.Pane)); err != nil {
 		return err
 	}
-	for _, word := range append([]string{t.Mark}, t.Words...) {
+	for _, word := range append([]string{t.Mark, "x" + t.Name}, t.Words...) {
 		if !argument.MatchString(word) {
 			return errors.New("timer: not a word: " + word)
 		}
@@ -233,12 +239,12 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 	shell += ` "$PAW_TIMER_PROGRAM" ` + strings.Join(t.Words, " ")
 	delay := strconv.FormatFloat(t.After.Seconds(), 'f', -1, 64)
 	_, err := c.callPieces(ctx, append(commands,
-		command{"set-option", "-p", "-t", t.Pane, timerMark, t.Mark},
+		command{"set-option", "-p", "-t", t.Pane, timerMark(t.Name), t.Mark},
 		command{"run-shell", "-b", "-d", delay, "-t", t.Pane, shell}))
 	return err
 }
 
-// TimerMark is the mark of the last timer of a pane, "" without one.
-func (c *Client) TimerMark(ctx context.Context, pane string) (string, error) {
-	return c.fact(ctx, pane, "#{"+timerMark+"}")
+// TimerMark is the mark of the last timer of a pane with that name, "" without one.
+func (c *Client) TimerMark(ctx context.Context, pane, name string) (string, error) {
+	return c.fact(ctx, pane, "#{"+timerMark(name)+"}")
 }

@@ -22,7 +22,7 @@ func TestTimer(t *testing.T) {
 		t.Fatal(err)
 	}
 	pane := created.Panes["a1"]
-	if mark, err := c.TimerMark(t.Context(), pane); mark != "" || err != nil {
+	if mark, err := c.TimerMark(t.Context(), pane, ""); mark != "" || err != nil {
 		t.Errorf("mark %q, %v", mark, err)
 	}
 	for _, mark := range []string{"one", "two"} {
@@ -42,8 +42,17 @@ func TestTimer(t *testing.T) {
 			t.Errorf("%s said %q, want %q", mark, said, want)
 		}
 	}
-	if mark, err := c.TimerMark(t.Context(), pane); mark != "two" || err != nil {
+	if mark, err := c.TimerMark(t.Context(), pane, ""); mark != "two" || err != nil {
 		t.Errorf("mark %q, %v", mark, err)
+	}
+	other := Timer{Name: "other", Pane: pane, Mark: "three", After: time.Hour, Program: program, Words: []string{"three"}}
+	if err := c.SetTimer(t.Context(), created.SessionID, other); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := c.TimerMark(t.Context(), pane, "")
+	second, _ := c.TimerMark(t.Context(), pane, "other")
+	if first != "two" || second != "three" {
+		t.Errorf("marks %q and %q", first, second)
 	}
 }
 
@@ -53,6 +62,7 @@ func TestTimerTakesWordsOnly(t *testing.T) {
 		session string
 		timer   Timer
 	}{
+		"name":     {"$1", Timer{Pane: "%1", Mark: "m", Name: "a b"}},
 		"session":  {"shop", Timer{Pane: "%1", Mark: "m"}},
 		"pane":     {"$1", Timer{Pane: "one", Mark: "m"}},
 		"mark":     {"$1", Timer{Pane: "%1", Mark: "a b"}},

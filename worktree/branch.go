@@ -27,16 +27,16 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 	if len(expect) == 0 {
 		return stay
 	}
-	merged, err := m.Merged(ctx, expect, into)
+	merged, err := m.Refs().MergedBranches(ctx, expect, into)
 	if err != nil {
 		return all(err)
 	}
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return all(err)
 	}
 	defer x.release()
-	holders, err := m.Holders(ctx)
+	holders, err := m.Registry().Holders(ctx)
 	if err != nil {
 		return all(err)
 	}
@@ -57,7 +57,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 		for _, branch := range branches {
 			fmt.Fprintf(&input, "delete refs/heads/%s\x00%s\x00", branch, expect[branch])
 		}
-		_, err := m.home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
+		_, err := m.Objects().home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
 		return err
 	}
 	if remove(doomed) == nil {
@@ -76,7 +76,7 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 	if err := checkBranchName(branch); err != nil {
 		return false, err
 	}
-	tip, err := m.Tip(ctx, branch)
+	tip, err := m.Refs().Tip(ctx, branch)
 	if tip == "" || err != nil {
 		return false, err
 	}
@@ -92,27 +92,27 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 	return true, nil
 }
 
-// Merged returns the branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
+// MergedBranches returns the branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
 // process where a tip is another commit than into.
-func (m Manager) Merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
+func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
-		into = cmp.Or(m.headOf(cmp.Or(m.Repository.GitDir, m.Repository.CommonDir)), into)
+		into = cmp.Or(r.headOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
 	}
 	if !isOID(into) {
 		var err error
-		if into, err = m.Head(ctx, into); err != nil {
+		if into, err = r.Head(ctx, into); err != nil {
 			return nil, err
 		}
 	}
 	var others []string
 	for _, tip := range tips {
-		if tip != into {
+		if tip != into && !r.objects.known.isBefore(tip, into) {
 			others = append(others, tip)
 		}
 	}
 	var own []string // commits that into does not have: a tip is among them unless it is merged
 	if len(others) > 0 {
-		out, err := m.home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
+		out, err := r.objects.home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
 		if err != nil {
 			return nil, err
 		}
@@ -127,19 +127,15 @@ func (m Manager) Merged(ctx context.Context, tips map[string]string, into string
 
 // Tip is the commit of a branch, "" when there is none of exactly this name. It starts git only where the files of the
 // ref store do not tell.
-func (m Manager) Tip(ctx context.Context, branch string) (string, error) {
-	files, err := refsInFiles(m.Repository.CommonDir)
+func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
+	files, err := r.tellsByFiles()
 	if err != nil {
 		return "", err
 	}
-	cfg, err := readCore(m.Repository.CommonDir)
-	if err != nil {
-		return "", err
+	if files {
+		return (&refReader{commonDir: r.Repository.CommonDir}).resolve("refs/heads/" + branch), nil
 	}
-	if files && !cfg.ignoreCase {
-		return (&refReader{commonDir: m.Repository.CommonDir}).resolve("refs/heads/" + branch), nil
-	}
-	tips, err := m.Branches(ctx, []string{branch})
+	tips, err := r.Branches(ctx, []string{branch})
 	return tips[branch], err
 }
 

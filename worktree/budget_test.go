@@ -40,7 +40,7 @@ func (w *turns) budgeted(ref string, b Budget) (Snapshot, error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
-	s, err := w.m.SnapshotWithin(ctx, w.p.Path, ref, "m", w.scratch, b)
+	s, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, ref, "m", w.scratch, b)
 	if ctx.Err() != nil {
 		w.t.Fatalf("nothing has stopped it: %v", err)
 	}
@@ -186,15 +186,15 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	w := newTurns(t, "")
 	ctx := t.Context()
 	end := func(n int) error {
-		if _, err := w.m.SnapshotWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, Budget{}); err != nil {
+		if _, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, Budget{}); err != nil {
 			return err
 		}
-		_, err := w.m.CreateRef(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)
+		_, err := w.m.Refs().Create(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)
 		return err
 	}
 	w.ageSettings()
 	do := counted(t)
-	do("claim", 1, func() error { _, err := w.m.Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
+	do("claim", 1, func() error { _, err := w.m.Refs().Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
 	do("turn tags", 0, func() error { _, _, err := TagNames(w.m.Repository.CommonDir, "afk-"); return err })
 	do("snapshot and tag, clean", 4, func() error { return end(1) })
 	writeFile(t, w.path("new"), "x\n")
@@ -205,13 +205,13 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	do("snapshot and tag, unchanged", 3, func() error { return end(4) })
 	writeFile(t, w.path("a.txt"), "x\n")
 	do("rewind", 13, func() error {
-		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
+		_, err := w.m.Moves().Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 		return err
 	})
 	do("diff", 1, func() error {
-		return w.m.Diff(ctx, w.p.Path, "refs/paw/s_agent/turn/1", "refs/paw/s_agent/turn/2", false, false, io.Discard)
+		return w.m.Objects().Diff(ctx, w.p.Path, "refs/paw/s_agent/turn/1", "refs/paw/s_agent/turn/2", false, false, io.Discard)
 	})
 	do("delete refs", 1, func() error {
-		return w.m.DeleteRefs(ctx, map[string]string{"refs/tags/afk-s_agent-1": w.base, "refs/tags/afk-s_agent-2": w.base})
+		return w.m.Refs().Delete(ctx, map[string]string{"refs/tags/afk-s_agent-1": w.base, "refs/tags/afk-s_agent-2": w.base})
 	})
 }

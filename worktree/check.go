@@ -19,25 +19,32 @@ import (
 	"paw/config/disk"
 )
 
-// CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
+// Checks are worktrees without a branch, in which states are looked at.
+type Checks struct {
+	Repository Repository
+
+	m Manager
+}
+
+// Place makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
 // way. One that is there already is taken, where it is now. The path is "" with an error.
-func (m Manager) CheckPlace(ctx context.Context, p Plan) (path string, err error) {
-	e, err := m.find(ctx, madeBy(p.Owner))
+func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
+	e, err := c.m.Registry().find(ctx, madeBy(p.Owner))
 	if err != nil {
 		return "", err
 	}
 	if e != nil {
 		p.Path = e.Path
 	}
-	if !m.madeWhole(p.Path) {
-		if err := m.dropBranch(ctx, p.Branch, p.Base); err != nil {
+	if !c.madeWhole(p.Path) {
+		if err := c.dropBranch(ctx, p.Branch, p.Base); err != nil {
 			return "", err
 		}
-		if _, err := m.Create(ctx, []Plan{p}, nil); err != nil {
+		if _, err := c.m.Create(ctx, []Plan{p}, nil); err != nil {
 			return "", err
 		}
 	}
-	admin, err := verified(p.Path, m.Repository.CommonDir, "")
+	admin, err := verified(p.Path, c.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
@@ -45,66 +52,66 @@ func (m Manager) CheckPlace(ctx context.Context, p Plan) (path string, err error
 		return "", err
 	}
 	head := Entry{AdminDir: admin}
-	head.readHead(&refReader{commonDir: m.Repository.CommonDir})
+	head.readHead(&refReader{commonDir: c.Repository.CommonDir})
 	if head.Branch == p.Branch && head.Head != "" {
 		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head.Head)...); err != nil {
 			return "", err
 		}
 	}
-	return p.Path, m.dropBranch(ctx, p.Branch, "")
+	return p.Path, c.dropBranch(ctx, p.Branch, "")
 }
 
 // madeWhole reports whether a worktree was made at path, and completely.
-func (m Manager) madeWhole(path string) bool {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (c Checks) madeWhole(path string) bool {
+	admin, err := verified(path, c.Repository.CommonDir, "")
 	return err == nil && exists(filledMark(admin))
 }
 
 // dropBranch deletes the branch that a worktree without one was made from, unless it is at the commit keep.
-func (m Manager) dropBranch(ctx context.Context, branch, keep string) error {
-	tip, err := m.BranchTip(ctx, branch)
+func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
+	tip, err := c.m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" || tip == keep {
 		return err
 	}
-	return m.DeleteRefs(ctx, map[string]string{"refs/heads/" + branch: tip})
+	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// EndChecks ends what a check has left running at path whose paw was killed, and returns the processes. The caller has the place alone.
-func (m Manager) EndChecks(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
+// End ends what a check has left running at path whose paw was killed, and returns the processes. The caller has the place alone.
+func (c Checks) End(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
 
-// ShowState makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What
+// Show makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What
 // somebody left there, in no commit, is kept under rescueRef, "" when there was nothing. What the last check left, and nobody
 // has touched since, is kept under leftRef in place of what an earlier check left.
-func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
-	to, err := m.goal(ctx, commit)
+func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
+	to, err := c.m.Objects().goal(ctx, commit)
 	if err != nil {
 		return "", err
 	}
-	if _, err := m.EndMoveIn(ctx, path); err != nil { // nobody works there: a check that was killed is over
+	if _, err := c.m.Moves().EndMoveIn(ctx, path); err != nil { // nobody works there: a check that was killed is over
 		return "", err
 	}
 	untouched := leftByCheck(path)
 	to.head = to.commit
-	done, err := m.rewindTo(ctx, path, to, RewindOptions{Rescue: rescueRef, Command: "paw check"})
+	done, err := c.m.Moves().rewindTo(ctx, path, to, RewindOptions{Rescue: rescueRef, Command: "paw check"})
 	if err != nil || done.Commit != done.HeadBefore && !untouched {
 		return done.Ref, err
 	}
 	if done.Commit != done.HeadBefore {
-		if err := m.SetRef(ctx, leftRef, done.Commit); err != nil {
+		if err := c.m.Refs().Set(ctx, leftRef, done.Commit); err != nil {
 			return done.Ref, err
 		}
 	}
 	if done.Ref == "" { // nothing has changed
 		return "", nil
 	}
-	return "", m.DeleteRefs(ctx, map[string]string{done.Ref: done.Commit})
+	return "", c.m.Refs().Delete(ctx, map[string]string{done.Ref: done.Commit})
 }
 
-// RunCheck runs a command of the project through sh in the worktree at path, with its output going to out, and without the
+// Run runs a command of the project through sh in the worktree at path, with its output going to out, and without the
 // variables of git.LocalEnv. It leaves no process of its group behind when ctx ends. It returns the exit code of the command,
 // -1 when it was ended by a signal.
-func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
-	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
+	if err := Verify(path, c.Repository.CommonDir, ""); err != nil {
 		return 0, err
 	}
 	running, err := markRunning(path)
@@ -155,9 +162,9 @@ func leftByCheck(path string) bool {
 	return err == nil && bytes.Equal(noted, now[:])
 }
 
-// CheckPlaceOf is the worktree that CheckPlace made for an owner, "" for none.
-func (m Manager) CheckPlaceOf(ctx context.Context, owner string) (string, error) {
-	e, err := m.find(ctx, madeBy(owner))
+// PlaceOf is the worktree that Place made for an owner, "" for none.
+func (c Checks) PlaceOf(ctx context.Context, owner string) (string, error) {
+	e, err := c.m.Registry().find(ctx, madeBy(owner))
 	if e == nil || !hasGitFile(e.Path) {
 		return "", err
 	}
@@ -181,30 +188,30 @@ const setUpFormat = "1"
 
 // Fingerprint tells what is copied, linked and run from anything else.
 func (s Setup) Fingerprint() string {
-	text, _ := json.Marshal([]any{setUpFormat, s.Copy, s.Link, s.Command})
+	text, _ := json.Marshal([]any{setUpFormat, s.Copy, s.Link, s.Command, s.For})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// SetUpCheckPlace is SetUp for a check worktree that has the files of a commit. It does nothing where the last set-up ended
+// SetUp is SetUp for a check worktree that has the files of a commit. It does nothing where the last set-up ended
 // well, was the same one, and had the same lock files. The error is that of the set-up command: what is checked then would
 // not be what lands.
-func (m Manager) SetUpCheckPlace(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
+	admin, err := verified(path, c.Repository.CommonDir, "")
 	if err != nil {
 		return nil, err
 	}
-	state, err := m.setUpState(ctx, commit, s)
+	state, err := c.setUpState(ctx, commit, s)
 	if err != nil || readLine(setUpMark(admin)) == state {
 		return nil, err
 	}
 	if err := removeFile(setUpMark(admin)); err != nil {
 		return nil, err
 	}
-	if err := m.dropLinks(ctx, path); err != nil {
+	if err := c.dropLinks(ctx, path); err != nil {
 		return nil, err
 	}
-	problems := m.SetUp(ctx, path, s)
+	problems := c.m.SetUp(ctx, path, s)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -227,8 +234,8 @@ func (e *SetUpError) Error() string {
 func (e *SetUpError) Unwrap() error { return e.Err }
 
 // setUpState tells apart the states of a check worktree after a set-up: what was to be done, and the lock files of a commit.
-func (m Manager) setUpState(ctx context.Context, commit string, s Setup) (string, error) {
-	out, err := m.home().Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string, error) {
+	out, err := c.m.Objects().home().Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return "", err
 	}
@@ -243,8 +250,8 @@ func (m Manager) setUpState(ctx context.Context, commit string, s Setup) (string
 }
 
 // dropLinks removes the links into the main checkout that an older paw, or somebody, has made in a check worktree.
-func (m Manager) dropLinks(ctx context.Context, path string) error {
-	links, err := m.LinksToMain(ctx, path)
+func (c Checks) dropLinks(ctx context.Context, path string) error {
+	links, err := c.m.LinksToMain(ctx, path)
 	for _, l := range links {
 		if err := removeFile(filepath.Join(path, l.Name)); err != nil {
 			return err

@@ -22,8 +22,8 @@ type Checkout struct {
 // CheckoutOf finds where a branch is checked out, nil when it is nowhere. *ConflictError when it is in several places, when
 // the place is not there or not what it should be, and when a merge, rebase or the like is not finished there; *MoveError when
 // a move of paw has not ended there.
-func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
-	entries, err := m.List(ctx)
+func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
+	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 			return nil, conflict("", "", "branch %s: checked out at %s and at %s", branch, found.Path, e.Path)
 		}
 		found = &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}
-		if err := m.SettledAt(ctx, *found); err != nil {
+		if err := r.journals.SettledAt(ctx, *found); err != nil {
 			return nil, err
 		}
 		if name := operation(e.AdminDir); name != "" {
@@ -46,12 +46,12 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 			return nil, conflict("", "git -C "+quote(e.Path)+" status", "branch %s: in use at %s", branch, e.Path)
 		}
 		if i > 0 {
-			err = Verify(e.Path, m.Repository.CommonDir, branch)
+			err = Verify(e.Path, r.Repository.CommonDir, branch)
 		} else if gitDir, ok := gitDirOf(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
 			err = &MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
 		}
 		if err != nil && !exists(e.Path) {
-			return nil, conflict("", "git -C "+quote(m.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
+			return nil, conflict("", "git -C "+quote(r.objects.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
 		}
 		if err != nil {
 			return nil, conflict("", "", "branch %s: %v", branch, err)
@@ -61,8 +61,8 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 }
 
 // CheckoutAt is the worktree with that directory, whatever it has checked out; nil when it is not registered any more.
-func (m Manager) CheckoutAt(ctx context.Context, path string) (*Checkout, error) {
-	e, err := m.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && samePath(e.Path, path) })
+func (r Registry) CheckoutAt(ctx context.Context, path string) (*Checkout, error) {
+	e, err := r.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && samePath(e.Path, path) })
 	if e == nil {
 		return nil, err
 	}
@@ -84,17 +84,18 @@ func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What
 // that is changed, staged, untracked or ignored and lies where the two differ. Whatever git was told to hide is seen, too.
 // Nothing is written. It is *ConflictError when the index has a conflict. Nothing is in the way in a checkout without an
 // index, which has no files of its branch.
-func (m Manager) Obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, error) {
+func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, error) {
 	if !exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
-	found, _, err := m.obstacles(ctx, c, from, to)
+	found, _, err := m.obstacles(ctx, c, from, to, "")
 	return found, err
 }
 
-// obstacles is Obstacles for a checkout with an index, and tells what is hidden where the commits differ.
-func (m Manager) obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, hidden, error) {
-	changes, err := changesBetween(ctx, m.home(), from, to)
+// obstacles is Obstacles for a checkout with an index, and tells what is hidden where the commits differ. With keep, which is "" for none, the
+// copy of the index in which git has noted what it saw becomes that file, where it is as the real one but for that.
+func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, keep string) ([]Obstacle, hidden, error) {
+	changes, err := m.objects.changesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
 	}
@@ -103,7 +104,7 @@ func (m Manager) obstacles(ctx context.Context, c Checkout, from, to string) ([]
 		return nil, hidden{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.lookAt(ctx, c.Path, c.AdminDir, dir)
+	l, err := m.snapshots.lookAt(ctx, c.Path, c.AdminDir, dir)
 	if err != nil {
 		return nil, hidden{}, err
 	}
@@ -119,16 +120,20 @@ func (m Manager) obstacles(ctx context.Context, c Checkout, from, to string) ([]
 		return nil, hidden{}, err
 	}
 	alike, err := m.alike(ctx, changes, to)
-	return append(found, alike...), l.hiddenOf(changes), err
+	hides := l.hiddenOf(changes)
+	if keep != "" && err == nil && l.asReal() && !exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {
+		hides.refreshed = keep
+	}
+	return append(found, alike...), hides, err
 }
 
 // alike finds new files whose names are those of others but for case, where the file system takes them for one.
-func (m Manager) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
+func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
 	cfg, err := readCore(m.Repository.CommonDir)
 	if err != nil || !cfg.ignoreCase {
 		return nil, err
 	}
-	out, err := m.home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
+	out, err := m.objects.home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +203,11 @@ type change struct {
 func (c change) gitlink() bool {
 	gitlink := modeGitlink
 	return c.oldMode == gitlink || c.mode == gitlink
+}
+
+// changesBetween lists what differs between two trees, by name, and asks git once for the same two.
+func (o Objects) changesBetween(ctx context.Context, from, to string) ([]change, error) {
+	return o.known.changesBetween(from, to, func() ([]change, error) { return changesBetween(ctx, o.home(), from, to) })
 }
 
 // changesBetween lists what differs between two trees, by name.

@@ -27,7 +27,7 @@ func TestClaimingProcess(t *testing.T) {
 	}
 	times, _ := strconv.Atoi(order[3])
 	for range times {
-		n, err := Manager{Repository: r}.Claim(t.Context(), "refs/paw/"+order[1]+"/claim/", 1, order[2])
+		n, err := Manager{Repository: r}.Refs().Claim(t.Context(), "refs/paw/"+order[1]+"/claim/", 1, order[2])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestEightProcessesClaimWhileRefsArePacked(t *testing.T) {
 
 func wantClaim(t *testing.T, w *world, atLeast, want int) {
 	t.Helper()
-	got, err := w.m.Claim(t.Context(), "refs/paw/s_a/claim/", atLeast, w.base)
+	got, err := w.m.Refs().Claim(t.Context(), "refs/paw/s_a/claim/", atLeast, w.base)
 	if err != nil || got != want {
 		t.Errorf("at least %d: got %d, %v, want %d", atLeast, got, err, want)
 	}
@@ -153,7 +153,7 @@ func TestClaimsSurvivePrunedAndDeletedTags(t *testing.T) {
 	wantClaim(t, w, 0, 5)
 	w.git("gc", "--quiet", "--prune=now")
 	wantClaim(t, w, 0, 6)
-	if refs, err := w.m.Refs(t.Context(), "refs/paw/s_a/claim/"); err != nil || len(refs) != 6 {
+	if refs, err := w.m.Refs().List(t.Context(), "refs/paw/s_a/claim/"); err != nil || len(refs) != 6 {
 		t.Errorf("got %v, %v", refs, err)
 	}
 }
@@ -162,7 +162,7 @@ func TestClaimNamesStaleLock(t *testing.T) {
 	w := newWorld(t)
 	lock := filepath.Join(w.Dir, ".git/refs/paw/s_a/claim/1.lock")
 	writeFile(t, lock, "")
-	if _, err := w.m.Claim(t.Context(), "refs/paw/s_a/claim/", 0, w.base); err == nil || !strings.Contains(err.Error(), lock) {
+	if _, err := w.m.Refs().Claim(t.Context(), "refs/paw/s_a/claim/", 0, w.base); err == nil || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,10 +20,10 @@ type Work struct {
 // Work lists what commit has beyond base, with the titles of at most so many commits, and what snapshot has beyond
 // commit; a snapshot of "" has nothing. The user's settings for logs have no say. Paths are as git has them: they may
 // hold any character but NUL.
-func (m Manager) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
+func (o Objects) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
 	var w Work
 	since := base + ".." + commit
-	count, err := m.home().Line(ctx, "rev-list", "--count", "--end-of-options", since, "--")
+	count, err := o.home().Line(ctx, "rev-list", "--count", "--end-of-options", since, "--")
 	if err != nil {
 		return w, err
 	}
@@ -31,7 +31,7 @@ func (m Manager) Work(ctx context.Context, base, commit, snapshot string, most i
 		return w, err
 	}
 	if w.CommitCount > 0 && most > 0 {
-		log, err := m.home().Output(ctx, "-c", "log.showSignature=false", "log", "--no-color", "--no-decorate", "--encoding=UTF-8",
+		log, err := o.home().Output(ctx, "-c", "log.showSignature=false", "log", "--no-color", "--no-decorate", "--encoding=UTF-8",
 			"--format=%h %s", "--max-count="+strconv.Itoa(most), "--end-of-options", since, "--")
 		if err != nil {
 			return w, err
@@ -41,7 +41,7 @@ func (m Manager) Work(ctx context.Context, base, commit, snapshot string, most i
 	if snapshot == "" || snapshot == commit {
 		return w, nil
 	}
-	changed, err := m.home().Output(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--ignore-submodules=none",
+	changed, err := o.home().Output(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--ignore-submodules=none",
 		"-O/dev/null", "--end-of-options", commit, snapshot, "--")
 	if err != nil {
 		return w, err
@@ -64,7 +64,7 @@ type NewCommit struct {
 }
 
 // Commit makes a commit that no ref keeps. No hook runs.
-func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
+func (o Objects) Commit(ctx context.Context, c NewCommit) (string, error) {
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", c.Tree}
 	for _, parent := range c.Parents {
 		args = append(args, "-p", parent)
@@ -72,9 +72,9 @@ func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
 	if c.Sign {
 		args = append(args, "-S")
 	}
-	repo := m.home().WithEnv(c.Author...)
+	repo := o.home().WithEnv(c.Author...)
 	if c.Own {
-		repo = m.home().WithEnv(snapshotAuthor...)
+		repo = o.home().WithEnv(snapshotAuthor...)
 	}
 	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
 	var failed *git.Error
@@ -85,7 +85,11 @@ func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
 	case c.Sign && (failed.Said("failed to sign") || failed.Said("gpg") || failed.Said("signing")):
 		err = fmt.Errorf("%w: %w", ErrNotSigned, err)
 	}
-	return strings.TrimSpace(out), err
+	made := strings.TrimSpace(out)
+	if err == nil {
+		o.known.isTreeOf(made, c.Tree)
+	}
+	return made, err
 }
 
 // What keeps git from making a commit, beside its own words.
@@ -95,8 +99,8 @@ var (
 )
 
 // SignsCommits reports whether the user has told git to sign each commit.
-func (m Manager) SignsCommits(ctx context.Context) (bool, error) {
-	out, err := m.home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
+func (o Objects) SignsCommits(ctx context.Context) (bool, error) {
+	out, err := o.home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // not set
 		return false, nil
 	}
@@ -104,16 +108,23 @@ func (m Manager) SignsCommits(ctx context.Context) (bool, error) {
 }
 
 // TreeOf is the tree of a commit.
-func (m Manager) TreeOf(ctx context.Context, commit string) (string, error) {
-	return m.home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
+func (o Objects) TreeOf(ctx context.Context, commit string) (string, error) {
+	if tree := o.known.treeOf(commit); tree != "" {
+		return tree, nil
+	}
+	tree, err := o.home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
+	if err == nil {
+		o.known.isTreeOf(commit, tree)
+	}
+	return tree, err
 }
 
 // IsCommitOf reports whether a commit has a tree and one parent, all by their ids.
-func (m Manager) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
+func (o Objects) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
 	if !isOID(commit) {
 		return false, &RefError{Ref: commit}
 	}
-	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
+	out, err := o.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
 	return out == tree+" "+parent, err
 }
 
@@ -126,7 +137,7 @@ type CommitInfo struct {
 }
 
 // CommitsSince lists the commits of tip that are in none of the others, all by their ids, oldest first; merges are left out.
-func (m Manager) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+func (o Objects) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
 	args := []string{
 		"rev-list", "--reverse", "--topo-order", "--no-merges", "--no-commit-header", "--encoding=UTF-8",
 		"--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%aD%x00%B%x00%x00", tip,
@@ -134,7 +145,7 @@ func (m Manager) CommitsSince(ctx context.Context, tip string, others ...string)
 	for _, other := range others {
 		args = append(args, "^"+other)
 	}
-	out, err := m.home().Output(ctx, append(args, "--")...)
+	out, err := o.home().Output(ctx, append(args, "--")...)
 	if err != nil || out == "" {
 		return nil, err
 	}
@@ -159,8 +170,8 @@ type Touched struct {
 }
 
 // LastTouch is the newest commit of tip since another one that changed a path, nil when there is none.
-func (m Manager) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
-	out, err := m.home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
+func (o Objects) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
+	out, err := o.home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
 		"--format=%h%x00%an%x00%s%x00%(trailers:key=Paw-Agent,valueonly,separator=%x2C)", since+".."+tip, "--", path)
 	if err != nil || out == "" {
 		return nil, err
@@ -173,22 +184,32 @@ func (m Manager) LastTouch(ctx context.Context, since, tip, path string) (*Touch
 }
 
 // MergeBase is a common ancestor of two commits, "" when they have none.
-func (m Manager) MergeBase(ctx context.Context, one, other string) (string, error) {
-	base, err := m.home().Line(ctx, "merge-base", one, other)
+func (o Objects) MergeBase(ctx context.Context, one, other string) (string, error) {
+	base, err := o.home().Line(ctx, "merge-base", one, other)
 	if git.ExitCode(err) == 1 {
 		return "", nil
 	}
 	return base, err
 }
 
+// LastHeadIn returns the last commit that the log of HEAD of the linked worktree at path has, "" for none; there is false where no
+// worktree is at path.
+func (r Refs) LastHeadIn(path string) (last string, there bool) {
+	admin, err := verified(path, r.Repository.CommonDir, "")
+	if err != nil {
+		return "", false
+	}
+	return lastHead(admin), true
+}
+
 // WorktreeHead returns the commit that HEAD of the worktree at path is at. It
 // reads the files of the ref store, and starts git only where those do not tell.
-func (m Manager) WorktreeHead(ctx context.Context, path string) (string, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (r Refs) WorktreeHead(ctx context.Context, path string) (string, error) {
+	admin, err := verified(path, r.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
-	if head := m.headOf(admin); head != "" {
+	if head := r.headOf(admin); head != "" {
 		return head, nil
 	}
 	return in(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
@@ -196,29 +217,29 @@ func (m Manager) WorktreeHead(ctx context.Context, path string) (string, error) 
 
 // LastMessage returns the whole message of the newest commit that head has and
 // since has not, "" when there is none.
-func (m Manager) LastMessage(ctx context.Context, path, head, since string) (string, error) {
+func (o Objects) LastMessage(ctx context.Context, path, head, since string) (string, error) {
 	out, err := in(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
 	return strings.TrimSpace(out), err
 }
 
 // Has reports whether the repository has a commit. It starts git only where the repository's own store does not have it.
-func (m Manager) Has(ctx context.Context, commit string) bool {
-	return hasObject(m.Repository.CommonDir, commit) || m.home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
+func (o Objects) Has(ctx context.Context, commit string) bool {
+	return hasObject(o.Repository.CommonDir, commit) || o.home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
 }
 
 // SnapshotHead is the commit that HEAD was at when a snapshot was taken: the snapshot itself where nothing was uncommitted.
-func (m Manager) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
-	to, err := m.goal(ctx, snapshot)
+func (o Objects) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
+	to, err := o.goal(ctx, snapshot)
 	return to.head, err
 }
 
 // SnapshotHeads returns the SnapshotHead of each snapshot, all by their ids, with one git process.
-func (m Manager) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
+func (o Objects) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
 	heads := map[string]string{}
 	if len(snapshots) == 0 {
 		return heads, nil
 	}
-	all, err := m.goals(ctx, snapshots...)
+	all, err := o.goals(ctx, snapshots...)
 	for _, to := range all {
 		heads[to.commit] = to.head
 	}

@@ -24,7 +24,7 @@ func TestWork(t *testing.T) {
 	w.git("add", "-A")
 	snapshot := w.git("commit-tree", "-p", commit, "-m", "snapshot", w.git("write-tree"))
 
-	got, err := w.m.Work(context.Background(), base, commit, snapshot, 2)
+	got, err := w.m.Objects().Work(context.Background(), base, commit, snapshot, 2)
 	short := func(ref string) string { return w.git("rev-parse", "--short", ref) }
 	want := Work{
 		Commits:     []string{short(commit) + " three: ä", short(commit+"~") + " two"},
@@ -35,12 +35,12 @@ func TestWork(t *testing.T) {
 		t.Errorf("%v; -want +got\n%s", err, diff)
 	}
 	for name, snapshot := range map[string]string{"none": "", "the commit itself": base} {
-		got, err := w.m.Work(context.Background(), base, base, snapshot, 2)
+		got, err := w.m.Objects().Work(context.Background(), base, base, snapshot, 2)
 		if diff := cmp.Diff(Work{}, got); diff != "" || err != nil {
 			t.Errorf("snapshot %s: %v; -want +got\n%s", name, err, diff)
 		}
 	}
-	if _, err := w.m.Work(context.Background(), base, "--all", "", 2); err == nil {
+	if _, err := w.m.Objects().Work(context.Background(), base, "--all", "", 2); err == nil {
 		t.Error("a commit that is an option was taken")
 	}
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // copyAll copies files, and folders with all that is in them. Links stay links.
-func (b *bringer) copyAll(ctx context.Context, patterns []string) {
+func (b *bringer) copyAll(ctx context.Context, names []string) {
 	var files []string
-	for _, name := range b.matches(ctx, patterns) {
-		files = append(files, b.filesIn(name)...)
+	for _, name := range names {
+		files = append(files, b.filesIn(path.Clean(name))...)
 	}
 	files = b.absent(files)
 	ignored := b.ignoredIn(ctx, files)

@@ -56,16 +56,22 @@ func TestGitProcessesAreCounted(t *testing.T) {
 	ctx := t.Context()
 	do := counted(t)
 	do("discover", 0, func() error { _, err := Discover(w.Dir); return err })
-	do("head", 1, func() error { _, err := w.m.Head(ctx, ""); return err })
+	do("head", 1, func() error { _, err := w.m.Refs().Head(ctx, ""); return err })
 	do("check 8", 1, func() error { return w.m.Check(ctx, plans) })
 	var made []Made
 	do("create 8", 18, func() (err error) { made, err = w.m.Create(ctx, plans, nil); return err })
 	do("create 8 again", 1, func() error { _, err := w.m.Create(ctx, plans, nil); return err })
-	do("list 9", 0, func() error { _, err := w.m.List(ctx); return err })
+	do("list 9", 0, func() error { _, err := w.m.Registry().List(ctx); return err })
 	do("verify", 0, func() error { return Verify(plans[0].Path, w.m.Repository.CommonDir, "a0") })
-	do("snapshot, clean", 3, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/1", "m"); return err })
+	do("snapshot, clean", 3, func() error {
+		_, err := w.m.Snapshots().Take(ctx, plans[0].Path, "refs/paw/s_a0/turn/1", "m")
+		return err
+	})
 	writeFile(t, filepath.Join(plans[0].Path, "new"), "x\n")
-	do("snapshot, dirty", 6, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m"); return err })
+	do("snapshot, dirty", 6, func() error {
+		_, err := w.m.Snapshots().Take(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m")
+		return err
+	})
 	do("inspect", 2, func() error { _, _, err := w.m.inspect(ctx, plans[0].Path); return err })
 	do("remove", 2, func() error { _, err := w.m.Remove(ctx, plans[1], Seen{}); return err })
 	do("roll back 1", 3, func() error { return w.m.Rollback(ctx, plans[2:3], made[2:3]) })

@@ -132,12 +132,12 @@ func (m Manager) register(ctx context.Context, plans []Plan, report func(string)
 }
 
 func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(string)) (creations []*creation, busy string, err error) {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	defer x.release()
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -201,7 +201,7 @@ func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, 
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	_, err := m.home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
+	_, err := m.Objects().home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
 	return err == nil, err
 }
 
@@ -256,7 +256,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 
 // clear moves aside what a failed add, or one that was killed, left at path for any of these plans.
 func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
-	entries, err := m.List(context.WithoutCancel(ctx))
+	entries, err := m.Registry().List(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 		if !slices.ContainsFunc(plans, func(p Plan) bool { return ownedBy(e, p) }) {
 			continue
 		}
-		if err := m.setAside(e, path); err != nil {
+		if err := m.Trash().setAside(e, path); err != nil {
 			return err
 		}
 	}
@@ -272,12 +272,12 @@ func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 }
 
 func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
-	if err := m.makeFolders(p.Path); err != nil {
+	if err := m.folders().make(p.Path); err != nil {
 		return err
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	return m.home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
+	return m.Objects().home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
 		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
 }
 

@@ -56,7 +56,7 @@ func TestCreateFromRemoteBranchWritesNoTracking(t *testing.T) {
 	c.open()
 	c.git("config", "branch.autoSetupMerge", "always")
 	before := readFile(t, filepath.Join(clone, ".git/config"))
-	base, err := c.m.Head(t.Context(), "origin/main")
+	base, err := c.m.Refs().Head(t.Context(), "origin/main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestCreateNeverOverwritesFileThatAppears(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "a.txt") {
 		t.Fatalf("got %v", err)
 	}
-	found, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "agent", "a.txt"))
+	found, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*", "agent", "a.txt"))
 	if len(found) != 1 || readFile(t, found[0]) != "precious\n" {
 		t.Errorf("the file is not in the trash: %q", found)
 	}

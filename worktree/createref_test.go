@@ -42,7 +42,7 @@ func TestCreateRefWhateverIsThere(t *testing.T) {
 			w := newWorld(t)
 			c.arrange(w)
 			before := w.git("for-each-ref")
-			made, err := w.m.CreateRef(t.Context(), c.ref, w.base)
+			made, err := w.m.Refs().Create(t.Context(), c.ref, w.base)
 			if made != c.made || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("made: %v, %v", made, err)
 			}
@@ -85,11 +85,11 @@ func TestGitAndPawMakeOneRef(t *testing.T) {
 		var all sync.WaitGroup
 		var won, theirs bool
 		all.Go(func() {
-			theirs = w.m.home().Run(t.Context(), quietly("update-ref", ref, second, "")...) == nil
+			theirs = w.m.Objects().home().Run(t.Context(), quietly("update-ref", ref, second, "")...) == nil
 		})
 		all.Go(func() {
 			time.Sleep(time.Duration(round%20) * 200 * time.Microsecond) // about as long as git takes to come to it
-			won, _ = w.m.CreateRef(t.Context(), ref, first)
+			won, _ = w.m.Refs().Create(t.Context(), ref, first)
 		})
 		all.Wait()
 		at := w.git("rev-parse", "--verify", ref)
@@ -111,7 +111,7 @@ func TestRefsAreMadeWhileGitPacksThem(t *testing.T) {
 	for n := range count {
 		ref := fmt.Sprintf("refs/paw/s_a/claim/%d", n)
 		for try := range 2 {
-			won, err := w.m.CreateRef(t.Context(), ref, w.base)
+			won, err := w.m.Refs().Create(t.Context(), ref, w.base)
 			if err != nil {
 				t.Error(err)
 			}

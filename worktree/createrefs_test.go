@@ -15,14 +15,14 @@ func TestCreateRefsMakesAllOrNone(t *testing.T) {
 		w.git("tag", "taken")
 		refs := func() map[string]string {
 			t.Helper()
-			all, err := w.m.Refs(t.Context(), "refs/paw/", "refs/tags/")
+			all, err := w.m.Refs().List(t.Context(), "refs/paw/", "refs/tags/")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return all
 		}
 		before := refs()
-		if err := w.m.CreateRefs(t.Context(), map[string]string{"refs/paw/one/owner": head, "refs/tags/taken": head, "refs/tags/third": head}); err == nil {
+		if err := w.m.Refs().CreateAll(t.Context(), map[string]string{"refs/paw/one/owner": head, "refs/tags/taken": head, "refs/tags/third": head}); err == nil {
 			t.Error("no error although a ref is taken")
 		}
 		if diff := cmp.Diff(before, refs()); diff != "" {
@@ -31,7 +31,7 @@ func TestCreateRefsMakesAllOrNone(t *testing.T) {
 
 		count := counting(t)
 		more := map[string]string{"refs/paw/one/owner": head, "refs/tags/first": head}
-		if err := w.m.CreateRefs(t.Context(), more); err != nil {
+		if err := w.m.Refs().CreateAll(t.Context(), more); err != nil {
 			t.Fatal(err)
 		}
 		wantCount(t, "create two refs", count(), 1)
@@ -55,7 +55,7 @@ func TestHeadIsReadFromFiles(t *testing.T) {
 			w.git("checkout", "-q", "--detach")
 		}
 		count := counting(t)
-		if got, err := w.m.Head(t.Context(), ""); err != nil || got != want {
+		if got, err := w.m.Refs().Head(t.Context(), ""); err != nil || got != want {
 			t.Errorf("%s: %q, %v", state, got, err)
 		}
 		if ran := count(); len(ran) > 0 {

@@ -17,8 +17,8 @@ import (
 // renames. With stat it is the summary that `git diff --stat` prints. The user's
 // settings for diffs, external programs and text conversions have no say. A
 // patch in color is for the eye only.
-func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer, paths ...string) error {
-	if _, err := verified(path, m.Repository.CommonDir, ""); err != nil {
+func (o Objects) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer, paths ...string) error {
+	if _, err := verified(path, o.Repository.CommonDir, ""); err != nil {
 		return err
 	}
 	args := []string{
@@ -31,7 +31,7 @@ func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bo
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none")
 	}
-	return m.objects(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
+	return o.quarantined(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }
 
 // Changed counts the files of the checkout at path that are not committed:
@@ -80,8 +80,8 @@ type Changes struct {
 }
 
 // CountChanges counts the files that differ between the two commits of each pair.
-func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
-	changes, err := m.Changes(ctx, pairs)
+func (o Objects) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
+	changes, err := o.Changes(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,12 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 }
 
 // Changes tells what differs between the two commits of each pair, with two git processes for all of them.
-func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
+func (o Objects) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
 	counts := map[[2]string]Changes{}
 	if len(pairs) == 0 {
 		return counts, nil
 	}
-	trees, err := m.trees(ctx, pairs)
+	trees, err := o.trees(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
+	out, err := o.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]
 }
 
 // trees resolves commits to their trees.
-func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
+func (o Objects) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
 	var commits []string
 	seen := map[string]bool{}
 	for _, pair := range pairs {
@@ -157,7 +157,7 @@ func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 			}
 		}
 	}
-	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	out, err := o.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 func (w *turns) diff(from, to string, stat, color bool) string {
 	w.t.Helper()
 	var out bytes.Buffer
-	if err := w.m.Diff(w.t.Context(), w.p.Path, from, to, stat, color, &out); err != nil {
+	if err := w.m.Objects().Diff(w.t.Context(), w.p.Path, from, to, stat, color, &out); err != nil {
 		w.t.Fatal(err)
 	}
 	return out.String()
@@ -96,10 +96,10 @@ func TestDiffStatAndColor(t *testing.T) {
 	if got := w.diff(w.base, one, false, true); !strings.Contains(got, "\x1b[") {
 		t.Errorf("no color in %q", got)
 	}
-	if err := w.m.Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, false, false, &bytes.Buffer{}); err == nil || exists(w.path("evil")) {
+	if err := w.m.Objects().Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, false, false, &bytes.Buffer{}); err == nil || exists(w.path("evil")) {
 		t.Errorf("an option was taken for a commit: %v", err)
 	}
-	if err := w.m.Diff(t.Context(), w.p.Path, w.base, one, false, false, brokenPipe{}); err == nil {
+	if err := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, one, false, false, brokenPipe{}); err == nil {
 		t.Error("nobody reads, and it is no error")
 	}
 }
@@ -114,14 +114,14 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	first := w.take()
 	w.put("a.txt", "2\n", 0o644)
 	w.git("config", "diff.orderFile", "nowhere")
-	_, err := w.m.Snapshot(t.Context(), w.p.Path, "", "m")
-	_, within := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
-	_, rewound := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
+	_, err := w.m.Snapshots().Take(t.Context(), w.p.Path, "", "m")
+	_, within := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	_, rewound := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 	_, _, looked := w.m.inspect(t.Context(), w.p.Path)
-	_, counted := w.m.CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})
+	_, counted := w.m.Objects().CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})
 	_, changed := w.m.Changed(t.Context(), w.p.Path)
 	var diff bytes.Buffer
-	drawn := w.m.Diff(t.Context(), w.p.Path, w.base, first.Commit, true, false, &diff)
+	drawn := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, first.Commit, true, false, &diff)
 	if err := errors.Join(err, within, rewound, looked, counted, changed, drawn); err != nil || diff.Len() == 0 {
 		t.Errorf("%v\n%s", err, &diff)
 	}

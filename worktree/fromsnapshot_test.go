@@ -36,7 +36,7 @@ func (w *world) heir() (source, heir Plan, snapshot string) {
 	)
 	writeFile(w.t, filepath.Join(source.Path, "swap", "now-a-folder.txt"), "y\n")
 	gitIn(w.t, source.Path, "add", "a.txt", "new") // what was staged is uncommitted, too
-	shot, err := w.m.Snapshot(w.t.Context(), source.Path, shotRef, "turn 1")
+	shot, err := w.m.Snapshots().Take(w.t.Context(), source.Path, shotRef, "turn 1")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestFromSnapshotPutsTheFilesBack(t *testing.T) {
 	w := newWorld(t)
 	source, heir, snapshot := w.heir()
 	head, index := gitIn(t, heir.Path, "rev-parse", "HEAD"), gitIn(t, heir.Path, "ls-files", "--stage")
-	rescued, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
+	rescued, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
 	if err != nil || rescued {
 		t.Fatalf("rescued %v, %v", rescued, err)
 	}
@@ -98,12 +98,12 @@ func TestFromSnapshotPutsTheFilesBack(t *testing.T) {
 func TestFromSnapshotRunsOnce(t *testing.T) {
 	w := newWorld(t)
 	_, heir, snapshot := w.heir()
-	if _, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
+	if _, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(heir.Path, "a.txt"), "by the heir\n")
 	before := tree(t, heir.Path)
-	if _, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
+	if _, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, tree(t, heir.Path)); diff != "" {
@@ -118,7 +118,7 @@ func TestFromSnapshotGoesOnAfterAKill(t *testing.T) {
 	writeFile(t, filepath.Join(heir.Path, "a.txt"), "edi") // torn
 	w.check(os.Remove(filepath.Join(heir.Path, "gone.txt")))
 	writeFile(t, filepath.Join(heir.Path, "by-a-human.txt"), "mine\n")
-	rescued, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
+	rescued, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
 	if err != nil || !rescued {
 		t.Fatalf("rescued %v, %v", rescued, err)
 	}
@@ -141,11 +141,11 @@ func TestFromSnapshotGoesOnAfterAKill(t *testing.T) {
 func TestFromSnapshotKnowsItsOwnFiles(t *testing.T) {
 	w := newWorld(t)
 	_, heir, snapshot := w.heir()
-	if _, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
+	if _, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
 		t.Fatal(err)
 	}
 	w.check(os.Remove(restoredMark(gitIn(t, heir.Path, "rev-parse", "--absolute-git-dir"))))
-	rescued, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
+	rescued, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue)
 	if err != nil || rescued {
 		t.Errorf("rescued %v, %v", rescued, err)
 	}
@@ -158,7 +158,7 @@ func TestFromSnapshotRunsNoHook(t *testing.T) {
 	w := newWorld(t)
 	_, heir, snapshot := w.heir()
 	w.hook("post-checkout", "touch "+filepath.Join(w.Side, "hook-ran"))
-	if _, err := w.m.FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
+	if _, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
 		t.Fatal(err)
 	}
 	if exists(filepath.Join(w.Side, "hook-ran")) {
@@ -170,7 +170,7 @@ func TestFromSnapshotRefusesAnotherDirectory(t *testing.T) {
 	w := newWorld(t)
 	_, _, snapshot := w.heir()
 	before := tree(t, w.Dir)
-	if _, err := w.m.FromSnapshot(t.Context(), w.Dir, snapshot, fromRescue); err == nil {
+	if _, err := w.m.Moves().FromSnapshot(t.Context(), w.Dir, snapshot, fromRescue); err == nil {
 		t.Error("restored into the main checkout")
 	}
 	if diff := cmp.Diff(before, tree(t, w.Dir)); diff != "" {

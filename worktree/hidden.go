@@ -14,6 +14,8 @@ type hidden struct {
 	skipped []string // skip-worktree
 	absent  []string // of those, with no file
 	gone    map[string]bool
+
+	refreshed string // copy of the index in which git has looked at each file just now, "" for none
 }
 
 // hiddenOf returns the hidden paths among some changes.

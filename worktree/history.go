@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,8 @@ import (
 
 // MergeBases returns the best common ancestors of a commit and of all the others taken together, none where the histories are
 // unrelated. Of these no one comes before another one.
-func (m Manager) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
-	out, err := m.home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
+func (o Objects) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
+	out, err := o.home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
 	if git.ExitCode(err) == 1 {
 		return nil, nil
 	}
@@ -26,8 +25,8 @@ func (m Manager) MergeBases(ctx context.Context, one string, others ...string) (
 }
 
 // CommonBase is a commit that comes before all of some, "" where there is none.
-func (m Manager) CommonBase(ctx context.Context, commits ...string) (string, error) {
-	base, err := m.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
+func (o Objects) CommonBase(ctx context.Context, commits ...string) (string, error) {
+	base, err := o.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
 	if git.ExitCode(err) == 1 {
 		return "", nil
 	}
@@ -35,10 +34,10 @@ func (m Manager) CommonBase(ctx context.Context, commits ...string) (string, err
 }
 
 // MergeTrees merges the trees of two commits, or trees, as if they both came from that of base: MergeTree without a history.
-func (m Manager) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
+func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
 	var parents, made []string
 	for _, tree := range []string{base, ours, theirs} {
-		commit, err := m.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
+		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
@@ -47,20 +46,24 @@ func (m Manager) MergeTrees(ctx context.Context, dir, base, ours, theirs string)
 		}
 		made = append(made, commit)
 	}
-	return m.MergeTree(ctx, dir, made[1], made[2])
+	return o.MergeTree(ctx, dir, made[1], made[2])
 }
 
-// MatchingRefs returns the refs that match patterns of for-each-ref, with their ids.
-func (m Manager) MatchingRefs(ctx context.Context, patterns ...string) (map[string]string, error) {
-	return m.listRefs(ctx, patterns...)
+// Matching returns the refs that match a pattern of for-each-ref without a slash at its end, with their ids. It starts git only
+// where the files of the ref store do not tell.
+func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, error) {
+	if found, ok, err := storedMatching(r.Repository.CommonDir, pattern); ok || err != nil {
+		return found, err
+	}
+	return r.list(ctx, pattern)
 }
 
-// PastTip is a commit that a branch was at, with what moved it there.
-type PastTip struct{ Commit, Why string }
+// PastTip is a commit that a branch was at, with the one that it was at before, and what moved it there.
+type PastTip struct{ Was, Commit, Why string }
 
 // PastTips returns the commits in the reflog of a branch, oldest first; none for a branch without a reflog.
-func (m Manager) PastTips(branch string) ([]PastTip, error) {
-	log, err := os.ReadFile(filepath.Join(m.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
+func (r Refs) PastTips(branch string) ([]PastTip, error) {
+	log, err := os.ReadFile(filepath.Join(r.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -69,27 +72,15 @@ func (m Manager) PastTips(branch string) ([]PastTip, error) {
 		head, why, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
 		ids := strings.Fields(head)
 		if len(ids) > 1 && isOID(ids[1]) && strings.Trim(ids[1], "0") != "" {
-			tips = append(tips, PastTip{ids[1], why})
+			tips = append(tips, PastTip{ids[0], ids[1], why})
 		}
 	}
 	return tips, err
 }
 
-// MadeOn returns the commits that, by the reflog of a branch, were made on the branch itself: not merged, not updated from elsewhere.
-func (m Manager) MadeOn(branch string) (map[string]bool, error) {
-	tips, err := m.PastTips(branch)
-	made := map[string]bool{}
-	for _, tip := range tips {
-		made[tip.Commit] = made[tip.Commit] || slices.ContainsFunc([]string{"commit", "cherry-pick", "revert", "rebase", "am"},
-			func(by string) bool { return strings.HasPrefix(tip.Why, by+":") || strings.HasPrefix(tip.Why, by+" (") })
-	}
-	maps.DeleteFunc(made, func(_ string, here bool) bool { return !here })
-	return made, err
-}
-
 // Parents returns the parents of some commits and of all that came before these, but of what another one, "" for none, has too. Commits that
 // are not in the object store any more are left out.
-func (m Manager) Parents(ctx context.Context, commits []string, without string) (map[string][]string, error) {
+func (o Objects) Parents(ctx context.Context, commits []string, without string) (map[string][]string, error) {
 	var input strings.Builder
 	for _, commit := range commits {
 		if isOID(commit) {
@@ -103,7 +94,7 @@ func (m Manager) Parents(ctx context.Context, commits []string, without string) 
 	if input.Len() == 0 {
 		return parents, nil
 	}
-	out, err := m.home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
+	out, err := o.home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
 	for line := range strings.Lines(out) {
 		ids := strings.Fields(line)
 		parents[ids[0]] = ids[1:]
@@ -113,16 +104,16 @@ func (m Manager) Parents(ctx context.Context, commits []string, without string) 
 
 // PatchIDs returns the patch ids of commits against their first parents, by commit; a commit that changed nothing and a
 // merge have none.
-func (m Manager) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
+func (o Objects) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
 	ids := map[string]string{}
 	if len(commits) == 0 {
 		return ids, nil
 	}
-	patches, err := m.home().Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "diff-tree", "--stdin", "-p", "-r", "-O/dev/null", "--no-ext-diff", "--no-textconv", "--no-renames")
+	patches, err := o.home().Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "diff-tree", "--stdin", "-p", "-r", "-O/dev/null", "--no-ext-diff", "--no-textconv", "--no-renames")
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.home().Input(ctx, []byte(patches), "patch-id", "--stable")
+	out, err := o.home().Input(ctx, []byte(patches), "patch-id", "--stable")
 	for line := range strings.Lines(out) {
 		if fields := strings.Fields(line); len(fields) == 2 {
 			ids[fields[1]] = fields[0]
@@ -135,12 +126,12 @@ func (m Manager) PatchIDs(ctx context.Context, commits []string) (map[string]str
 type BlobChange struct{ From, To string }
 
 // BlobChanges returns the paths in which the two commits of each pair differ, with the modes and ids on both sides.
-func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
+func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
 	all := make([]map[string]BlobChange, len(pairs))
 	if len(pairs) == 0 {
 		return all, nil
 	}
-	trees, err := m.trees(ctx, pairs)
+	trees, err := o.trees(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +142,7 @@ func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 		}
 		input.WriteString(trees[pair[0]] + " " + trees[pair[1]] + "\n")
 	}
-	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
+	out, err := o.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
 	if err != nil {
 		return nil, err
 	}
@@ -178,8 +169,8 @@ func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 }
 
 // ChangedPaths returns the paths of the files in which two commits differ, in the order of git.
-func (m Manager) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
-	changes, err := changesBetween(ctx, m.home(), from, to)
+func (o Objects) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+	changes, err := o.changesBetween(ctx, from, to)
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.name)
@@ -188,13 +179,13 @@ func (m Manager) ChangedPaths(ctx context.Context, from, to string) ([]string, e
 }
 
 // TreeWith is the tree of one commit with some paths as another one has them.
-func (m Manager) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
+func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	repo := m.home().WithEnv("GIT_INDEX_FILE=" + filepath.Join(dir, "index"))
+	repo := o.home().WithEnv("GIT_INDEX_FILE=" + filepath.Join(dir, "index"))
 	if err := repo.Run(ctx, "read-tree", commit); err != nil {
 		return "", err
 	}
@@ -213,8 +204,8 @@ func (m Manager) TreeWith(ctx context.Context, commit, from string, paths []stri
 }
 
 // Contains reports whether a commit is another one, by their ids, or came before it. One that is not there any more did not.
-func (m Manager) Contains(ctx context.Context, tip, commit string) (bool, error) {
-	there, err := m.contains(ctx, tip, commit)
+func (o Objects) Contains(ctx context.Context, tip, commit string) (bool, error) {
+	there, err := o.contains(ctx, tip, commit)
 	if git.ExitCode(err) == 128 && vanished(err) {
 		return false, nil
 	}
@@ -222,32 +213,35 @@ func (m Manager) Contains(ctx context.Context, tip, commit string) (bool, error)
 }
 
 // contains is Contains for commits that have to be there.
-func (m Manager) contains(ctx context.Context, tip, commit string) (bool, error) {
-	if tip == commit {
+func (o Objects) contains(ctx context.Context, tip, commit string) (bool, error) {
+	if tip == commit || o.known.isBefore(commit, tip) {
 		return true, nil
 	}
-	err := m.home().Run(ctx, "merge-base", "--is-ancestor", commit, tip)
+	err := o.home().Run(ctx, "merge-base", "--is-ancestor", commit, tip)
 	if git.ExitCode(err) == 1 {
 		return false, nil
+	}
+	if err == nil {
+		o.known.cameBefore(commit, tip)
 	}
 	return err == nil, err
 }
 
 // Reached finds the branch that has a commit to which a branch was to move: that one, whatever came after it or, when the
 // branch is not there any more, another one, as after it was renamed. It is "" where none has the commit.
-func (m Manager) Reached(ctx context.Context, branch, commit string) (string, error) {
-	tip, err := m.Tip(ctx, branch)
+func (r Refs) Reached(ctx context.Context, branch, commit string) (string, error) {
+	tip, err := r.Tip(ctx, branch)
 	if err != nil {
 		return "", err
 	}
 	if tip != "" {
-		if there, err := m.Contains(ctx, tip, commit); !there || err != nil {
+		if there, err := r.objects.Contains(ctx, tip, commit); !there || err != nil {
 			return "", err
 		}
 		return branch, nil
 	}
 	for _, which := range []string{"--points-at=", "--contains="} {
-		name, err := m.home().Line(ctx, "for-each-ref", "--count=1", which+commit, "--format=%(refname:lstrip=2)", "refs/heads")
+		name, err := r.objects.home().Line(ctx, "for-each-ref", "--count=1", which+commit, "--format=%(refname:lstrip=2)", "refs/heads")
 		if name != "" || err != nil {
 			return name, err
 		}
@@ -256,7 +250,7 @@ func (m Manager) Reached(ctx context.Context, branch, commit string) (string, er
 }
 
 // BranchesWithout returns the branches, of those named, that exist and do not have a commit.
-func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
+func (r Refs) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
@@ -264,7 +258,7 @@ func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []
 	if len(branches) == 0 {
 		return nil, nil
 	}
-	out, err := m.home().Output(ctx, args...)
+	out, err := r.objects.home().Output(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -277,8 +271,8 @@ func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []
 	return found, nil
 }
 
-// RefsWith returns the full names of the branches, remote-tracking branches and tags that have a commit.
-func (m Manager) RefsWith(ctx context.Context, commit string) ([]string, error) {
-	out, err := m.home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
+// Containing returns the full names of the branches, remote-tracking branches and tags that have a commit.
+func (r Refs) Containing(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.objects.home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	return strings.Fields(out), err
 }

@@ -67,14 +67,14 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 	if err != nil {
 		return Dirt{}, false, err
 	}
-	if err := m.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
+	if err := m.Journals().SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
 		return Dirt{}, false, err
 	}
 	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &dirt, compared: &compared}
 	if err := i.look(ctx); err != nil {
 		return Dirt{}, false, err
 	}
-	dirt.Detached, err = m.unkeptCommits(ctx, path, admin)
+	dirt.Detached, err = m.rescues().unkeptCommits(ctx, path, admin)
 	return dirt, compared, err
 }
 
@@ -95,11 +95,16 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 		return false
 	}
 	defer drop()
-	now, err := m.Snapshot(ctx, path, "", "paw: what a worktree holds")
+	dir, err := os.MkdirTemp("", "paw") // a folder in the git directory of the worktree would look like a change there
+	if err != nil {
+		return false
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	now, err := m.Snapshots().TakeWithin(ctx, path, "", "paw: what a worktree holds", dir, Budget{})
 	if err != nil || now.Staged || now.Unmerged || len(now.NotSaved) > 0 {
 		return false
 	}
-	same, err := m.sameTree(ctx, now.Commit, commit)
+	same, err := m.Objects().sameTree(ctx, now.Commit, commit)
 	return err == nil && same
 }
 

@@ -28,11 +28,11 @@ type Journal struct {
 	Was     string `json:"was"` // trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Resets   bool     `json:"resets,omitempty"`    // the index becomes that of To; otherwise what is staged stays staged
-	HeadLast bool     `json:"head_last,omitempty"` // the ref moves after files and index
-	Rescue   string   `json:"rescue,omitempty"`    // ref with everything that was there
-	Absent   []string `json:"absent,omitempty"`    // files that skip-worktree keeps away, of those that move
-	Assumed  []string `json:"assumed,omitempty"`   // files that are assumed to be unchanged, of those that move and stay
+	Resets   bool      `json:"resets,omitempty"`    // the index becomes that of To; otherwise what is staged stays staged
+	HeadLast bool      `json:"head_last,omitempty"` // the ref moves after files and index
+	Rescue   string    `json:"rescue,omitempty"`    // ref with everything that was there
+	Absent   fileNames `json:"absent,omitempty"`    // files that skip-worktree keeps away, of those that move
+	Assumed  fileNames `json:"assumed,omitempty"`   // files that are assumed to be unchanged, of those that move and stay
 }
 
 // Files of a journal in the git directory of a place.
@@ -44,6 +44,14 @@ const (
 
 // lockMark is the content of an index.lock that a move has made.
 const lockMark = "paw moves files here, or was killed while it did: paw recover ends it\n"
+
+// Journals says which moves of files have not ended.
+type Journals struct {
+	Repository Repository
+
+	// Unsettled words the refusal of a place where a move has not ended; nil for plain words.
+	Unsettled func(*MoveError) error
+}
 
 // MoveError means that a move of files at a place has not ended.
 type MoveError struct {
@@ -100,15 +108,15 @@ type placeLock struct {
 func (l placeLock) release() { l.file.Close() }
 
 // lockPlace waits for the right to move what is at a place. Each git that is started for it inherits the right.
-func (m Manager) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
+func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journalLock)
-	file, err := m.await(ctx, path)
+	file, err := m.waiting.await(ctx, path)
 	return placeLock{c, file}, err
 }
 
 // SettledAt waits for a move that goes on at a place, and fails with *MoveError where one was cut short: what is there is
 // neither as before nor as after.
-func (m Manager) SettledAt(ctx context.Context, c Checkout) error {
+func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	if !exists(filepath.Join(c.AdminDir, journalFile)) {
 		return nil
 	}
@@ -121,21 +129,21 @@ func (m Manager) SettledAt(ctx context.Context, c Checkout) error {
 	if err != nil {
 		return err
 	}
-	return m.unsettled(c, !ended)
+	return journals.unsettled(c, !ended)
 }
 
 // Settled fails with *MoveError where a move of paw has not ended in the worktree at path.
-func (m Manager) Settled(ctx context.Context, path string) error {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (journals Journals) Settled(ctx context.Context, path string) error {
+	admin, err := verified(path, journals.Repository.CommonDir, "")
 	if err != nil {
 		return nil //nolint:nilerr // whoever needs the worktree says that it is not there
 	}
-	return m.SettledAt(ctx, Checkout{Path: path, AdminDir: admin})
+	return journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin})
 }
 
 // Unended lists the places of a repository where a move of paw has left something.
-func (m Manager) Unended(ctx context.Context) ([]Checkout, error) {
-	entries, err := m.List(ctx)
+func (r Registry) Unended(ctx context.Context) ([]Checkout, error) {
+	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +157,7 @@ func (m Manager) Unended(ctx context.Context) ([]Checkout, error) {
 }
 
 // unsettled is the error of SettledAt, nil when the move has ended meanwhile.
-func (m Manager) unsettled(c Checkout, live bool) error {
+func (journals Journals) unsettled(c Checkout, live bool) error {
 	j, err := readJournal(c.AdminDir)
 	if err == nil && j == nil {
 		return nil
@@ -158,8 +166,8 @@ func (m Manager) unsettled(c Checkout, live bool) error {
 	if j != nil {
 		e.Command, e.Session = j.Command, j.Session
 	}
-	if m.Unsettled != nil {
-		return m.Unsettled(e)
+	if journals.Unsettled != nil {
+		return journals.Unsettled(e)
 	}
 	return e
 }
@@ -167,7 +175,7 @@ func (m Manager) unsettled(c Checkout, live bool) error {
 // move is a journal that is open, with the right to carry it out.
 type move struct {
 	Journal
-	m       Manager
+	m       Moves
 	at      placeLock
 	also    *os.File // that its gits inherit as well, nil for none
 	step    func(name string)
@@ -176,7 +184,7 @@ type move struct {
 }
 
 // begin locks the index of a place for everybody else and, when nothing refuses after that, opens the journal of a move.
-func (m Manager) begin(ctx context.Context, at placeLock, j *Journal, refuse func() error) (*move, error) {
+func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func() error) (*move, error) {
 	v := &move{m: m, at: at, step: func(string) {}}
 	if err := v.lockIndex(ctx); err != nil {
 		return nil, err
@@ -195,9 +203,9 @@ func (m Manager) begin(ctx context.Context, at placeLock, j *Journal, refuse fun
 
 // unlockStale removes the lock of an index that a move has left which was killed before its journal was open. It fails with
 // *MoveError where the journal is open.
-func (m Manager) unlockStale(at placeLock) error {
+func (m Moves) unlockStale(at placeLock) error {
 	if exists(filepath.Join(at.AdminDir, journalFile)) {
-		return m.unsettled(at.Checkout, false)
+		return m.journals.unsettled(at.Checkout, false)
 	}
 	if moveLeft(at.AdminDir) {
 		return removeFile(filepath.Join(at.AdminDir, "index.lock"))

@@ -19,9 +19,9 @@ type keptState struct {
 
 	// What the kept index has otherwise than the real one: the paths that it has of files, and those that it does not have. Each
 	// comes with the entry of the real index, "" for none.
-	Files map[string]string `json:"files"`
-	Gone  map[string]string `json:"gone,omitempty"`
-	Seen  string            `json:"seen,omitempty"` // what was known of these files, "" when not all of them were recorded
+	Files byFileName `json:"files"`
+	Gone  byFileName `json:"gone,omitempty"`
+	Seen  string     `json:"seen,omitempty"` // what was known of these files, "" when not all of them were recorded
 
 	Tree   string `json:"tree,omitempty"`
 	Head   string `json:"head,omitempty"` // parent of the commit
@@ -54,7 +54,7 @@ func recent(change, began time.Time) bool {
 func (r *recording) keep(tree, commit string) {
 	dir := filepath.Dir(r.real.file)
 	s := keptState{
-		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: map[string]string{}, Gone: map[string]string{},
+		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: byFileName{}, Gone: byFileName{},
 	}
 	if tree == "" && len(r.base.Files) > 0 { // some of these may not have been compared again
 		s.Began = r.base.Began
@@ -93,15 +93,15 @@ func replaceKept(dir, name string, content []byte) error {
 // keptBy reads what an earlier snapshot has left, and makes scratch a link to its index. It is nil when there is none or when
 // the settings that decide how content is converted have changed since. Git replaces an index when it writes, hence a link will
 // do.
-func (m Manager) keptBy(admin, dir, scratch string) *keptState {
+func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
 	var s keptState
 	if err != nil || json.Unmarshal(content, &s) != nil {
 		return nil
 	}
 	for _, name := range []string{
-		filepath.Join(m.Repository.CommonDir, "config"), filepath.Join(admin, "config.worktree"),
-		filepath.Join(m.Repository.CommonDir, "info", "attributes"),
+		filepath.Join(snapshots.Repository.CommonDir, "config"), filepath.Join(admin, "config.worktree"),
+		filepath.Join(snapshots.Repository.CommonDir, "info", "attributes"),
 	} {
 		if info, err := os.Stat(name); err == nil && recent(info.ModTime(), s.Began) {
 			return nil

@@ -130,7 +130,7 @@ func TestCreateAfterGitAloneWasKilled(t *testing.T) {
 	if _, err := w.m.Create(t.Context(), []Plan{w.plan("agent")}, nil); err == nil {
 		t.Fatal("it succeeded")
 	}
-	if left, _ := w.m.adminDirs(); len(left) != 0 {
+	if left, _ := w.m.Registry().adminDirs(); len(left) != 0 {
 		t.Errorf("registrations are left: %q", left)
 	}
 	if want := []string{"main"}; !slices.Equal(w.branches(), want) {
@@ -201,7 +201,7 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 	}
 	w.whole(p)
 	w.healthy(2)
-	kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "agent", "a.txt"))
+	kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*", "agent", "a.txt"))
 	if len(kept) != 1 {
 		t.Errorf("the partial tree is not in the trash: %q", kept)
 	}
@@ -220,7 +220,7 @@ func TestCreateWaitsForCheckoutThatOutlivedItsPaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.whole(p)
-	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(kept) != 0 {
+	if kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*")); len(kept) != 0 {
 		t.Errorf("the finished checkout was thrown away: %q", kept)
 	}
 }
@@ -267,7 +267,7 @@ func TestCreateRunsHookThatDeathPrevented(t *testing.T) {
 	if got := readFile(t, log); got != "ran\nran\n" {
 		t.Errorf("the hook %q", got)
 	}
-	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(kept) != 0 {
+	if kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*")); len(kept) != 0 {
 		t.Errorf("the trash holds %q", kept)
 	}
 	if err := os.Remove(filledMark(admin)); err != nil { // killed in that second checkout

@@ -72,7 +72,7 @@ func TestSetUpLinksNothingIntoACheckWorktree(t *testing.T) {
 	w.link("../../packages/core", "node_modules/@x/core")
 	w.write("data/rows", "1\n")
 	p := w.plan("check")
-	place, err := w.m.CheckPlace(t.Context(), p)
+	place, err := w.m.Checks().Place(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +117,13 @@ func TestSetUpOfCheckWorktreeFollowsLockFiles(t *testing.T) {
 	first := commit("package-lock.json", "a\n")
 	other := commit("readme", "b\n")
 	deep := commit("web/requirements-dev.txt", "c\n")
-	place, err := w.m.CheckPlace(t.Context(), w.plan("check"))
+	place, err := w.m.Checks().Place(t.Context(), w.plan("check"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ran []string
 	setUp := func(commit, command string) error {
-		_, err := w.m.SetUpCheckPlace(t.Context(), place, commit, Setup{
+		_, err := w.m.Checks().SetUp(t.Context(), place, commit, Setup{
 			Command: command, Env: os.Environ(), Announce: func(c string) { ran = append(ran, c) },
 		})
 		return err

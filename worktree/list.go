@@ -12,6 +12,16 @@ import (
 	"paw/config/disk"
 )
 
+// Registry holds the worktrees that git knows of.
+type Registry struct {
+	Repository Repository
+	Locks      func(ctx context.Context) (unlock func(), err error) // as in Manager
+
+	objects  Objects
+	journals Journals
+	waiting  waiting
+}
+
 // Entry is one registered worktree.
 type Entry struct {
 	Path     string // toplevel; the common directory for a bare repository
@@ -28,16 +38,16 @@ type Entry struct {
 // List returns the main worktree and the registered ones by name. It reads the
 // registry itself, because one half-made entry makes every `git worktree list`
 // fail; such an entry is listed with what it has.
-func (m Manager) List(ctx context.Context) ([]Entry, error) {
-	refs := &refReader{commonDir: m.Repository.CommonDir}
-	main := Entry{Path: m.Repository.Path, AdminDir: m.Repository.CommonDir, Bare: m.Repository.Bare}
+func (r Registry) List(ctx context.Context) ([]Entry, error) {
+	refs := &refReader{commonDir: r.Repository.CommonDir}
+	main := Entry{Path: r.Repository.Path, AdminDir: r.Repository.CommonDir, Bare: r.Repository.Bare}
 	if main.Path == "" {
-		main.Path = m.Repository.CommonDir
+		main.Path = r.Repository.CommonDir
 	}
 	if !main.Bare {
 		main.readHead(refs)
 	}
-	admins, err := m.adminDirs()
+	admins, err := r.adminDirs()
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +62,8 @@ func (m Manager) List(ctx context.Context) ([]Entry, error) {
 }
 
 // find returns the first worktree of which is holds, nil for none.
-func (m Manager) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
-	entries, err := m.List(ctx)
+func (r Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
+	entries, err := r.List(ctx)
 	if at := slices.IndexFunc(entries, is); err == nil && at >= 0 {
 		return &entries[at], nil
 	}
@@ -61,8 +71,8 @@ func (m Manager) find(ctx context.Context, is func(Entry) bool) (*Entry, error) 
 }
 
 // adminDirs lists the git directories of the linked worktrees.
-func (m Manager) adminDirs() ([]string, error) {
-	root := filepath.Join(m.Repository.CommonDir, "worktrees")
+func (r Registry) adminDirs() ([]string, error) {
+	root := filepath.Join(r.Repository.CommonDir, "worktrees")
 	found, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

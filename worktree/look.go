@@ -13,7 +13,7 @@ import (
 
 // look holds how one worktree differs from HEAD and from the index at one moment.
 type look struct {
-	m       Manager
+	m       Snapshots
 	top     string
 	began   time.Time
 	repo    git.Repo      // with the scratch index
@@ -39,8 +39,8 @@ type look struct {
 
 // lookAt compares a worktree with HEAD through a copy of its index in dir: one git process where no entry of the index
 // is hidden, and nothing is written elsewhere. The caller ends it with drop.
-func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
-	l := &look{m: m, top: path, began: time.Now(), tracked: map[string]indexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
+func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
+	l := &look{m: snapshots, top: path, began: time.Now(), tracked: map[string]indexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
 	var err error
 	if l.real, err = copyOfIndex(ctx, path, admin, dir); err != nil {
 		return nil, err
@@ -60,7 +60,12 @@ func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, er
 
 // use makes a file the scratch index.
 func (l *look) use(file string) {
-	l.scratch, l.repo = file, l.m.objects(repoWithIndex(l.top, file))
+	l.scratch, l.repo = file, l.m.objects.quarantined(repoWithIndex(l.top, file))
+}
+
+// asReal reports whether the scratch index is the real one but for what git has noted of files: no bit was cleared, and git was let write it.
+func (l *look) asReal() bool {
+	return l.scratch == l.real.file && len(l.real.hidden) == 0 && len(l.real.Submodules) == 0
 }
 
 func (l *look) drop() {

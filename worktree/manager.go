@@ -27,8 +27,6 @@ type Manager struct {
 	// a hook or a set-up command.
 	Locks func(ctx context.Context) (unlock func(), err error)
 
-	scratch quarantine // of a reader, see WithScratch
-
 	// Waits is asked once, when a file is held for longer than a change of the registry or a move of files takes: it tells the
 	// user who is waited for, or returns false where waiting is of no use. Nil waits in silence.
 	Waits func(path string) bool
@@ -40,24 +38,63 @@ type Manager struct {
 	// Unsettled words the refusal of a place where a move of files has not ended; nil for plain words.
 	Unsettled func(*MoveError) error
 
-	doomed *[]string // trash folders to sweep later, nil to sweep them at once
+	scratch quarantine // of a reader, see WithScratch
+	known   *known     // see Remembering
+	doomed  *[]string  // trash folders to sweep later, nil to sweep them at once
 }
 
+// Objects returns the object store of the repository.
+func (m Manager) Objects() Objects { return Objects{m.Repository, m.scratch, m.known} }
+
+// Refs returns the refs of the repository.
+func (m Manager) Refs() Refs { return Refs{m.Repository, m.Objects()} }
+
+// Journals returns what says which moves of files have not ended.
+func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
+
+// Snapshots returns what saves the files of worktrees as they are.
+func (m Manager) Snapshots() Snapshots {
+	return Snapshots{m.Repository, m.Objects(), m.Refs(), m.Journals()}
+}
+
+// Moves returns what moves files, indexes and the refs that HEADs are.
+func (m Manager) Moves() Moves {
+	return Moves{m.Repository, m.Objects(), m.Refs(), m.Journals(), m.Snapshots(), m.waiting()}
+}
+
+// Registry returns the worktrees that git knows of.
+func (m Manager) Registry() Registry {
+	return Registry{m.Repository, m.Locks, m.Objects(), m.Journals(), m.waiting()}
+}
+
+// Trash returns the folders of what was taken away.
+func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
+
+// Remotes returns the remotes of the repository.
+func (m Manager) Remotes() Remotes { return Remotes{m.Objects()} }
+
+// Checks returns the worktrees in which states are looked at.
+func (m Manager) Checks() Checks { return Checks{m.Repository, m} }
+
+func (m Manager) rescues() rescues { return rescues{m.Repository, m.Objects(), m.Refs()} }
+func (m Manager) folders() folders { return folders{m.Repository} }
+func (m Manager) waiting() waiting { return waiting{m.Waits, m.Busy} }
+
 // here is git where the user stands: HEAD is the HEAD of that worktree.
-func (m Manager) here() git.Repo {
-	if m.Repository.Worktree != "" {
-		return m.withoutRefs(in(m.Repository.Worktree))
+func (o Objects) here() git.Repo {
+	if o.Repository.Worktree != "" {
+		return o.withoutRefs(in(o.Repository.Worktree))
 	}
-	return m.home()
+	return o.home()
 }
 
 // home is git in the main worktree, or in the common directory where there is
 // none. Commands that change the registry run here: it outlives every worktree.
-func (m Manager) home() git.Repo {
-	if m.Repository.Path != "" {
-		return m.withoutRefs(in(m.Repository.Path))
+func (o Objects) home() git.Repo {
+	if o.Repository.Path != "" {
+		return o.withoutRefs(in(o.Repository.Path))
 	}
-	return m.withoutRefs(git.Repo{Dir: m.Repository.CommonDir})
+	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
 }
 
 // in is git in the worktree at path and nowhere else: without its .git file git
@@ -90,16 +127,16 @@ func (x exclusive) release() {
 // exclude takes the repository lock, then waits for git processes that an
 // earlier paw started under it and was killed before they ended: they inherited
 // the file that is locked here.
-func (m Manager) exclude(ctx context.Context) (exclusive, error) {
+func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	unlock := func() {}
-	if m.Locks != nil {
+	if r.Locks != nil {
 		var err error
-		if unlock, err = m.Locks(ctx); err != nil {
+		if unlock, err = r.Locks(ctx); err != nil {
 			return exclusive{}, err
 		}
 	}
-	path := filepath.Join(m.Repository.CommonDir, "paw", "registry.lock")
-	file, err := m.await(ctx, path)
+	path := filepath.Join(r.Repository.CommonDir, "paw", "registry.lock")
+	file, err := r.waiting.await(ctx, path)
 	if err != nil {
 		unlock()
 		return exclusive{}, err
@@ -107,18 +144,24 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
+// waiting locks files that are held for moments only. Its fields are those of Manager.
+type waiting struct {
+	Waits func(path string) bool
+	Busy  func(path string) error
+}
+
 // await locks a file that is held for moments only, and says whom it waits for.
-func (m Manager) await(ctx context.Context, path string) (*os.File, error) {
+func (w waiting) await(ctx context.Context, path string) (*os.File, error) {
 	waiting, cancel := context.WithTimeout(ctx, registryWait)
 	defer cancel()
 	brief, cancelBrief := context.WithTimeout(waiting, registryChange)
 	defer cancelBrief()
 	file, err := lockFile(brief, path)
-	if errors.Is(err, errBusy) && waiting.Err() == nil && (m.Waits == nil || m.Waits(path)) {
+	if errors.Is(err, errBusy) && waiting.Err() == nil && (w.Waits == nil || w.Waits(path)) {
 		file, err = lockFile(waiting, path)
 	}
-	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
-		err = m.Busy(path)
+	if errors.Is(err, errBusy) && ctx.Err() == nil && w.Busy != nil {
+		err = w.Busy(path)
 	}
 	return file, err
 }

@@ -22,8 +22,8 @@ var ErrUnrelated = errors.New("no commit in common")
 
 // MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
 // attributes decide how files are merged.
-func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
-	all, err := m.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
+func (o Objects) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
+	all, err := o.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
 	if err != nil {
 		return Merged{}, err
 	}
@@ -31,7 +31,7 @@ func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs string) (Merge
 }
 
 // MergePairs merges many pairs of commits as MergeTree does, with one git process.
-func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
+func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
 	var input strings.Builder
 	for _, pair := range pairs {
 		for _, oid := range pair {
@@ -44,9 +44,9 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	out, err := m.objects(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+	out, err := o.quarantined(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
 	if git.ExitCode(err) == refusedOption {
-		return m.mergeApart(ctx, pairs)
+		return o.mergeApart(ctx, pairs)
 	}
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("unrelated histories") {
@@ -75,29 +75,29 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 }
 
 // PickTree applies to a commit what another one changed against its first parent, as MergeTree does.
-func (m Manager) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
+func (o Objects) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
 	if len(picked.Parents) == 0 {
-		ours, err := m.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
+		ours, err := o.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
-		theirs, err := m.Commit(ctx, NewCommit{Tree: picked.Tree, Own: true})
+		theirs, err := o.Commit(ctx, NewCommit{Tree: picked.Tree, Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
-		return m.MergeTree(ctx, dir, ours, theirs)
+		return o.MergeTree(ctx, dir, ours, theirs)
 	}
-	return m.MergeTrees(ctx, dir, picked.Parents[0], onto, picked.Tree)
+	return o.MergeTrees(ctx, dir, picked.Parents[0], onto, picked.Tree)
 }
 
 // refusedOption is the exit code of a git that does not know an option.
 const refusedOption = 129
 
 // mergeApart is MergePairs for a git older than 2.39.
-func (m Manager) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
+func (o Objects) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
 	var all []Merged
 	for _, pair := range pairs {
-		one, err := m.mergeOne(ctx, pair[0], pair[1])
+		one, err := o.mergeOne(ctx, pair[0], pair[1])
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +108,13 @@ func (m Manager) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, e
 
 // mergeOne merges by git merge, in a worktree of a moment that no other git knows of. It has HEAD and index of its own, and
 // no files but attributes and what the merge writes; objects and settings are those of the repository.
-func (m Manager) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
+func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return Merged{}, err
 	}
 	defer os.RemoveAll(dir)
-	repo, err := m.apart(dir, ours)
+	repo, err := o.apart(dir, ours)
 	if err != nil {
 		return Merged{}, err
 	}
@@ -148,19 +148,19 @@ func (m Manager) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 }
 
 // apart is git in a new worktree in dir that is at a commit and has no files.
-func (m Manager) apart(dir, commit string) (git.Repo, error) {
+func (o Objects) apart(dir, commit string) (git.Repo, error) {
 	admin, files := filepath.Join(dir, "git"), filepath.Join(dir, "files")
 	for _, folder := range []string{admin, files} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return git.Repo{}, err
 		}
 	}
-	for name, content := range map[string]string{"HEAD": commit, "commondir": m.Repository.CommonDir} {
+	for name, content := range map[string]string{"HEAD": commit, "commondir": o.Repository.CommonDir} {
 		if err := os.WriteFile(filepath.Join(admin, name), []byte(content+"\n"), 0o600); err != nil {
 			return git.Repo{}, err
 		}
 	}
-	repo := m.objects(git.Repo{Dir: files}).WithEnv(snapshotAuthor...)
+	repo := o.quarantined(git.Repo{Dir: files}).WithEnv(snapshotAuthor...)
 	return repo.WithEnv("GIT_DIR="+admin, "GIT_WORK_TREE="+files, "GIT_LFS_SKIP_SMUDGE=1"), nil
 }
 

@@ -86,7 +86,7 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 	for name, pair := range sides {
 		names, pairs = append(names, name), append(pairs, pair)
 	}
-	want, err := w.m.MergePairs(t.Context(), w.Dir, pairs)
+	want, err := w.m.Objects().MergePairs(t.Context(), w.Dir, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := reader.MergePairs(t.Context(), w.Dir, pairs)
+	merged, err := reader.Objects().MergePairs(t.Context(), w.Dir, pairs)
 	if err != nil || len(merged) != len(pairs) {
 		t.Fatalf("%d merges, %v", len(merged), err)
 	}
-	counts, err := reader.CountChanges(t.Context(), [][2]string{{pairs[0][0], merged[0].Tree}})
+	counts, err := reader.Objects().CountChanges(t.Context(), [][2]string{{pairs[0][0], merged[0].Tree}})
 	if err != nil || len(counts) != 1 {
 		t.Errorf("%v, %v", counts, err)
 	}
@@ -145,7 +145,7 @@ func TestMergeWithAnOlderGitSaysWhatFailed(t *testing.T) {
 		if older {
 			withoutMergeTree(t)
 		}
-		if got, err := w.m.MergeTree(t.Context(), w.Dir, w.base, unrelated); !errors.Is(err, ErrUnrelated) {
+		if got, err := w.m.Objects().MergeTree(t.Context(), w.Dir, w.base, unrelated); !errors.Is(err, ErrUnrelated) {
 			t.Errorf("older %t: %+v, %v", older, got, err)
 		}
 	}

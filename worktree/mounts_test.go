@@ -44,9 +44,9 @@ func TestRemoveRefusesWhatHasAFileSystemMountedInIt(t *testing.T) {
 func TestSweepLeavesMountedFileSystems(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	old := filepath.Join(w.m.trashDir(), "old"+doomed)
+	old := filepath.Join(w.m.Trash().dir(), "old"+doomed)
 	file := mounted(t, filepath.Join(old, "inner"))
-	gone := filepath.Join(w.m.trashDir(), "gone"+doomed)
+	gone := filepath.Join(w.m.Trash().dir(), "gone"+doomed)
 	writeFile(t, filepath.Join(gone, "x"), "x")
 	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSweepLeavesTheModesOfFilesOutside(t *testing.T) {
 	if err := os.Chmod(store, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	doomedDir := filepath.Join(w.m.trashDir(), "old"+doomed)
+	doomedDir := filepath.Join(w.m.Trash().dir(), "old"+doomed)
 	writeFile(t, filepath.Join(doomedDir, "mod", "x"), "x")
 	if err := os.Link(store, filepath.Join(doomedDir, "mod", "linked")); err != nil {
 		t.Skip(err)

@@ -22,6 +22,17 @@ type Move struct {
 	Session  string // whose recover ends it then
 }
 
+// Moves moves files, indexes and the refs that HEADs are, so that a process that is killed in the middle leaves what EndMove ends.
+type Moves struct {
+	Repository Repository
+
+	objects   Objects
+	refs      Refs
+	journals  Journals
+	snapshots Snapshots
+	waiting   waiting
+}
+
 // Names of the steps that Advance and Rewind report.
 const (
 	StepLocked = "move.locked" // the index of the checkout, and the journal is open
@@ -71,9 +82,9 @@ const moveScratch = "paw-move-"
 // killed paw has left behind still has it.
 type Moving struct{ file *os.File }
 
-// HoldMoves waits for that right. Release gives it back.
-func (m Manager) HoldMoves(ctx context.Context) (*Moving, error) {
-	file, err := m.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"))
+// Hold waits for that right. Release gives it back.
+func (m Moves) Hold(ctx context.Context) (*Moving, error) {
+	file, err := m.waiting.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +102,10 @@ func (g *Moving) Release() { g.file.Close() }
 // failed as well.
 //
 // step is called after each step. Killed after any of them, EndMove ends it.
-func (m Manager) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
+func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
 	if v.Checkout == nil || !exists(filepath.Join(v.Checkout.AdminDir, "index")) {
-		repo := m.home()
+		repo := m.objects.home()
 		if v.Checkout != nil {
 			repo = in(v.Checkout.Path)
 		}
@@ -120,7 +131,7 @@ func (m Manager) Advance(ctx context.Context, g *Moving, v Move, step func(name 
 	}
 	var hides hidden
 	moving, err := m.begin(ctx, at, &journal, func() error {
-		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To)
+		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, newScratchIndex(dir))
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
@@ -139,11 +150,8 @@ func (m Manager) Advance(ctx context.Context, g *Moving, v Move, step func(name 
 // filesAndIndex brings the files of a checkout, and a copy of its index, from one commit to the other. Git refuses what it
 // would overwrite.
 func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (index string, err error) {
-	index, repo, err := v.scratchIndex(filepath.Join(v.at.AdminDir, "index"), dir)
+	index, repo, err := v.refreshedIndex(ctx, dir, hides)
 	if err != nil {
-		return "", err
-	}
-	if err := hides.refresh(ctx, repo); err != nil {
 		return "", err
 	}
 	if err := repo.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
@@ -157,6 +165,27 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 		}
 	}
 	return index, hides.mark(ctx, repo)
+}
+
+// refreshedIndex is a copy of the index in which git has looked at each file: that of the look at what is in the way, while the index has been
+// locked since, or a new one.
+func (v *move) refreshedIndex(ctx context.Context, dir string, hides hidden) (index string, repo git.Repo, err error) {
+	if hides.refreshed != "" {
+		v.likeReal(hides.refreshed)
+		return hides.refreshed, v.repo().WithEnv("GIT_INDEX_FILE=" + hides.refreshed), nil
+	}
+	index, repo, err = v.scratchIndex(filepath.Join(v.at.AdminDir, "index"), dir)
+	if err == nil {
+		err = hides.refresh(ctx, repo)
+	}
+	return index, repo, err
+}
+
+// likeReal gives a file the permissions of the index of the place.
+func (v *move) likeReal(index string) {
+	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
+		_ = os.Chmod(index, info.Mode().Perm())
+	}
 }
 
 // carry moves the ref, the files and the index, in the order that the journal says, and ends the journal. What fails is taken
@@ -225,12 +254,12 @@ func (v *move) moveHead(ctx context.Context, to, from string) error {
 
 // moveRef is the compare-and-swap of a ref. It runs in the checkout, so that the log of its HEAD has it, too. The user's hooks
 // have a say in where branches of his go, and none in agents'.
-func (m Manager) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
+func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
 	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
 	if ref == "HEAD" {
 		args = quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
 	}
-	err := m.changeRefs(ctx, ref, func() error { return repo.Run(ctx, args...) })
+	err := m.refs.change(ctx, ref, func() error { return repo.Run(ctx, args...) })
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("but expected") {
 		return ErrBranchMoved
@@ -257,8 +286,8 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 }
 
 // head is the commit of the HEAD of a place, "" when it has none.
-func (m Manager) head(ctx context.Context, c Checkout) string {
-	if head := m.headOf(c.AdminDir); head != "" {
+func (m Moves) head(ctx context.Context, c Checkout) string {
+	if head := m.refs.headOf(c.AdminDir); head != "" {
 		return head
 	}
 	head, _ := in(c.Path).Line(ctx, quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
@@ -271,16 +300,16 @@ func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err er
 	if err := copyFile(of, index); err != nil {
 		return "", repo, err
 	}
-	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
-		_ = os.Chmod(index, info.Mode().Perm())
-	}
+	v.likeReal(index)
 	return index, v.repo().WithEnv("GIT_INDEX_FILE=" + index), nil
 }
 
 // refresh has git look which files are as the index says: one that was written again as it was is no change, but
 // read-tree takes it for one. Exit status 1 says that there are others.
 func refresh(ctx context.Context, repo git.Repo) error {
-	err := repo.Run(ctx, quietly("update-index", "-q", "--refresh")...)
+	err := unasked(func(options []string) error {
+		return repo.Run(ctx, quietly(append(options, "update-index", "-q", "--refresh")...)...)
+	})
 	if git.ExitCode(err) == 1 {
 		return nil
 	}

@@ -51,7 +51,7 @@ func newMoving(t *testing.T) *moving {
 
 func (w *moving) move() Move {
 	w.t.Helper()
-	at, err := w.m.CheckoutOf(w.t.Context(), "main")
+	at, err := w.m.Registry().CheckoutOf(w.t.Context(), "main")
 	if err != nil || at == nil {
 		w.t.Fatalf("main is checked out at %+v, %v", at, err)
 	}
@@ -60,7 +60,7 @@ func (w *moving) move() Move {
 
 func (w *moving) hold() *Moving {
 	w.t.Helper()
-	g, err := w.m.HoldMoves(w.t.Context())
+	g, err := w.m.Moves().Hold(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -71,13 +71,13 @@ func (w *moving) advance(v Move) error {
 	w.t.Helper()
 	g := w.hold()
 	defer g.Release()
-	return w.m.Advance(w.t.Context(), g, v, func(string) {})
+	return w.m.Moves().Advance(w.t.Context(), g, v, func(string) {})
 }
 
 // finish ends what a move has left; it is nil where there was nothing.
 func (w *moving) finish(v Move) *Ended {
 	w.t.Helper()
-	ended, err := w.m.EndMove(w.t.Context(), *v.Checkout)
+	ended, err := w.m.Moves().EndMove(w.t.Context(), *v.Checkout)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -87,17 +87,17 @@ func (w *moving) finish(v Move) *Ended {
 // begun leaves what a move has that was killed once its journal was open.
 func (w *moving) begun(v Move) {
 	w.t.Helper()
-	at, err := w.m.lockPlace(w.t.Context(), *v.Checkout)
+	at, err := w.m.Moves().lockPlace(w.t.Context(), *v.Checkout)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer at.release()
-	_, hides, err := w.m.obstacles(w.t.Context(), *v.Checkout, v.From, v.To)
+	_, hides, err := w.m.Moves().obstacles(w.t.Context(), *v.Checkout, v.From, v.To, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	j := &Journal{Command: "paw land", Ref: "refs/heads/main", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
-	if _, err := w.m.begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
+	if _, err := w.m.Moves().begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -273,7 +273,7 @@ func TestAdvanceRefusesABranchThatMoved(t *testing.T) {
 
 func TestCheckoutOfRefusesWhatIsNotAtRest(t *testing.T) {
 	w := newMoving(t)
-	if at, err := w.m.CheckoutOf(t.Context(), "work"); at != nil || err != nil {
+	if at, err := w.m.Registry().CheckoutOf(t.Context(), "work"); at != nil || err != nil {
 		t.Errorf("a branch that is nowhere is at %+v, %v", at, err)
 	}
 	w.write("t/0.txt", "mine\n")
@@ -281,20 +281,20 @@ func TestCheckoutOfRefusesWhatIsNotAtRest(t *testing.T) {
 	if err := in(w.Dir).Run(t.Context(), "rebase", "-q", "work"); err == nil {
 		t.Fatal("the rebase did not stop")
 	}
-	if _, err := w.m.CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a rebase is not finished there") {
+	if _, err := w.m.Registry().CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a rebase is not finished there") {
 		t.Errorf("rebase: got %v", err)
 	}
 	w.git("rebase", "--abort")
 	if err := in(w.Dir).Run(t.Context(), "merge", "-q", "work"); err == nil {
 		t.Fatal("the merge did not stop")
 	}
-	if _, err := w.m.CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a merge is not finished there") {
+	if _, err := w.m.Registry().CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a merge is not finished there") {
 		t.Errorf("merge: got %v", err)
 	}
 	w.git("merge", "--abort")
 	p := w.made("side")
 	os.RemoveAll(p.Path)
-	if _, err := w.m.CheckoutOf(t.Context(), "side"); err == nil {
+	if _, err := w.m.Registry().CheckoutOf(t.Context(), "side"); err == nil {
 		t.Error("a checkout that is gone is taken for one")
 	}
 }
@@ -419,7 +419,7 @@ func TestEndMoveWhateverTheBranchIsCalled(t *testing.T) {
 		if got := w.git("rev-parse", "HEAD"); got != w.to || w.git("status", "--porcelain") != "" {
 			t.Errorf("%s: HEAD is at %s, status says\n%s", name, got, w.git("status", "--porcelain"))
 		}
-		if at, err := w.m.Reached(t.Context(), "main", w.to); err != nil || at != map[string]string{"renamed": "trunk", "detached": "main"}[name] {
+		if at, err := w.m.Refs().Reached(t.Context(), "main", w.to); err != nil || at != map[string]string{"renamed": "trunk", "detached": "main"}[name] {
 			t.Errorf("%s: it is in %q, %v", name, at, err)
 		}
 	}

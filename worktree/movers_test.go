@@ -29,13 +29,13 @@ var movers = map[string]string{
 	"worktree/merge.go:mergeOne":        "a folder of its own",
 	"worktree/history.go:TreeWith":      "a scratch index",
 	"worktree/merge.go:fillApart":       "a folder of its own",
-	"worktree/check.go:CheckPlace":      "to the same commit, where nobody works",
+	"worktree/check.go:Place":           "to the same commit, where nobody works",
 	"worktree/create.go:createBranches": "branches that are new",
 	"worktree/restore.go:undoLocked":    "branches that were new",
 	"worktree/branch.go:DeleteBranches": "branches that are checked out nowhere",
-	"worktree/refs.go:CreateRef":        "refs that are new",
-	"worktree/refs.go:SetRef":           "refs of paw",
-	"worktree/refs.go:updateRefs":       "refs of paw",
+	"worktree/refs.go:Create":           "refs that are new",
+	"worktree/refs.go:Set":              "refs of paw",
+	"worktree/refs.go:update":           "refs of paw",
 	"worktree/snapshot.go:keep":         "refs that are new",
 }
 

@@ -14,11 +14,11 @@ func TestBlobsHaveTheIDThatIsForetold(t *testing.T) {
 		gitIn(t, dir, "init", "-q", "--object-format="+format)
 		m := Manager{Repository: Repository{CommonDir: filepath.Join(dir, ".git"), Path: dir}}
 		for _, text := range []string{"", "one", strings.Repeat("many lines\n", 10_000), "\x00\xff"} {
-			foretold, err := m.BlobID(text)
+			foretold, err := m.Objects().BlobID(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if oid, err := m.KeepBlob(t.Context(), text); err != nil || oid != foretold {
+			if oid, err := m.Objects().KeepBlob(t.Context(), text); err != nil || oid != foretold {
 				t.Errorf("%s: the id is %s, foretold was %s; %v", format, oid, foretold, err)
 			}
 		}
@@ -53,7 +53,7 @@ func TestObjectsInPacksAreFound(t *testing.T) {
 func TestCommitIsTheOneThatGitMakes(t *testing.T) {
 	w := newTurns(t, "")
 	second := w.commit("second")
-	l, err := w.m.lookAt(t.Context(), w.p.Path, filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent"), realTemp(t))
+	l, err := w.m.Snapshots().lookAt(t.Context(), w.p.Path, filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent"), realTemp(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,15 @@ func newQuarantine(commonDir string) (quarantine, error) {
 	return quarantine{objects: objects, dir: dir}, err
 }
 
+// Objects is the object store of a repository: what commits and trees say, and new ones. Nothing of it changes a ref, an index or
+// a file.
+type Objects struct {
+	Repository Repository
+
+	scratch quarantine // of a reader, see Manager.WithScratch
+	known   *known     // see Manager.Remembering
+}
+
 // WithScratch returns m for commands that only read: every object that they make, snapshots included, goes into a folder outside of
 // the repository, which drop removes. No ref can be made to lead there: git refuses to change refs from within a quarantine.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
@@ -118,24 +127,24 @@ func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	return m, m.scratch.drop, nil
 }
 
-// objects is repo with new objects in the quarantine of a reader.
-func (m Manager) objects(repo git.Repo) git.Repo {
-	if !m.reads() {
+// quarantined is repo with new objects in the quarantine of a reader.
+func (o Objects) quarantined(repo git.Repo) git.Repo {
+	if !o.reads() {
 		return repo
 	}
-	return m.scratch.repo(repo)
+	return o.scratch.repo(repo)
 }
 
 // withoutRefs is objects, and has git refuse to change refs from within the quarantine: what they led to would go with it.
-func (m Manager) withoutRefs(repo git.Repo) git.Repo {
-	if m.reads() {
-		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + m.scratch.dir)
+func (o Objects) withoutRefs(repo git.Repo) git.Repo {
+	if o.reads() {
+		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
 	}
-	return m.objects(repo)
+	return o.quarantined(repo)
 }
 
 // reads reports whether m leaves no object in the repository.
-func (m Manager) reads() bool { return m.scratch.dir != "" }
+func (o Objects) reads() bool { return o.scratch.dir != "" }
 
 // repo is r with new objects in the quarantine.
 func (q quarantine) repo(r git.Repo) git.Repo {

@@ -80,27 +80,29 @@ func sorted(lists ...[]string) []string {
 	return slices.Compact(all)
 }
 
-// foldersFile lists the folders above worktrees that paw has made, one in each
-// line: they go with the last worktree in them, and no other folder does.
-func (m Manager) foldersFile() string { return filepath.Join(m.Repository.CommonDir, "paw", "folders") }
+// folders are those above worktrees that paw has made: they go with the last worktree in them, and no other folder does.
+type folders struct{ Repository Repository }
 
-func (m Manager) madeFolders() []string {
-	return strings.Split(readLine(m.foldersFile()), "\n")
+// file lists the folders, one in each line.
+func (f folders) file() string { return filepath.Join(f.Repository.CommonDir, "paw", "folders") }
+
+func (f folders) made() []string {
+	return strings.Split(readLine(f.file()), "\n")
 }
 
-// makeFolders makes the folders above path that are missing. Each one is listed
+// make makes the folders above path that are missing. Each one is listed
 // before it is made, so that none is forgotten when paw is killed. The caller
 // holds the repository lock.
-func (m Manager) makeFolders(path string) error {
+func (f folders) make(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); err == nil || dir == path {
 		return err
 	}
-	if err := m.makeFolders(dir); err != nil {
+	if err := f.make(dir); err != nil {
 		return err
 	}
-	if known := m.madeFolders(); !slices.Contains(known, dir) {
-		if err := m.listFolders(append(known, dir)); err != nil {
+	if known := f.made(); !slices.Contains(known, dir) {
+		if err := f.list(append(known, dir)); err != nil {
 			return err
 		}
 	}
@@ -110,23 +112,23 @@ func (m Manager) makeFolders(path string) error {
 	return nil
 }
 
-func (m Manager) listFolders(folders []string) error {
-	if err := os.MkdirAll(filepath.Dir(m.foldersFile()), 0o777); err != nil {
+func (f folders) list(all []string) error {
+	if err := os.MkdirAll(filepath.Dir(f.file()), 0o777); err != nil {
 		return err
 	}
-	folders = slices.DeleteFunc(folders, func(dir string) bool { return dir == "" })
-	temporary := m.foldersFile() + ".new"
-	if err := os.WriteFile(temporary, []byte(strings.Join(folders, "\n")+"\n"), 0o666); err != nil {
+	all = slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
+	temporary := f.file() + ".new"
+	if err := os.WriteFile(temporary, []byte(strings.Join(all, "\n")+"\n"), 0o666); err != nil {
 		return err
 	}
-	return os.Rename(temporary, m.foldersFile())
+	return os.Rename(temporary, f.file())
 }
 
-// dropFolders removes the folders above path that paw has made and in which
+// drop removes the folders above path that paw has made and in which
 // nothing is left. It never unlinks a symbolic link, however empty the folder
 // behind it is. The caller holds the repository lock.
-func (m Manager) dropFolders(path string) {
-	known := m.madeFolders()
+func (f folders) drop(path string) {
+	known := f.made()
 	left := slices.Clone(known)
 	for dir := filepath.Dir(path); slices.Contains(known, dir); dir = filepath.Dir(dir) {
 		if err := unix.Rmdir(dir); err != nil && !os.IsNotExist(err) {
@@ -135,6 +137,6 @@ func (m Manager) dropFolders(path string) {
 		left = slices.DeleteFunc(left, func(other string) bool { return other == dir })
 	}
 	if len(left) < len(known) {
-		_ = m.listFolders(left) // a folder that is listed and gone does no harm
+		_ = f.list(left) // a folder that is listed and gone does no harm
 	}
 }

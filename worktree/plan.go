@@ -34,7 +34,7 @@ type Plan struct {
 // What an interrupted Create left for the same plan is not in the way. Refusals
 // are *ConflictError. It starts one git process.
 func (m Manager) Check(ctx context.Context, plans []Plan) error {
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 			}
 		}
 	}
-	branches, err := m.branchesAt(ctx, withParents(plans))
+	branches, err := m.Refs().branchesAt(ctx, withParents(plans))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 		if err := m.checkBranch(p, branches, fold); err != nil {
 			return nil, err
 		}
-		if err := m.checkRegistry(p, entries); err != nil {
+		if err := m.Registry().checkRegistry(p, entries); err != nil {
 			var c *ConflictError
 			if errors.As(err, &c) && c.Branch != "" {
 				c.Free = freeBranch(c.Branch+"-2", branches)
@@ -160,9 +160,9 @@ func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(strin
 	return nil
 }
 
-func (m Manager) checkRegistry(p Plan, entries []Entry) error {
+func (r Registry) checkRegistry(p Plan, entries []Entry) error {
 	target := resolved(p.Path)
-	if within(target, resolved(m.Repository.CommonDir)) {
+	if within(target, resolved(r.Repository.CommonDir)) {
 		return conflict(p.Agent, "", "worktree path %s: inside the git directory", p.Path)
 	}
 	mine := false
@@ -174,7 +174,7 @@ func (m Manager) checkRegistry(p Plan, entries []Entry) error {
 		if e.Path != "" && !e.Bare {
 			at := resolved(e.Path)
 			if at == target {
-				return conflict(p.Agent, m.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+				return conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
 			}
 			if within(target, at) {
 				return conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
@@ -185,7 +185,7 @@ func (m Manager) checkRegistry(p Plan, entries []Entry) error {
 		}
 		for _, held := range heldBranches(e.AdminDir) {
 			if held == p.Branch {
-				c := conflict("", m.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+				c := conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
 				c.Branch = p.Branch
 				return c
 			}
@@ -202,8 +202,8 @@ func released(e Entry, p Plan) bool {
 
 // Released returns where the worktrees are that paw has made and released, by
 // branch.
-func (m Manager) Released(ctx context.Context) (map[string]string, error) {
-	entries, err := m.List(ctx)
+func (r Registry) Released(ctx context.Context) (map[string]string, error) {
+	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -218,11 +218,11 @@ func (m Manager) Released(ctx context.Context) (map[string]string, error) {
 
 // dropStale is the command that drops the registration of a directory that is
 // gone, "" for one that is there.
-func (m Manager) dropStale(e Entry) string {
+func (r Registry) dropStale(e Entry) string {
 	if e.Path == "" || exists(e.Path) {
 		return ""
 	}
-	repository, path := quote(m.home().Dir), quote(e.Path)
+	repository, path := quote(r.objects.home().Dir), quote(e.Path)
 	drop := "git -C " + repository + " worktree remove " + path
 	if e.Locked {
 		drop = "git -C " + repository + " worktree unlock " + path + " && " + drop

@@ -34,9 +34,9 @@ type privateIndex struct {
 
 // indexBits lists the entries of an index that need care in each look. The list is kept beside the copy of the index.
 type indexBits struct {
-	Assumed    []string `json:"assumed,omitempty"`    // assume-unchanged
-	Skipped    []string `json:"skipped,omitempty"`    // skip-worktree
-	Submodules []string `json:"submodules,omitempty"` // paths
+	Assumed    fileNames `json:"assumed,omitempty"`    // assume-unchanged
+	Skipped    fileNames `json:"skipped,omitempty"`    // skip-worktree
+	Submodules fileNames `json:"submodules,omitempty"` // paths
 }
 
 // killPatience is how long a git that is over its budget may take to clean up.

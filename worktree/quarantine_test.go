@@ -41,19 +41,19 @@ func TestReadersLeaveNoObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, err := reader.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+			seen, err := reader.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			seenTree, err := reader.TreeOf(t.Context(), seen.Commit)
+			seenTree, err := reader.Objects().TreeOf(t.Context(), seen.Commit)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, w.objectFiles()); diff != "" {
 				t.Errorf("the object store has changed: %s", diff)
 			}
-			if ref := "refs/paw/x/1"; seen.Commit != w.in("rev-parse", "HEAD") && !w.m.Has(t.Context(), seen.Commit) {
-				if err := reader.SetRef(t.Context(), ref, seen.Commit); err == nil {
+			if ref := "refs/paw/x/1"; seen.Commit != w.in("rev-parse", "HEAD") && !w.m.Objects().Has(t.Context(), seen.Commit) {
+				if err := reader.Refs().Set(t.Context(), ref, seen.Commit); err == nil {
 					t.Errorf("%s leads to what is about to go", ref)
 				}
 			}

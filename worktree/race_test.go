@@ -64,7 +64,7 @@ func TestEightProcessesCreateTheSamePlans(t *testing.T) {
 		w.whole(p)
 	}
 	w.healthy(3)
-	if found, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(found) != 0 {
+	if found, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*")); len(found) != 0 {
 		t.Errorf("the trash holds %q", found)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -22,6 +23,7 @@ type recording struct {
 	*look
 	base *keptState // of the earlier snapshot
 
+	linked map[string]bool   // folders that were looked at: whether they are links, or in one
 	own    map[string]bool   // paths that the index has otherwise than the real one: whether it has a file there
 	facts  []string          // what is known of each of these files
 	resets map[string]string // entries by path, "" for none
@@ -60,14 +62,32 @@ var intoPack = []string{"-c", "core.bigFileThreshold=1", "-c", "pack.compression
 // changed.
 var byAllFacts = []string{"-c", "core.trustctime=true", "-c", "core.checkStat=default"}
 
-// record brings the scratch index to what the files are and returns the paths that it could not save.
-func (l *look) record(ctx context.Context) (notSaved []string, err error) {
+// NotSavedError is a file that cannot be saved. Cause is what git said of it, nil where git did not get to read it.
+type NotSavedError struct {
+	Path  string // of the worktree
+	Name  string
+	Cause error
+}
+
+func (e *NotSavedError) Error() string {
+	said := fmt.Sprintf("%s: %s cannot be saved", e.Path, strings.ReplaceAll(e.Name, "\n", `\n`))
+	if e.Cause != nil {
+		said += ": " + e.Cause.Error()
+	}
+	return said
+}
+
+func (e *NotSavedError) Unwrap() error { return e.Cause }
+
+// record brings the scratch index to what the files are and returns the paths that it could not save, with what git said of the
+// first one that it read.
+func (l *look) record(ctx context.Context) (notSaved []string, cause, err error) {
 	r, err := l.planAnew()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = r.run(ctx)
-	return r.notSaved, err
+	return r.notSaved, r.cause, err
 }
 
 // plan finds out what has to be done to the index of an earlier snapshot, or where there is none to a copy of the real one,
@@ -103,7 +123,7 @@ func (l *look) planAnew() (*recording, error) {
 
 // newRecording looks at all files that differ from the real index.
 func (l *look) newRecording(base *keptState) *recording {
-	r := &recording{look: l, base: base, own: map[string]bool{}, resets: map[string]string{}}
+	r := &recording{look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
 	for _, name := range l.names {
 		r.see(name)
 	}
@@ -116,6 +136,9 @@ func (r *recording) see(name string) {
 	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
 	mode := modeOf(info, err)
 	switch {
+	case r.deleted[name] && r.behindLink(path.Dir(name)): // git refuses to look there
+		r.replaced(name)
+		return
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		r.facts = append(r.facts, name)
 		r.files = append(r.files, file{name: name, gone: true})
@@ -147,6 +170,20 @@ func (r *recording) see(name string) {
 		r.size += f.size
 	}
 	r.files = append(r.files, f)
+}
+
+// behindLink reports whether a folder of the worktree is a link, or in one.
+func (r *recording) behindLink(folder string) bool {
+	if folder == "." {
+		return false
+	}
+	linked, known := r.linked[folder]
+	if !known {
+		info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(folder)))
+		linked = r.behindLink(path.Dir(folder)) || err == nil && info.Mode()&fs.ModeSymlink != 0
+		r.linked[folder] = linked
+	}
+	return linked
 }
 
 // replaced handles a path of the index where git finds no file: a folder, a pipe, or a file behind a link to a folder.

@@ -38,6 +38,15 @@ func (r *refReader) resolve(ref string) string {
 	return ""
 }
 
+// leadsTo is the ref that a symbolic one names, "" for any other.
+func (r *refReader) leadsTo(ref string) string {
+	target, symbolic := strings.CutPrefix(readLine(filepath.Join(r.commonDir, filepath.FromSlash(ref))), "ref:")
+	if !symbolic {
+		return ""
+	}
+	return strings.TrimSpace(target)
+}
+
 // packedID looks a ref up in packed-refs, "" when it is not there.
 func (r *refReader) packedID(ref string) string {
 	if r.packed == nil {
@@ -135,6 +144,31 @@ func storedRefs(commonDir string, prefixes []string) (found map[string]string, o
 	return found, true, nil
 }
 
+// storedMatching returns the refs that match a pattern in which a star stands for a part of a name, read as storedRefs does.
+func storedMatching(commonDir, pattern string) (found map[string]string, ok bool, err error) {
+	if ok, err = refsInFiles(commonDir); err != nil || !ok {
+		return nil, false, err
+	}
+	loose := looseRefs{commonDir: commonDir}
+	if err := loose.match("", strings.Split(pattern, "/")); err != nil {
+		return nil, false, err
+	}
+	found, broken := loose.read()
+	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false, err
+	}
+	before, _, _ := strings.Cut(pattern, "*")
+	eachPackedRef(packed, before, func(ref string) {
+		if matches, _ := path.Match(pattern, ref); matches && found[ref] == "" && !broken[ref] {
+			if oid := packedLine(packed, ref); isOID(oid) {
+				found[ref] = oid
+			}
+		}
+	})
+	return found, true, nil
+}
+
 // looseRefs lists refs that are files of their own.
 type looseRefs struct {
 	commonDir string
@@ -170,6 +204,27 @@ func (l *looseRefs) list(dir string) error {
 				err = errors.Join(err, l.list(name))
 			}
 		case slices.ContainsFunc(l.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
+			l.names = append(l.names, name)
+		}
+	}
+	return err
+}
+
+// match adds the refs below a directory, "" for the top, whose further names are these; "*" is any.
+func (l *looseRefs) match(dir string, names []string) error {
+	if names[0] != "*" && len(names) > 1 {
+		return l.match(path.Join(dir, names[0]), names[1:])
+	}
+	content, err := os.ReadDir(filepath.Join(l.commonDir, filepath.FromSlash(dir)))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	for _, item := range content {
+		switch name := path.Join(dir, item.Name()); {
+		case names[0] != "*" && names[0] != item.Name() || !refName(item.Name()) || item.IsDir() == (len(names) == 1):
+		case item.IsDir():
+			err = errors.Join(err, l.match(name, names[1:]))
+		default:
 			l.names = append(l.names, name)
 		}
 	}

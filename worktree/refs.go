@@ -30,15 +30,22 @@ func (e *RefLockedError) Error() string {
 // machine holds longer than git itself waits (core.filesRefLockTimeout, 100 ms).
 const refLockPatience = 2 * time.Second
 
-// CreateRef makes a ref that does not exist yet. Of any number of racers exactly
+// Refs are the refs of a repository. They are read from files where git is not needed for it, and written by git.
+type Refs struct {
+	Repository Repository
+
+	objects Objects
+}
+
+// Create makes a ref that does not exist yet. Of any number of racers exactly
 // one wins; the others get false, as do all for a ref that was there before. A
 // lock file that stays is *RefLockedError.
-func (m Manager) CreateRef(ctx context.Context, ref, oid string) (won bool, err error) {
+func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !isOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	err = m.changeRefs(ctx, ref, func() error {
-		return m.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid, "")...)
+	err = r.change(ctx, ref, func() error {
+		return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("reference already exists") {
@@ -47,22 +54,22 @@ func (m Manager) CreateRef(ctx context.Context, ref, oid string) (won bool, err 
 	return err == nil, err
 }
 
-// SetRef makes a ref lead to an object, whether it is there already or not: of several callers the last one wins.
-func (m Manager) SetRef(ctx context.Context, ref, oid string) error {
+// Set makes a ref lead to an object, whether it is there already or not: of several callers the last one wins.
+func (r Refs) Set(ctx context.Context, ref, oid string) error {
 	if !isOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	return m.changeRefs(ctx, ref, func() error { return m.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
+	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
-// DeleteRefs deletes refs (name -> the id it must have) in one transaction: all
+// Delete deletes refs (name -> the id it must have) in one transaction: all
 // of them or, when one has moved, is locked or gone, none.
-func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
-	return m.updateRefs(ctx, "delete", refs)
+func (r Refs) Delete(ctx context.Context, refs map[string]string) error {
+	return r.update(ctx, "delete", refs)
 }
 
-// updateRefs does one thing, "create" or "delete", to all refs or to none.
-func (m Manager) updateRefs(ctx context.Context, do string, refs map[string]string) error {
+// update does one thing, "create" or "delete", to all refs or to none.
+func (r Refs) update(ctx context.Context, do string, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -73,17 +80,17 @@ func (m Manager) updateRefs(ctx context.Context, do string, refs map[string]stri
 		}
 		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
 	}
-	return m.changeRefs(ctx, "refs", func() error {
-		_, err := m.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+	return r.change(ctx, "refs", func() error {
+		_, err := r.objects.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
 }
 
-// Refs returns the refs whose full names begin with one of the prefixes, with the
+// List returns the refs whose full names begin with one of the prefixes, with the
 // ids they have. It starts one git process where the files of the ref store do not
 // tell, see storedRefs.
-func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
-	if found, ok, err := storedRefs(m.Repository.CommonDir, prefixes); ok || err != nil {
+func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
+	if found, ok, err := storedRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
 	}
 	var args []string
@@ -96,16 +103,16 @@ func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]strin
 			args = append(args, prefix+"*", prefix+"*/**")
 		}
 	}
-	found, err := m.listRefs(ctx, args...)
+	found, err := r.list(ctx, args...)
 	maps.DeleteFunc(found, func(ref, _ string) bool {
 		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) })
 	})
 	return found, err
 }
 
-// listRefs returns the refs that git for-each-ref finds for these arguments, with their ids.
-func (m Manager) listRefs(ctx context.Context, args ...string) (map[string]string, error) {
-	out, err := m.home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
+// list returns the refs that git for-each-ref finds for these arguments, with their ids.
+func (r Refs) list(ctx context.Context, args ...string) (map[string]string, error) {
+	out, err := r.objects.home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,17 +124,17 @@ func (m Manager) listRefs(ctx context.Context, args ...string) (map[string]strin
 	return found, nil
 }
 
-// changeRefs repeats change while a lock file of another git is in its way, and
+// change repeats change while a lock file of another git is in its way, and
 // names the file when it does not go away. It also does while a git that packs refs takes away the folders that
 // change makes, since they are empty.
-func (m Manager) changeRefs(ctx context.Context, what string, change func() error) error {
+func (r Refs) change(ctx context.Context, what string, change func() error) error {
 	deadline := time.NewTimer(refLockPatience)
 	defer deadline.Stop()
 	for {
 		err := change()
 		file := lockInTheWay(err)
 		if file == "" && !folderGone(err) {
-			return m.refusedByHook(what, err)
+			return r.refusedByHook(what, err)
 		}
 		select {
 		case <-deadline.C:
@@ -153,12 +160,12 @@ func (e *HookError) Error() string {
 func (e *HookError) Unwrap() error { return e.Err }
 
 // refusedByHook is a *HookError for an error of git that says that a hook refused, else that error.
-func (m Manager) refusedByHook(what string, err error) error {
+func (r Refs) refusedByHook(what string, err error) error {
 	var failed *git.Error
 	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
 		return err
 	}
-	return &HookError{Ref: what, CommonDir: m.Repository.CommonDir, Err: err}
+	return &HookError{Ref: what, CommonDir: r.Repository.CommonDir, Err: err}
 }
 
 // folderGone reports whether git could not make the folder of a ref.
@@ -189,32 +196,32 @@ func stillLocked(what, file string, err error) error {
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// MergedRefs are the refs matching a pattern of for-each-ref whose commits are a commit or came before it, and are not in another
+// ListMerged returns the refs matching a pattern of for-each-ref whose commits are a commit or came before it, and are not in another
 // one, "" for none.
-func (m Manager) MergedRefs(ctx context.Context, commit, without, pattern string) ([]string, error) {
+func (r Refs) ListMerged(ctx context.Context, commit, without, pattern string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
 	if without != "" {
 		args = append(args, "--no-merged="+without)
 	}
-	out, err := m.home().Output(ctx, append(args, pattern)...)
+	out, err := r.objects.home().Output(ctx, append(args, pattern)...)
 	return strings.Fields(out), err
 }
 
-// CreateRefs makes refs (name -> id) that do not exist yet, in one transaction:
+// CreateAll makes refs (name -> id) that do not exist yet, in one transaction:
 // all of them or, when one is there already, none.
-func (m Manager) CreateRefs(ctx context.Context, refs map[string]string) error {
-	return m.updateRefs(ctx, "create", refs)
+func (r Refs) CreateAll(ctx context.Context, refs map[string]string) error {
+	return r.update(ctx, "create", refs)
 }
 
 // KeepBlob makes a text an object of the repository and returns its id.
-func (m Manager) KeepBlob(ctx context.Context, text string) (string, error) {
-	out, err := m.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
+func (o Objects) KeepBlob(ctx context.Context, text string) (string, error) {
+	out, err := o.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(out), err
 }
 
 // BlobID returns the id that KeepBlob gives for a text, and writes nothing.
-func (m Manager) BlobID(text string) (string, error) {
-	return idOfObject(m.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
+func (o Objects) BlobID(text string) (string, error) {
+	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
 }
 
 // claimTries bounds the race for a number: each lost one means that another
@@ -223,14 +230,14 @@ const claimTries = 1000
 
 // Claim takes a number for good: the first that is at least atLeast, at least 1, and above all numbers taken before. It
 // makes the ref <prefix><n> point to oid; prefix ends with a slash. Of any number of processes exactly one gets each number.
-func (m Manager) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
+func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {
-		highest, err := m.highestNumber(ctx, prefix)
+		highest, err := r.highestNumber(ctx, prefix)
 		if err != nil {
 			return 0, err
 		}
 		n = max(highest+1, atLeast, 1)
-		won, err := m.CreateRef(ctx, fmt.Sprintf("%s%d", prefix, n), oid)
+		won, err := r.Create(ctx, fmt.Sprintf("%s%d", prefix, n), oid)
 		if err != nil || won {
 			return n, err
 		}
@@ -243,21 +250,21 @@ func (m Manager) Claim(ctx context.Context, prefix string, atLeast int, oid stri
 
 // highestNumber is the highest number among the refs directly below prefix, 0
 // when there is none.
-func (m Manager) highestNumber(ctx context.Context, prefix string) (int, error) {
+func (r Refs) highestNumber(ctx context.Context, prefix string) (int, error) {
 	highest := 0
 	see := func(name string) {
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)
 		}
 	}
-	files, err := refsInFiles(m.Repository.CommonDir)
+	files, err := refsInFiles(r.Repository.CommonDir)
 	if err != nil {
 		return 0, err
 	}
 	if files {
-		return highest, eachStoredRef(m.Repository.CommonDir, prefix, "", see)
+		return highest, eachStoredRef(r.Repository.CommonDir, prefix, "", see)
 	}
-	refs, err := m.Refs(ctx, prefix)
+	refs, err := r.List(ctx, prefix)
 	if err != nil {
 		return 0, err
 	}

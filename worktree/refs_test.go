@@ -22,7 +22,7 @@ func TestCreateRefHasOneWinner(t *testing.T) {
 		var all sync.WaitGroup
 		for k := range 8 {
 			all.Go(func() {
-				won, err := w.m.CreateRef(t.Context(), ref, w.base)
+				won, err := w.m.Refs().Create(t.Context(), ref, w.base)
 				if err != nil {
 					t.Error(err)
 				}
@@ -48,7 +48,7 @@ func TestCreateRefLeavesTheOneThatIsThere(t *testing.T) {
 		if packed {
 			w.git("pack-refs", "--all", "--prune")
 		}
-		won, err := w.m.CreateRef(t.Context(), "refs/tags/afk-s_a-1", second)
+		won, err := w.m.Refs().Create(t.Context(), "refs/tags/afk-s_a-1", second)
 		if won || err != nil {
 			t.Errorf("packed %v: got %v, %v", packed, won, err)
 		}
@@ -61,7 +61,7 @@ func TestCreateRefLeavesTheOneThatIsThere(t *testing.T) {
 func TestCreateRefRefusesWhatIsNoCommit(t *testing.T) {
 	w := newWorld(t)
 	for _, oid := range []string{"", "HEAD", strings.Repeat("0", 40), strings.Repeat("1", 40)} {
-		if won, err := w.m.CreateRef(t.Context(), "refs/paw/s_a/turn/1", oid); won || err == nil {
+		if won, err := w.m.Refs().Create(t.Context(), "refs/paw/s_a/turn/1", oid); won || err == nil {
 			t.Errorf("%q: got %v, %v", oid, won, err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if err := os.Chtimes(lock, then, then); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.m.CreateRef(t.Context(), "refs/tags/afk-s_a-1", w.base)
+	_, err := w.m.Refs().Create(t.Context(), "refs/tags/afk-s_a-1", w.base)
 	var locked *RefLockedError
 	if !errors.As(err, &locked) || locked.File != lock || locked.Age < time.Hour || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v", err)
@@ -97,7 +97,7 @@ func TestLockThatGoesAwayIsWaitedFor(t *testing.T) {
 	lock := filepath.Join(w.Dir, ".git/refs/tags/afk-s_a-1.lock")
 	writeFile(t, lock, "")
 	time.AfterFunc(300*time.Millisecond, func() { os.Remove(lock) })
-	if won, err := w.m.CreateRef(t.Context(), "refs/tags/afk-s_a-1", w.base); !won || err != nil {
+	if won, err := w.m.Refs().Create(t.Context(), "refs/tags/afk-s_a-1", w.base); !won || err != nil {
 		t.Errorf("got %v, %v", won, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestRefsBeginWithPrefix(t *testing.T) {
 		"refs/none/":         {},
 		"":                   {"refs/heads/main", "refs/paw/s_a/claim/1", "refs/paw/s_a/turn/1", "refs/paw/s_a/turn/10", "refs/paw/s_ab/turn/1", "refs/tags/afk-s_a-1"},
 	} {
-		found, err := w.m.Refs(t.Context(), prefix)
+		found, err := w.m.Refs().List(t.Context(), prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,18 +140,18 @@ func TestDeleteRefsIsAllOrNothing(t *testing.T) {
 	w.git("pack-refs", "--all", "--prune")
 	w.git("update-ref", "refs/paw/s_a/turn/2", first)
 	second := w.commit("second")
-	err := w.m.DeleteRefs(ctx, map[string]string{"refs/paw/s_a/turn/1": first, "refs/paw/s_a/turn/2": second})
+	err := w.m.Refs().Delete(ctx, map[string]string{"refs/paw/s_a/turn/1": first, "refs/paw/s_a/turn/2": second})
 	if err == nil || strings.Count(w.git("for-each-ref", "refs/paw"), "\n") != 1 {
 		t.Errorf("got %v, left:\n%s", err, w.git("for-each-ref", "refs/paw"))
 	}
-	err = w.m.DeleteRefs(ctx, map[string]string{"refs/paw/s_a/turn/1": first, "refs/paw/s_a/turn/2": first})
+	err = w.m.Refs().Delete(ctx, map[string]string{"refs/paw/s_a/turn/1": first, "refs/paw/s_a/turn/2": first})
 	if got := w.git("for-each-ref", "refs/paw"); err != nil || got != "" {
 		t.Errorf("got %v, left %q", err, got)
 	}
-	if err := w.m.DeleteRefs(ctx, map[string]string{"refs/paw/s_a/turn/3": strings.Repeat("0", 40)}); err == nil {
+	if err := w.m.Refs().Delete(ctx, map[string]string{"refs/paw/s_a/turn/3": strings.Repeat("0", 40)}); err == nil {
 		t.Error("a ref without its value was accepted")
 	}
-	if err := w.m.DeleteRefs(ctx, nil); err != nil {
+	if err := w.m.Refs().Delete(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,10 +15,13 @@ type Remote struct {
 	Address string // that pushes go to
 }
 
-// RemotesFor are where a branch is pushed to, and where the branch is that it is meant for: by git's own settings, else the only
+// Remotes are the remotes of a repository.
+type Remotes struct{ objects Objects }
+
+// For are where a branch is pushed to, and where the branch is that it is meant for: by git's own settings, else the only
 // remote, else origin. A name of "" means that there is none.
-func (m Manager) RemotesFor(ctx context.Context, branch, target string) (push, base Remote, err error) {
-	out, err := m.home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
+func (remotes Remotes) For(ctx context.Context, branch, target string) (push, base Remote, err error) {
+	out, err := remotes.objects.home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
 	if err != nil && git.ExitCode(err) != 1 {
 		return push, base, err
 	}
@@ -37,11 +40,27 @@ func (m Manager) RemotesFor(ctx context.Context, branch, target string) (push, b
 		if r.Name == "" {
 			continue
 		}
-		if r.Address, err = m.home().Line(ctx, "remote", "get-url", "--push", "--", r.Name); err != nil {
+		if r.Address, err = remotes.objects.home().Line(ctx, "remote", "get-url", "--push", "--", r.Name); err != nil {
 			return push, base, err
 		}
 	}
 	return push, base, nil
+}
+
+// Upstream is the remote and the branch there that a branch is pushed to by a plain git push of it, a name of "" where it has none.
+func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remote, there string, err error) {
+	out, err := remotes.objects.home().Output(ctx, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)", "refs/heads/"+branch)
+	if err != nil {
+		return remote, "", err
+	}
+	name, ref, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\x00")
+	there, isBranch := strings.CutPrefix(ref, "refs/heads/")
+	if name == "" || !isBranch {
+		return remote, "", nil
+	}
+	remote.Name = name
+	remote.Address, err = remotes.objects.home().Line(ctx, "remote", "get-url", "--push", "--", name)
+	return remote, there, err
 }
 
 // firstRemote is the first of the wanted remotes that exists; where none does the only one, or origin.
@@ -63,14 +82,14 @@ type Terminal = git.Terminal
 // ErrPushRejected means that the branch of the remote is not what the caller has seen. Nothing was pushed.
 var ErrPushRejected = errors.New("the branch has moved there")
 
-// RemoteHas looks what branches of a remote are at, by its address; one that is not there is not in the result. head is the
+// Has looks what branches of a remote are at, by its address; one that is not there is not in the result. head is the
 // branch that the remote has as its own, "" where it does not say.
-func (m Manager) RemoteHas(ctx context.Context, t Terminal, address string, branches ...string) (found map[string]string, head string, err error) {
+func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, branches ...string) (found map[string]string, head string, err error) {
 	args := []string{"ls-remote", "-q", "--symref", "--", address, "HEAD"}
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
 	}
-	out, err := m.home().Talk(ctx, t, args...)
+	out, err := remotes.objects.home().Talk(ctx, t, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,11 +106,17 @@ func (m Manager) RemoteHas(ctx context.Context, t Terminal, address string, bran
 	return found, head, nil
 }
 
+// Fetch brings the commit of a ref of a remote, with all that the commit needs, and changes no ref.
+func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
+	_, err := remotes.objects.home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
+	return err
+}
+
 // Push makes a branch of a remote a commit, whatever the branch of that name is here, and pushes nothing else. there is what the
 // branch has to be at, "" for none: else it is ErrPushRejected. The user's hook for pushes runs.
-func (m Manager) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
+func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
 	ref := "refs/heads/" + branch
-	out, err := m.home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
+	out, err := remotes.objects.home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
 		return ErrPushRejected
 	}
@@ -102,8 +127,8 @@ func (m Manager) Push(ctx context.Context, t Terminal, remote, branch, commit, t
 const excludeDecoration = "log.excludeDecoration"
 
 // Undecorated reports whether git log leaves the refs of a pattern out, by the user's settings.
-func (m Manager) Undecorated(ctx context.Context, pattern string) (bool, error) {
-	out, err := m.home().Output(ctx, "config", "--get-all", excludeDecoration)
+func (remotes Remotes) Undecorated(ctx context.Context, pattern string) (bool, error) {
+	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
 	if git.ExitCode(err) == 1 { // it is not set
 		return false, nil
 	}
@@ -116,6 +141,6 @@ func (m Manager) Undecorated(ctx context.Context, pattern string) (bool, error) 
 }
 
 // Undecorate has git log leave the refs of a pattern out, in this repository.
-func (m Manager) Undecorate(ctx context.Context, pattern string) error {
-	return m.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
+func (remotes Remotes) Undecorate(ctx context.Context, pattern string) error {
+	return remotes.objects.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
 }

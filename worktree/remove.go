@@ -37,7 +37,7 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 	if !exists(p.Path) || m.HalfMade(p.Path) {
 		return m.RemoveKept(ctx, p)
 	}
-	earlier := m.sameGitDir(p.Path, seen)
+	earlier := m.sameGitDir(p, seen)
 	if !earlier {
 		var err error
 		if seen, err = m.See(ctx, p); err != nil {
@@ -70,7 +70,7 @@ func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) 
 // RemoveKept moves a worktree, whatever it holds, into the trash as it is, for good. Commits that only this worktree knows
 // are kept under refs/paw/…/rescue. It is refused as Remove is.
 func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return Removal{}, err
 	}
@@ -79,7 +79,7 @@ func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	if e == nil {
 		return Removal{}, err
 	}
-	refs, whole, err := m.rescue(ctx, e.AdminDir, p.Owner)
+	refs, whole, err := m.rescues().keep(ctx, e.AdminDir, p.Owner)
 	if err != nil {
 		return Removal{}, err
 	}
@@ -87,9 +87,9 @@ func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	if err != nil {
 		return Removal{Trash: directory, Rescue: refs}, err
 	}
-	m.dropFolders(p.Path)
+	m.folders().drop(p.Path)
 	if stores, err := storesIn(registration); directory == "" && whole && err == nil && len(stores) == 0 {
-		m.doom(ctx, registration)
+		m.Trash().doom(ctx, registration)
 		return Removal{Rescue: refs}, nil
 	}
 	return Removal{Trash: cmp.Or(directory, registration), Rescue: refs}, nil
@@ -98,7 +98,7 @@ func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 // removeAsSeen moves a clean worktree into the trash, unless its files have
 // changed since it was seen.
 func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Removal, changed bool, err error) {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return Removal{}, false, err
 	}
@@ -114,7 +114,7 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 	if err != nil {
 		return Removal{Trash: directory}, false, err
 	}
-	m.dropFolders(p.Path)
+	m.folders().drop(p.Path)
 	return m.dropSeen(ctx, directory, registration, seen), false, nil
 }
 
@@ -124,7 +124,7 @@ func (m Manager) dropSeen(ctx context.Context, directory, registration string, s
 	if now, err := imprint(directory); len(seen.Aside) > 0 || err != nil || now != seen.files {
 		return Removal{Trash: directory, Aside: seen.Aside}
 	}
-	m.doom(ctx, directory, registration)
+	m.Trash().doom(ctx, directory, registration)
 	return Removal{}
 }
 
@@ -138,7 +138,7 @@ func (m Manager) HalfMade(path string) bool {
 // removable returns the registration of the worktree of p, nil without an error
 // when nothing of p is at its path.
 func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 		if ofAnother(e, p) {
 			return nil, nil
 		}
-		if err := m.madeFor(e, p); err != nil {
+		if err := m.Registry().madeFor(e, p); err != nil {
 			return nil, err
 		}
 		if exists(p.Path) {
@@ -178,14 +178,14 @@ func ofAnother(e Entry, p Plan) bool {
 // lock that paw puts on each of its worktrees says whose one is. One that the user
 // has unlocked is known by paw's mark or by its branch; one that the user has
 // locked for a reason of his own is left alone.
-func (m Manager) madeFor(e Entry, p Plan) error {
+func (r Registry) madeFor(e Entry, p Plan) error {
 	switch {
 	case ownedBy(e, p), !e.Locked && (exists(filledMark(e.AdminDir)) || e.Branch == p.Branch):
 		return nil
 	case !e.Locked:
 		return conflict("", "", "%s: not a worktree that paw made", p.Path)
 	}
-	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s is locked: %s",
+	return conflict("", "git -C "+quote(r.objects.home().Dir)+" worktree unlock "+quote(p.Path), "%s is locked: %s",
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 
@@ -193,10 +193,10 @@ func (m Manager) madeFor(e Entry, p Plan) error {
 // removed again, a directory without a registration would look foreign.
 func (m Manager) throwAway(e Entry, path string) (directory, registration string, err error) {
 	name := filepath.Base(e.AdminDir)
-	if directory, err = m.toTrash(path, name); err != nil {
+	if directory, err = m.Trash().take(path, name); err != nil {
 		return "", "", err
 	}
-	registration, err = m.toTrash(e.AdminDir, name+"-registration")
+	registration, err = m.Trash().take(e.AdminDir, name+"-registration")
 	return directory, registration, err
 }
 
@@ -205,15 +205,15 @@ func (m Manager) throwAway(e Entry, path string) (directory, registration string
 // has taken its place, the registration, which would hold the branch for ever,
 // goes into the trash folder. One that is not locked, not paw's or gone is no error.
 func (m Manager) Release(ctx context.Context, p Plan) error {
-	return m.eachAt(ctx, p, func(e Entry) error {
+	return m.Registry().eachAt(ctx, p, func(e Entry) error {
 		if !ownedBy(e, p) {
 			return nil
 		}
 		if info, err := os.Lstat(filepath.Join(p.Path, ".git")); err == nil && info.IsDir() {
-			if _, _, err := m.rescue(ctx, e.AdminDir, p.Owner); err != nil {
+			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return err
 			}
-			_, err := m.toTrash(e.AdminDir, filepath.Base(e.AdminDir)+"-registration")
+			_, err := m.Trash().take(e.AdminDir, filepath.Base(e.AdminDir)+"-registration")
 			return err
 		}
 		if err := os.WriteFile(releasedMark(e.AdminDir), nil, 0o666); err != nil {
@@ -227,9 +227,9 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 // Lock locks the worktree of p again when it was unlocked, and reports whether it
 // was: without its lock `git worktree prune` drops the registration of a worktree
 // on a disk that is not there.
-func (m Manager) Lock(ctx context.Context, p Plan) (locked bool, err error) {
-	err = m.eachAt(ctx, p, func(e Entry) error {
-		if made := m.madeFor(e, p) == nil; e.Locked || !made {
+func (r Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
+	err = r.eachAt(ctx, p, func(e Entry) error {
+		if made := r.madeFor(e, p) == nil; e.Locked || !made {
 			return nil
 		}
 		locked = true
@@ -247,8 +247,8 @@ func lockFor(e Entry, p Plan) error {
 }
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.
-func (m Manager) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
-	return m.eachLinked(ctx, func(e Entry) error {
+func (r Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
+	return r.eachLinked(ctx, func(e Entry) error {
 		if e.Path == "" || !samePath(e.Path, p.Path) {
 			return nil
 		}
@@ -257,13 +257,13 @@ func (m Manager) eachAt(ctx context.Context, p Plan, do func(Entry) error) error
 }
 
 // eachLinked calls do for the registrations of all linked worktrees, under the repository lock.
-func (m Manager) eachLinked(ctx context.Context, do func(Entry) error) error {
-	x, err := m.exclude(ctx)
+func (r Registry) eachLinked(ctx context.Context, do func(Entry) error) error {
+	x, err := r.exclude(ctx)
 	if err != nil {
 		return err
 	}
 	defer x.release()
-	entries, err := m.List(ctx)
+	entries, err := r.List(ctx)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func TestRemoveCleanWorktree(t *testing.T) {
 	}
 	w.noLeftover("agent", "main")
 	waitFor(t, "the trash to be emptied", func() bool {
-		left, _ := os.ReadDir(w.m.trashDir())
+		left, _ := os.ReadDir(w.m.Trash().dir())
 		return len(left) == 0
 	})
 	if diff := cmp.Diff(Removal{}, removed); diff != "" {
@@ -164,7 +164,7 @@ func TestLockAgain(t *testing.T) {
 	p := w.made("agent")
 	lock := func(want bool) {
 		t.Helper()
-		if got, err := w.m.Lock(t.Context(), p); got != want || err != nil {
+		if got, err := w.m.Registry().Lock(t.Context(), p); got != want || err != nil {
 			t.Errorf("got %v, %v", got, err)
 		}
 		w.whole(p)
@@ -218,7 +218,7 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	if _, err := w.m.toTrash(p.Path, "agent"); err != nil { // killed after this
+	if _, err := w.m.Trash().take(p.Path, "agent"); err != nil { // killed after this
 		t.Fatal(err)
 	}
 	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
@@ -230,16 +230,16 @@ func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 func TestRemoveSweepsWhatAnEarlierSweepLeft(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	left := filepath.Join(w.m.trashDir(), "old"+doomed, "mod")
+	left := filepath.Join(w.m.Trash().dir(), "old"+doomed, "mod")
 	writeFile(t, filepath.Join(left, "x"), "x")
 	os.Chmod(left, 0o555)
-	kept := filepath.Join(w.m.trashDir(), "kept")
+	kept := filepath.Join(w.m.Trash().dir(), "kept")
 	writeFile(t, filepath.Join(kept, "x"), "x")
 	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the old trash to go", func() bool {
-		found, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*"))
+		found, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*"))
 		return slices.Equal(found, []string{kept})
 	})
 }
@@ -252,7 +252,7 @@ func TestRemoveIgnoresForeignGitVariables(t *testing.T) {
 	t.Setenv("GIT_WORK_TREE", other.Dir)
 	writeFile(t, filepath.Join(p.Path, "new"), "x\n")
 	w.notRemoved(p, "1 untracked file (new)", false)
-	if _, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m"); err != nil {
+	if _, err := w.m.Snapshots().Take(t.Context(), p.Path, shotRef, "m"); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(before, tree(t, other.Dir)); diff != "" {
@@ -275,7 +275,7 @@ func TestRemoveKeepsWhatIsIgnored(t *testing.T) {
 	if diff := cmp.Diff([]string{"build/", "dir/modules/"}, removed.Aside); diff != "" {
 		t.Error(diff)
 	}
-	sweep(t.Context(), w.m.trashDir())
+	sweep(t.Context(), w.m.Trash().dir())
 	if got := readFile(t, filepath.Join(removed.Trash, "build/deep/model.bin")); got != "precious\n" {
 		t.Errorf("got %q", got)
 	}
@@ -402,7 +402,7 @@ func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep(t.Context(), w.m.trashDir())
+	sweep(t.Context(), w.m.Trash().dir())
 	if entries, err := listIndex(t.Context(), git.Repo{Dir: w.Dir}.WithEnv("GIT_INDEX_FILE="+filepath.Join(removed.Trash, "index"))); err != nil || findEntry(entries, "staged").name == "" {
 		t.Errorf("the index is not kept: %+v, %v", removed, err)
 	}

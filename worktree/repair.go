@@ -24,12 +24,12 @@ import (
 // Foreign registrations stay untouched and are only named. The result says what
 // was found, one line each.
 func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer x.release()
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +41,11 @@ func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]
 		case halfMade(e.AdminDir) && !mine:
 			report = append(report, fmt.Sprintf("registration %s: half made by another program, left alone", name))
 		case halfMade(e.AdminDir):
-			if err := m.setAside(e, e.Path); err != nil {
+			if err := m.Trash().setAside(e, e.Path); err != nil {
 				return report, fmt.Errorf("registration %s: %w", name, err)
 			}
-			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.trashDir()))
-		case mine && m.lostLink(ctx, e):
+			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.Trash().dir()))
+		case mine && m.Registry().lostLink(ctx, e):
 			if err := relink(e); err != nil {
 				return report, fmt.Errorf("%s: %w", e.Path, err)
 			}
@@ -64,10 +64,15 @@ func halfMade(admin string) bool {
 		!strings.HasPrefix(head, "ref:") && !isOID(head)
 }
 
+// Unregistered reports whether a registration in the repository lacks what git writes into it. The main worktree has none.
+func (e Entry) Unregistered() bool {
+	return filepath.Base(filepath.Dir(e.AdminDir)) == "worktrees" && halfMade(e.AdminDir)
+}
+
 // Unlinked reports whether the directory of p is its worktree and has only lost the
 // way to the repository, so that Repair puts it right.
-func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
-	e, err := m.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(ctx, e) })
+func (r Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
+	e, err := r.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && r.lostLink(ctx, e) })
 	return e != nil, err
 }
 
@@ -75,14 +80,14 @@ func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
 // gone, or names a git directory of the same name that no longer exists. Without
 // the file the directory may also be another one, in which git would take every
 // file for deleted.
-func (m Manager) lostLink(ctx context.Context, e Entry) bool {
+func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 	info, err := os.Stat(e.Path)
 	if err != nil || !info.IsDir() {
 		return false
 	}
 	dotGit := filepath.Join(e.Path, ".git")
 	if !exists(dotGit) {
-		return m.hasFilesOf(ctx, e)
+		return r.hasFilesOf(ctx, e)
 	}
 	target, err := readGitFile(dotGit)
 	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
@@ -90,7 +95,7 @@ func (m Manager) lostLink(ctx context.Context, e Entry) bool {
 
 // hasFilesOf reports whether a file lies in the directory of e that is as git has seen it last, by its size and time. Where
 // git has recorded none, any file will do. Git itself compares whole seconds, and the inode, which a copy has of its own.
-func (m Manager) hasFilesOf(ctx context.Context, e Entry) bool {
+func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
 	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")
 	if err != nil {
@@ -131,10 +136,10 @@ func relink(e Entry) error {
 // Unregistered reports whether the directory of p is a worktree of this
 // repository whose registration is gone, as after `git worktree prune` while its
 // disk was not there. Restore registers it again.
-func (m Manager) Unregistered(p Plan) bool {
+func (r Registry) Unregistered(p Plan) bool {
 	target, err := readGitFile(filepath.Join(p.Path, ".git"))
 	return err == nil && !exists(target) &&
-		samePath(filepath.Dir(target), filepath.Join(m.Repository.CommonDir, "worktrees"))
+		samePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
 
 // registerAgain makes a worktree beside the directory, with the index of HEAD and
@@ -144,7 +149,7 @@ func (m Manager) Unregistered(p Plan) bool {
 func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	beside := p
 	beside.Path = p.Path + ".paw-again"
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +157,7 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	if err := m.clear(ctx, beside.Path, p, beside); err != nil {
 		return err
 	}
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -194,8 +199,8 @@ func handOver(admin, from, to string) error {
 // which no other repository has. The result is where each is, by agent: at its
 // old path, or at the path that along makes of it when it was moved, too. A plan
 // that was not made in this repository is not in the result.
-func (m Manager) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
-	entries, err := m.List(ctx)
+func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
+	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +234,8 @@ func cameAlong(path, admin string) bool {
 
 // Follow makes the registration of the worktree of p that of the directory at
 // path, where Moved found it. Repair links the directory back.
-func (m Manager) Follow(ctx context.Context, p Plan, path string) error {
-	return m.eachLinked(ctx, func(e Entry) error {
+func (r Registry) Follow(ctx context.Context, p Plan, path string) error {
+	return r.eachLinked(ctx, func(e Entry) error {
 		if !ownedBy(e, p) || samePath(e.Path, path) {
 			return nil
 		}

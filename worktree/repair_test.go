@@ -45,7 +45,7 @@ func TestRepairEmptyCommonDir(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	w.healthy(1)
-	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "x", "locked")); len(kept) != 1 {
+	if kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*", "x", "locked")); len(kept) != 1 {
 		t.Error("the registration is not in the trash")
 	}
 	if got := w.repaired(); got != "" {
@@ -71,7 +71,7 @@ func TestRepairLeavesForeignEntriesAlone(t *testing.T) {
 	if diff := cmp.Diff(before, tree(t, admins)); diff != "" {
 		t.Error(diff)
 	}
-	if entries, err := w.m.List(t.Context()); err != nil || len(entries) != 2 {
+	if entries, err := w.m.Registry().List(t.Context()); err != nil || len(entries) != 2 {
 		t.Errorf("list: %v, %v", entries, err)
 	}
 }
@@ -106,7 +106,7 @@ func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 			p := w.made("agent")
 			lose(t, p)
 			put(w, p)
-			if unlinked, err := w.m.Unlinked(t.Context(), p); unlinked || err != nil {
+			if unlinked, err := w.m.Registry().Unlinked(t.Context(), p); unlinked || err != nil {
 				t.Errorf("got %v, %v", unlinked, err)
 			}
 			if got := w.repaired(); got != "" || exists(filepath.Join(p.Path, ".git")) {
@@ -126,7 +126,7 @@ func TestRepairLinksACopyOfTheWorktree(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(p.Path), os.Remove(filepath.Join(p.Path+"-backup", ".git")), os.Rename(p.Path+"-backup", p.Path)); err != nil {
 		t.Fatal(err)
 	}
-	if unlinked, err := w.m.Unlinked(t.Context(), p); !unlinked || err != nil {
+	if unlinked, err := w.m.Registry().Unlinked(t.Context(), p); !unlinked || err != nil {
 		t.Errorf("got %v, %v", unlinked, err)
 	}
 	if got := w.repaired(); !strings.Contains(got, "linked to the repository again") {

@@ -86,7 +86,7 @@ func TestDiscoverBareRepository(t *testing.T) {
 	w.git("clone", "-q", "--bare", w.Dir, bare)
 	r := discovered(t, filepath.Join(bare, "refs"))
 	wantRepository(t, r, Repository{CommonDir: bare, GitDir: bare, Bare: true})
-	if oid, err := (Manager{Repository: r}).Head(t.Context(), ""); err != nil || oid != w.base {
+	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), ""); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestDiscoverBareRepositoryBehindGitFile(t *testing.T) {
 	writeFile(t, filepath.Join(dir, ".git"), "gitdir: ./.bare\n")
 	r := discovered(t, dir)
 	wantRepository(t, r, Repository{CommonDir: filepath.Join(dir, ".bare"), GitDir: filepath.Join(dir, ".bare"), Bare: true})
-	if oid, err := (Manager{Repository: r}).Head(t.Context(), "main"); err != nil || oid != w.base {
+	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), "main"); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestHeadOfUnbornRepository(t *testing.T) {
 	gitIn(t, dir, "init", "-q")
 	m := Manager{Repository: discovered(t, dir)}
 	for _, ref := range []string{"", "HEAD", "main"} {
-		if _, err := m.Head(t.Context(), ref); !errors.Is(err, ErrNoCommits) {
+		if _, err := m.Refs().Head(t.Context(), ref); !errors.Is(err, ErrNoCommits) {
 			t.Errorf("%q: got %v", ref, err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestHeadNamesUnknownRef(t *testing.T) {
 	w := newWorld(t)
 	for _, ref := range []string{"nope", "-x", "--all", "HEAD:a.txt"} {
 		var unknown *RefError
-		if _, err := w.m.Head(t.Context(), ref); !errors.As(err, &unknown) || unknown.Ref != ref {
+		if _, err := w.m.Refs().Head(t.Context(), ref); !errors.As(err, &unknown) || unknown.Ref != ref {
 			t.Errorf("%q: got %v", ref, err)
 		}
 	}
@@ -149,7 +149,7 @@ func TestHeadIsThatOfTheWorktreeOneStandsIn(t *testing.T) {
 	linked := filepath.Join(filepath.Dir(w.Dir), "linked")
 	w.git("worktree", "add", "-q", linked)
 	gitIn(t, linked, "commit", "-q", "--allow-empty", "-m", "more")
-	got, err := Manager{Repository: discovered(t, linked)}.Head(t.Context(), "HEAD")
+	got, err := Manager{Repository: discovered(t, linked)}.Refs().Head(t.Context(), "HEAD")
 	if want := gitIn(t, linked, "rev-parse", "HEAD"); err != nil || got != want || got == w.base {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -160,7 +160,7 @@ func TestHeadThatIsBrokenIsNotOneWithoutCommits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write(".git/refs/heads/main", content)
-			if _, err := w.m.Head(t.Context(), ""); err == nil || errors.Is(err, ErrNoCommits) || !strings.Contains(err.Error(), "git rev-parse") {
+			if _, err := w.m.Refs().Head(t.Context(), ""); err == nil || errors.Is(err, ErrNoCommits) || !strings.Contains(err.Error(), "git rev-parse") {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -177,7 +177,7 @@ func TestHeadOfARepositoryOfSomebodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.m.Head(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+	if _, err := w.m.Refs().Head(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -25,16 +25,24 @@ func turnSession(owner string) string {
 	return name
 }
 
-// rescue keeps what only the git directory of a worktree leads to: what is
+// rescues keeps what only the git directory of a worktree leads to.
+type rescues struct {
+	Repository Repository
+
+	objects Objects
+	refs    Refs
+}
+
+// keep keeps what only the git directory of a worktree leads to: what is
 // staged in its index when that differs from HEAD, and commits that no ref of the
 // repository keeps (a detached HEAD, an unfinished merge, an autostash, refs of the
 // worktree alone). It returns the refs, "" when there is nothing to keep, and
 // whether that is all of it: where git could not read the index or a commit, the
 // git directory itself has to stay.
-func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
-	repo := m.home().WithEnv("GIT_DIR=" + admin)
-	head := m.headOf(admin)
-	tree, whole, err := m.indexTree(ctx, repo, admin)
+func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
+	repo := r.objects.home().WithEnv("GIT_DIR=" + admin)
+	head := r.refs.headOf(admin)
+	tree, whole, err := r.indexTree(ctx, repo, admin)
 	if err != nil {
 		return "", false, err
 	}
@@ -44,15 +52,15 @@ func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, 
 			return "", false, err
 		}
 	}
-	own, err := m.listOwnRefs(ctx, repo, admin)
+	own, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", false, err
 	}
-	loose, readable, err := m.looseCommits(ctx, repo, admin, head, own)
+	loose, readable, err := r.looseCommits(ctx, repo, admin, head, own)
 	if err != nil {
 		return "", false, err
 	}
-	staged := tree != "" && tree != headTree && (head != "" || !m.isEmptyTree(ctx, repo, tree))
+	staged := tree != "" && tree != headTree && (head != "" || !r.isEmptyTree(ctx, repo, tree))
 	var kept []string
 	switch {
 	case !staged && len(loose) == 0:
@@ -72,7 +80,7 @@ func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, 
 	}
 	names := make([]string, len(kept))
 	for i, oid := range kept {
-		if names[i], err = m.keepRescue(ctx, oid, owner); err != nil {
+		if names[i], err = r.name(ctx, oid, owner); err != nil {
 			return "", false, err
 		}
 	}
@@ -93,14 +101,14 @@ func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose [
 	return repo.WithEnv(snapshotAuthor...).Line(ctx, args...)
 }
 
-func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, error) {
+func (r rescues) name(ctx context.Context, commit, owner string) (string, error) {
 	name := "refs/paw/" + turnSession(owner) + "/rescue/" + time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; ; n++ {
 		ref := name
 		if n > 1 {
 			ref = fmt.Sprintf("%s-%d", name, n)
 		}
-		err := m.keep(ctx, commit, ref)
+		err := r.refs.keep(ctx, commit, ref)
 		if err == nil {
 			return ref, nil
 		}
@@ -113,7 +121,7 @@ func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, 
 // indexTree writes the tree of a worktree's index; of a conflict it takes our
 // side. It is "" when there is no index. whole is false when git could not write
 // it: nobody can say then whether the index is broken or the disk full.
-func (m Manager) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
+func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
 	file := newScratchIndex(admin)
 	defer dropIndex(file)
 	if err := copyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +172,7 @@ func ourSide(unmerged string) string {
 // looseCommits returns the commits that the git directory of a worktree names and no
 // ref of the repository keeps, the detached HEAD first. readable is false when git
 // could not follow one of them.
-func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
+func (r rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
 	if isOID(readLine(filepath.Join(admin, "HEAD"))) {
 		candidates = append(candidates, head)
@@ -196,7 +204,7 @@ func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head st
 	return loose, readable, nil
 }
 
-func (m Manager) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
+func (r rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
 	empty, err := repo.Line(ctx, "hash-object", "-t", "tree", "--stdin")
 	return err == nil && tree == empty
 }
@@ -213,8 +221,8 @@ type ownRef struct{ name, oid, kind string }
 
 // listOwnRefs lists the refs that belong to the worktree with the git directory
 // admin, in which repo runs. It starts no git where there are none.
-func (m Manager) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
-	files, err := refsInFiles(m.Repository.CommonDir)
+func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
+	files, err := refsInFiles(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -250,9 +258,9 @@ func hasFiles(dir string) bool {
 // unkeptCommits describes the commits that only a detached HEAD or a ref of the
 // worktree at path leads to, "" when there are none. Of a ref to anything but a
 // commit nobody asks further.
-func (m Manager) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+func (r rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
 	repo := in(path)
-	refs, err := m.listOwnRefs(ctx, repo, admin)
+	refs, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", err
 	}

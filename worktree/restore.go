@@ -26,7 +26,7 @@ func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (r
 	if err != nil {
 		return rescueRef, err
 	}
-	if m.Unregistered(p) {
+	if m.Registry().Unregistered(p) {
 		return rescueRef, m.registerAgain(ctx, p)
 	}
 	_, err = m.Create(ctx, []Plan{p}, step)
@@ -36,12 +36,12 @@ func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (r
 // clearLost moves the registration of a directory that is gone out of the way,
 // once nothing else is.
 func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer x.release()
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -62,11 +62,11 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	if _, err := m.check(ctx, []Plan{p}, others); err != nil {
 		return "", err
 	}
-	ref, _, err := m.rescue(ctx, lost.AdminDir, p.Owner)
+	ref, _, err := m.rescues().keep(ctx, lost.AdminDir, p.Owner)
 	if err != nil {
 		return "", err
 	}
-	return ref, m.setAside(*lost, "")
+	return ref, m.Trash().setAside(*lost, "")
 }
 
 // vacant reports whether a worktree's directory is gone or empty.
@@ -77,7 +77,7 @@ func vacant(path string) bool {
 
 // branchThere refuses a branch that is gone, with the last commit it was seen at.
 func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
-	found, err := m.Branches(ctx, []string{p.Branch})
+	found, err := m.Refs().Branches(ctx, []string{p.Branch})
 	if err != nil || found[p.Branch] != "" {
 		return err
 	}
@@ -135,7 +135,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			continue
 		}
 		if exists(filledMark(e.AdminDir)) { // it was in use, and its directory is gone
-			if _, _, err := m.rescue(ctx, e.AdminDir, p.Owner); err != nil {
+			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
 		}
@@ -153,7 +153,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			c.admin, c.filling = e.AdminDir, lock
 			continue
 		}
-		err = m.setAside(e, p.Path)
+		err = m.Trash().setAside(e, p.Path)
 		lock.Close()
 		if err != nil {
 			return c, "", err
@@ -167,7 +167,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 // Create made it. Worktrees that existed before the call stay. Directories end
 // in the trash folder. What has to stay is named in the error.
 func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 func (m Manager) undo(ctx context.Context, failed []*creation) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	x, err := m.exclude(ctx)
+	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return err
 	}
@@ -243,23 +243,23 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 			continue
 		}
 		if c.admin != "" {
-			if err := m.setAside(Entry{AdminDir: c.admin}, c.plan.Path); err != nil {
+			if err := m.Trash().setAside(Entry{AdminDir: c.admin}, c.plan.Path); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 		}
-		m.dropFolders(c.plan.Path) // they are made before git makes the worktree
+		m.folders().drop(c.plan.Path) // they are made before git makes the worktree
 		if !c.made.BranchCreated {
 			continue
 		}
-		if holders, err := m.Holders(ctx); err != nil {
+		if holders, err := m.Registry().Holders(ctx); err != nil {
 			errs = append(errs, err)
 			continue
 		} else if holder := holders[c.plan.Branch]; holder != "" {
 			errs = append(errs, conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
 			continue
 		}
-		if err := m.home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
+		if err := m.Objects().home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -268,8 +268,8 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 
 // Holders returns the branches that worktrees use, each with the path of one such worktree; the worktrees of these plans do
 // not count.
-func (m Manager) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
-	entries, err := m.List(ctx)
+func (r Registry) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
+	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func TestRestoreMakesTheWorktreeAgainFromItsBranch(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	w.healthy(2)
-	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "agent", "HEAD")); len(kept) != 1 {
+	if kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*", "agent", "HEAD")); len(kept) != 1 {
 		t.Error("the old git directory is not in the trash")
 	}
 }
@@ -199,7 +199,7 @@ func TestLastHeadOfABranchThatIsGone(t *testing.T) {
 		gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
 		last := gitIn(t, p.Path, "rev-parse", "HEAD")
 		gitIn(t, from(w, p), "update-ref", "-d", "refs/heads/agent")
-		entries, err := w.m.List(t.Context())
+		entries, err := w.m.Registry().List(t.Context())
 		if err != nil || len(entries) != 2 {
 			t.Fatalf("%s: %+v, %v", what, entries, err)
 		}
@@ -219,7 +219,7 @@ func TestRestoreRefusesBranchCheckedOutElsewhere(t *testing.T) {
 	elsewhere := filepath.Join(w.Side, "elsewhere")
 	w.git("worktree", "add", "-q", "--force", elsewhere, "agent")
 	w.notRestored(p, "checked out at "+elsewhere, "")
-	if entries, _ := w.m.List(t.Context()); len(entries) != 3 {
+	if entries, _ := w.m.Registry().List(t.Context()); len(entries) != 3 {
 		t.Errorf("the registry changed: %+v", entries)
 	}
 }

@@ -36,17 +36,17 @@ type Rescued struct {
 //
 // It is refused with *ConflictError, and nothing has changed but that the rescue
 // may be there, during a merge or rebase, while the index is locked, with changes
-// in submodules or a submodule at another commit, when a file cannot be saved,
-// and when an ignored file or an embedded repository is in the way; with *IndexLockedError when another git has the index,
+// in submodules or a submodule at another commit, and when an ignored file or an embedded repository is in the way; with
+// *NotSavedError when a file cannot be saved, with *IndexLockedError when another git has the index,
 // and with *MoveError when an earlier move has not ended there. One that fails in the middle, as on a full disk, is taken
 // back; *HalfMovedError when that failed as well. Killed after any step, EndMove ends it.
-func (m Manager) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
-	to, err := m.goal(ctx, target)
+func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
+	to, err := m.objects.goal(ctx, target)
 	if err != nil {
 		return Rescued{}, err
 	}
 	if o.From != "" {
-		if to.was, err = m.TreeOf(ctx, o.From); err != nil {
+		if to.was, err = m.objects.TreeOf(ctx, o.From); err != nil {
 			return Rescued{}, err
 		}
 	}
@@ -64,7 +64,7 @@ type RewindOptions struct {
 }
 
 // rewindTo is Rewind where it is known what HEAD becomes.
-func (m Manager) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
+func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
@@ -88,7 +88,7 @@ func (m Manager) rewindTo(ctx context.Context, path string, to goal, o RewindOpt
 		return Rescued{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.lookAt(ctx, path, admin, dir)
+	l, err := m.snapshots.lookAt(ctx, path, admin, dir)
 	if err != nil {
 		return Rescued{}, err
 	}
@@ -104,8 +104,8 @@ type goal struct {
 }
 
 // goal reads a commit.
-func (m Manager) goal(ctx context.Context, target string) (goal, error) {
-	all, err := m.goals(ctx, target)
+func (o Objects) goal(ctx context.Context, target string) (goal, error) {
+	all, err := o.goals(ctx, target)
 	if err != nil {
 		return goal{}, err
 	}
@@ -116,9 +116,9 @@ func (m Manager) goal(ctx context.Context, target string) (goal, error) {
 }
 
 // goals reads commits, of each one once, in no order; the snapshots of paw are known by who signed them.
-func (m Manager) goals(ctx context.Context, targets ...string) ([]goal, error) {
+func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
 	args := []string{"rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
-	out, err := m.home().Output(ctx, append(append(args, targets...), "--")...)
+	out, err := o.home().Output(ctx, append(append(args, targets...), "--")...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (m Manager) goals(ctx context.Context, targets ...string) ([]goal, error) {
 
 type rewind struct {
 	*look
-	m       Manager
+	m       Moves
 	at      placeLock
 	to      goal
 	dir     string // for scratch files
@@ -172,7 +172,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if len(changes) == 0 && len(r.indexed) == 0 && done.Head == r.head {
 		return done, nil
 	}
-	if err := r.m.keep(ctx, done.Commit, r.options.Rescue); err != nil {
+	if err := r.m.refs.keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)
@@ -199,13 +199,13 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 		r.now = tree
 		return r.head, err
 	}
-	notSaved, err := r.record(ctx)
+	notSaved, cause, err := r.record(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, name := range notSaved {
 		if !slices.Contains(r.embedded, name) {
-			return "", conflict("", "", "%s: %s cannot be saved", r.top, name)
+			return "", &NotSavedError{Path: r.top, Name: name, Cause: cause}
 		}
 	}
 	if r.now, err = r.repo.Line(ctx, quietly("write-tree")...); err != nil {
@@ -249,7 +249,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	onward := false
 	if to.Head != r.head {
 		var err error
-		if onward, err = r.m.contains(ctx, to.Head, r.head); err != nil {
+		if onward, err = r.m.objects.contains(ctx, to.Head, r.head); err != nil {
 			return err
 		}
 	}
@@ -294,7 +294,7 @@ func (r *rewind) asSeen(ctx context.Context) error {
 // cut short, what is there then is kept under rescueRef first, and rescued tells so.
 //
 // Submodules stay as the worktree has them.
-func (m Manager) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
+func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
@@ -323,24 +323,24 @@ func (m Manager) FromSnapshot(ctx context.Context, path, snapshot, rescueRef str
 
 // rescueUnlessSame keeps the files of the worktree under ref, unless they are
 // those of the snapshot.
-func (m Manager) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
-	now, err := m.Snapshot(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
+func (m Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
+	now, err := m.snapshots.Take(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
 	if err != nil {
 		return false, err
 	}
-	same, err := m.sameTree(ctx, now.Commit, snapshot)
+	same, err := m.objects.sameTree(ctx, now.Commit, snapshot)
 	if err != nil || !same {
 		return true, err
 	}
-	return false, m.DeleteRefs(ctx, map[string]string{ref: now.Commit})
+	return false, m.refs.Delete(ctx, map[string]string{ref: now.Commit})
 }
 
-func (m Manager) sameTree(ctx context.Context, a, b string) (bool, error) {
-	one, err := m.TreeOf(ctx, a)
+func (o Objects) sameTree(ctx context.Context, a, b string) (bool, error) {
+	one, err := o.TreeOf(ctx, a)
 	if err != nil {
 		return false, err
 	}
-	other, err := m.TreeOf(ctx, b)
+	other, err := o.TreeOf(ctx, b)
 	return one == other, err
 }
 

@@ -53,7 +53,7 @@ func (w *turns) wantFiles(what string, want map[string]string) {
 
 func (w *turns) rewind(target, rescue string) Rescued {
 	w.t.Helper()
-	r, err := w.m.Rewind(w.t.Context(), w.p.Path, target, RewindOptions{Rescue: rescue})
+	r, err := w.m.Moves().Rewind(w.t.Context(), w.p.Path, target, RewindOptions{Rescue: rescue})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -219,6 +219,36 @@ func TestRewindOverFilesWrittenAgainAsTheyWere(t *testing.T) {
 	w.wantFiles("rewind", first)
 }
 
+func TestRewindWhereALinkIsInThePlaceOfAFolder(t *testing.T) {
+	w := newTurns(t, "")
+	w.put("below/both", "inside\n", 0o644)
+	w.put("below/here", "inside\n", 0o644)
+	w.put("below/deep/here", "inside\n", 0o644)
+	w.in("add", "-A")
+	w.in("commit", "-qm", "a folder")
+	folder, one := w.hashes(), w.take()
+	outside := filepath.Join(realTemp(t), "outside")
+	writeFile(t, filepath.Join(outside, "both"), "outside\n")
+	if err := os.RemoveAll(w.path("below")); err != nil {
+		t.Fatal(err)
+	}
+	w.link("below", outside)
+	linked, two := w.hashes(), w.take()
+	if len(two.NotSaved) > 0 {
+		t.Errorf("not saved are %q", two.NotSaved)
+	}
+	for i, back := range []struct {
+		to   Snapshot
+		want map[string]string
+	}{{one, folder}, {two, linked}, {one, folder}} {
+		w.rewind(back.to.Commit, fmt.Sprintf("refs/paw/s_agent/rescue/%d", i))
+		w.wantFiles("rewind", back.want)
+	}
+	if got := tree(t, outside); len(got) != 2 || readFile(t, filepath.Join(outside, "both")) != "outside\n" {
+		t.Errorf("outside is %q", got)
+	}
+}
+
 func TestRewindWithDetachedHead(t *testing.T) {
 	w := newTurns(t, "")
 	clean := w.take()
@@ -227,7 +257,7 @@ func TestRewindWithDetachedHead(t *testing.T) {
 	w.in("add", "-A")
 	w.in("commit", "-qm", "detached")
 	lost := w.in("rev-parse", "HEAD")
-	r, err := w.m.Rewind(t.Context(), w.p.Path, clean.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
+	r, err := w.m.Moves().Rewind(t.Context(), w.p.Path, clean.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 	if err != nil || r.Commit != lost || w.in("rev-parse", "HEAD") != w.base || w.git("rev-parse", "agent") != w.base {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -285,7 +315,7 @@ func TestRewindIsRefused(t *testing.T) {
 			w.in("init", "-q", "below")
 			writeFile(w.t, w.path("below/other"), "x\n")
 		}},
-		{"filter", "x.bad cannot be saved", func(w *turns) {
+		{"filter", "x.bad cannot be saved: git update-index: fatal: x.bad: clean filter 'bad' failed", func(w *turns) {
 			w.git("config", "filter.bad.clean", "exit 1")
 			w.git("config", "filter.bad.required", "true")
 			w.put(".gitattributes", "*.bad filter=bad\n", 0o644)
@@ -309,10 +339,11 @@ func TestRewindIsRefused(t *testing.T) {
 			one := w.take()
 			c.prepare(w)
 			before := w.everything()
-			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
+			_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 			var refused *ConflictError
 			var locked *IndexLockedError
-			if !errors.As(err, &refused) && !errors.As(err, &locked) || !strings.Contains(err.Error(), c.says) {
+			var notSaved *NotSavedError
+			if !errors.As(err, &refused) && !errors.As(err, &locked) && !errors.As(err, &notSaved) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
 			if diff := cmp.Diff(before, w.everything()); diff != "" {
@@ -370,10 +401,10 @@ func TestRewindDoesNotReplaceRescue(t *testing.T) {
 	w.git("update-ref", "refs/paw/s_agent/rescue/1", w.base)
 	w.put("a.txt", "x\n", 0o644)
 	before := w.everything()
-	if _, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); !errors.Is(err, ErrRefTaken) {
+	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); !errors.Is(err, ErrRefTaken) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := w.m.Rewind(t.Context(), w.p.Path, "nothing", RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); err == nil {
+	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, "nothing", RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); err == nil {
 		t.Error("a target that is not there was accepted")
 	}
 	if diff := cmp.Diff(before, w.everything()); diff != "" {

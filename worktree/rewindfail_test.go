@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestRewindThatFailsAnywhereLosesNothing(t *testing.T) {
 			second, head := w.hashes(), w.in("rev-parse", "HEAD")
 
 			restore := failing(t, n, after)
-			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
+			_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 			failed := restore()
 			if err == nil {
 				w.wantFiles("rewind", first)
@@ -86,21 +87,21 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 	ctx, admin := t.Context(), w.in("rev-parse", "--absolute-git-dir")
 	for _, name := range []string{"a.txt", "untracked"} {
 		w.put(name, "one\n", 0o644)
-		one, err := w.m.goal(ctx, w.take().Commit)
+		one, err := w.m.Objects().goal(ctx, w.take().Commit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.put(name, "two\n", 0o644)
 		dir := realTemp(t)
-		l, err := w.m.lookAt(ctx, w.p.Path, admin, dir)
+		l, err := w.m.Snapshots().lookAt(ctx, w.p.Path, admin, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := w.m.lockPlace(ctx, Checkout{Path: w.p.Path, AdminDir: admin})
+		at, err := w.m.Moves().lockPlace(ctx, Checkout{Path: w.p.Path, AdminDir: admin})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rewind{m: w.m, look: l, at: at, to: one, dir: dir}
+		r := &rewind{m: w.m.Moves(), look: l, at: at, to: one, dir: dir}
 		if _, err := r.rescue(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 			script += `; case "$*" in *checkout-index*) ` + fail + `;; esac`
 		}
 		restore := shimmed(t, script)
-		_, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Command: "paw rewind"})
+		_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Command: "paw rewind"})
 		restore()
 		var half *HalfMovedError
 		if errors.As(err, &half) != again || !strings.Contains(err.Error(), "No space left") {
@@ -142,16 +143,56 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 			t.Errorf("it is kept in %q", half.Rescue)
 		}
 		var open *MoveError
-		if _, err := w.m.Snapshot(t.Context(), w.p.Path, "", "now"); !errors.As(err, &open) || open.Command != "paw rewind" || open.Live {
+		if _, err := w.m.Snapshots().Take(t.Context(), w.p.Path, "", "now"); !errors.As(err, &open) || open.Command != "paw rewind" || open.Live {
 			t.Errorf("a snapshot of it: %v", err)
 		}
-		if _, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); !errors.As(err, &open) {
+		if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); !errors.As(err, &open) {
 			t.Errorf("a rewind of it: %v", err)
 		}
 		at := Checkout{Path: w.p.Path, AdminDir: w.in("rev-parse", "--absolute-git-dir")}
-		if ended, err := w.m.EndMove(t.Context(), at); err != nil || ended == nil || !ended.Moved || ended.Note != "" {
+		if ended, err := w.m.Moves().EndMove(t.Context(), at); err != nil || ended == nil || !ended.Moved || ended.Note != "" {
 			t.Errorf("it ended as %+v, %v", ended, err)
 		}
 		w.wantFiles("ended", before)
+	}
+}
+
+// TestRewindEndsWhereAFilterRefusesBothSides moves between two states of which a filter that is required can write neither: it comes
+// to an end all the same, and what git could not convert is there as it is kept.
+func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		w := newTurns(t, "")
+		w.put(".gitattributes", "*.f filter=f\n", 0o644)
+		w.git("config", "filter.f.clean", "cat")
+		w.git("config", "filter.f.required", "true")
+		w.put("a.f", "good\n", 0o644)
+		w.put("z.f", "bad\n", 0o644)
+		one, want := w.take(), w.hashes()
+		w.put("a.f", "bad\n", 0o644)
+		w.put("z.f", "good\n", 0o644)
+		if !killed { // HEAD is the same on both sides: what was killed is ended forward
+			want = w.hashes()
+		}
+		w.git("config", "filter.f.smudge", `sh -c 'read -r line; test "$line" != bad && echo "$line"'`)
+		if killed {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Step: func(string) {
+					os.Remove(w.path("a.f"))
+					os.Remove(w.path("z.f"))
+					runtime.Goexit()
+				}})
+			}()
+			<-done
+			if ended, err := w.m.Moves().EndMoveIn(t.Context(), w.p.Path); ended == nil || err != nil {
+				t.Errorf("ended is %v, %v", ended, err)
+			}
+		} else if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); err == nil || !strings.Contains(err.Error(), "smudge filter f failed") || errors.As(err, new(*HalfMovedError)) {
+			t.Errorf("got %v", err)
+		}
+		w.wantFiles("ended", want)
+		w.git("config", "filter.f.required", "false")
+		w.rewind(one.Commit, "refs/paw/s_agent/rescue/2")
 	}
 }

@@ -22,7 +22,8 @@ import (
 type Seen struct {
 	Dirt
 	files  [sha256.Size]byte // of the directory
-	lasts  bool              // Dirt follows from files, gitDir and head alone
+	lasts  bool              // Dirt follows from files, gitDir, head and saved alone
+	saved  string            // commit that has what is not committed, "" where everything is
 	gitDir [sha256.Size]byte // of the worktree's own
 	head   string
 }
@@ -35,7 +36,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	s := Seen{head: m.headOf(admin)}
+	s := Seen{head: m.Refs().headOf(admin)}
 	if s.files, err = imprint(path); err != nil {
 		return Seen{}, err
 	}
@@ -46,17 +47,19 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	if s.Dirt, compared, err = m.inspect(ctx, path); err != nil {
 		return Seen{}, err
 	}
-	compared = m.forgive(ctx, p, &s.Dirt) || compared
+	if m.forgive(ctx, p, &s.Dirt) {
+		s.saved = p.Saved
+	}
 	onBranch := strings.HasPrefix(readLine(filepath.Join(admin, "HEAD")), "ref:")
 	s.lasts = s.Clean() && len(s.Aside) == 0 && !compared && onBranch && s.head != ""
 	return s, nil
 }
 
-// sameGitDir reports whether index, HEAD and whatever else belongs to the worktree at path alone are as they were seen, and
+// sameGitDir reports whether index, HEAD and whatever else belongs to the worktree of p alone are as they were seen, and
 // whether that is enough to say so.
-func (m Manager) sameGitDir(path string, s Seen) bool {
-	admin, err := verified(path, m.Repository.CommonDir, "")
-	if err != nil || !s.lasts || m.headOf(admin) != s.head {
+func (m Manager) sameGitDir(p Plan, s Seen) bool {
+	admin, err := verified(p.Path, m.Repository.CommonDir, "")
+	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().headOf(admin) != s.head {
 		return false
 	}
 	now, err := imprint(admin)

@@ -151,8 +151,8 @@ func TestDropSeenKeepsWhatWasWrittenDuringTheMove(t *testing.T) {
 		}
 		m, _ := w.m.SweepLater()
 		done := m.dropSeen(t.Context(), directory, registration, seen)
-		if kept := done.Trash == directory && exists(directory); kept != written || len(*m.doomed) > 0 == written {
-			t.Errorf("written %v: %+v, to be swept: %q", written, done, *m.doomed)
+		if kept := done.Trash == directory && exists(directory); kept != written || len(*m.Trash().doomed) > 0 == written {
+			t.Errorf("written %v: %+v, to be swept: %q", written, done, *m.Trash().doomed)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestSweepLaterLeavesWhatIsDoomed(t *testing.T) {
 		}
 	}
 	doomedThere := func() int {
-		found, _ := filepath.Glob(filepath.Join(m.trashDir(), "*"+doomed))
+		found, _ := filepath.Glob(filepath.Join(m.Trash().dir(), "*"+doomed))
 		return len(found)
 	}
 	if n := doomedThere(); n != 4 {

@@ -38,7 +38,7 @@ func (e *Ended) WhatToSee() string {
 }
 
 // EndMoveIn is EndMove in the linked worktree at path.
-func (m Manager) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
+func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (m Manager) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // whether it took place, and files and index are brought to agree with that. A file that is neither as before nor as after, nor
 // a piece of that, was written by somebody else since: it stays as it is, and git status shows it. Where the HEAD of the
 // place has gone elsewhere since, all stays as it is. It may be repeated.
-func (m Manager) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
+func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 	if !moveLeft(c.AdminDir) {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if head == "" {
 		return nil
 	}
-	changes, err := changesBetween(ctx, v.m.home(), v.Was, v.Becomes)
+	changes, err := changesBetween(ctx, v.m.objects.home(), v.Was, v.Becomes)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if err != nil {
 		return err
 	}
-	has, err := changesBetween(ctx, v.m.home(), v.Was, head)
+	has, err := changesBetween(ctx, v.m.objects.home(), v.Was, head)
 	if err != nil {
 		return err
 	}

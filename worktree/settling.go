@@ -17,7 +17,7 @@ func (v *move) settle(ctx context.Context, forward bool) error {
 		s.goal, s.other = v.Becomes, v.Was
 	}
 	var err error
-	if s.changes, err = changesBetween(ctx, v.m.home(), s.other, s.goal); err != nil {
+	if s.changes, err = changesBetween(ctx, v.m.objects.home(), s.other, s.goal); err != nil {
 		return err
 	}
 	if s.dir, err = os.MkdirTemp(v.at.AdminDir, moveScratch); err != nil {
@@ -225,8 +225,10 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = repo.Input(ctx, nulTerminated(write), quietly("checkout-index", "-f", "-z", "--stdin")...)
-	return err
+	return unasked(func(options []string) error {
+		_, err := repo.Input(ctx, nulTerminated(write), quietly(append(options, "checkout-index", "-f", "-z", "--stdin")...)...)
+		return err
+	})
 }
 
 // dropFolders removes the folders above a file that have nothing in them any more.
@@ -284,8 +286,11 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 	if err := refresh(ctx, repo); err != nil {
 		return nil, err
 	}
-	out, err := repo.Output(ctx, quietly("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)
-	if err != nil {
+	var out string
+	if err := unasked(func(options []string) (err error) {
+		out, err = repo.Output(ctx, quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	differs := map[string]bool{}
@@ -354,8 +359,11 @@ func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]
 		if !strings.HasPrefix(side.mode, "100") {
 			continue
 		}
-		whole, err := in(s.at.Path).Output(ctx, "cat-file", "--filters", side.tree+":"+c.name)
-		if err != nil {
+		var whole string
+		if err := unasked(func(options []string) (err error) {
+			whole, err = in(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.name)...)
+			return err
+		}); err != nil {
 			return false, err
 		}
 		if strings.HasPrefix(whole, string(have)) {

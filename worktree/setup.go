@@ -36,7 +36,9 @@ func (p Problem) String() string {
 // Setup says what makes a worktree usable.
 type Setup struct {
 	Copy, Link []string             // patterns of ignored files in the main checkout
+	Include    bool                 // copy what includeFile names, too
 	Command    string               // run through sh, "" for none
+	For        string               // what else of the configuration the command depends on
 	Env        []string             // of the command, without the variables of git.LocalEnv
 	Out        io.Writer            // gets the output of the command
 	Announce   func(command string) // called before the command runs
@@ -44,6 +46,19 @@ type Setup struct {
 
 // Empty reports whether there is nothing to do.
 func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.Command == "" }
+
+// includeFile lies at the top of the main checkout and names ignored files that worktrees get, as .gitignore names files.
+const includeFile = ".worktreeinclude"
+
+// included lists what includeFile names; a folder of which it names everything stands for its content.
+func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
+	file := filepath.Join(m.Repository.Path, includeFile)
+	if !s.Include || !exists(file) {
+		return nil, nil
+	}
+	out, err := in(m.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
+	return nulSeparated(out), err
+}
 
 // SetUp prepares the worktree at path: it copies what the globs match in the main
 // checkout, links what Link names, then runs the command. A glob without a slash
@@ -91,11 +106,15 @@ func (m Manager) Unprepared(path string) bool {
 
 // bring copies and links.
 func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
-	if len(s.Copy)+len(s.Link) == 0 {
-		return nil
-	}
-	if m.Repository.Path == "" {
+	if len(s.Copy)+len(s.Link) > 0 && m.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
+	}
+	included, err := m.included(ctx, s)
+	if err != nil {
+		return []Problem{{Path: includeFile, What: err.Error()}}
+	}
+	if len(s.Copy)+len(s.Link)+len(included) == 0 {
+		return nil
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -103,7 +122,7 @@ func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 	}
 	defer root.Close()
 	b := bringer{from: m.Repository.Path, to: path, root: root}
-	b.copyAll(ctx, s.Copy)
+	b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...))
 	b.linkAll(ctx, s.Link)
 	return b.problems
 }

@@ -20,9 +20,10 @@ type Snapshot struct {
 	// NotSaved are paths whose content is not in the commit: embedded repositories,
 	// submodules with changes of their own, files that git could not read.
 	NotSaved []string
-	Cause    error // what git said of the first file that it could not read or keep, nil where there is none
-	Staged   bool  // the index has content that neither HEAD nor a file has
-	Unmerged bool  // there are conflicts in the index: files have the marks of them
+	Head     string // that it was taken on, "" where only the commit says: there was nothing to commit
+	Cause    error  // what git said of the first file that it could not read or keep, nil where there is none
+	Staged   bool   // the index has content that neither HEAD nor a file has
+	Unmerged bool   // there are conflicts in the index: files have the marks of them
 }
 
 // ErrRefTaken means that the ref of a snapshot exists already.
@@ -51,14 +52,23 @@ var snapshotAuthor = []string{
 // snapshotEmail is how paw knows its own commits.
 const snapshotEmail = "paw@localhost"
 
-// Snapshot commits all files of the worktree at path as they are, untracked ones
+// Snapshots saves the files of worktrees as they are.
+type Snapshots struct {
+	Repository Repository
+
+	objects  Objects
+	refs     Refs
+	journals Journals
+}
+
+// Take commits all files of the worktree at path as they are, untracked ones
 // too, ignored ones not, with HEAD as the parent, and makes ref point to it. HEAD,
 // index, files and what `git status` says stay as they are; neither a conflict nor
 // a held index.lock is in the way. A clean worktree needs no commit: ref then
 // points to HEAD. ErrRefTaken when there is such a ref. Without a ref none is made,
 // and the commit lasts until git collects garbage.
-func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snapshot, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
+	admin, err := verified(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -67,10 +77,10 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 		return Snapshot{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	return m.SnapshotWithin(ctx, path, ref, message, dir, Budget{})
+	return snapshots.TakeWithin(ctx, path, ref, message, dir, Budget{})
 }
 
-// SnapshotWithin is Snapshot for the begin and end of a turn, where somebody
+// TakeWithin is Snapshot for the begin and end of a turn, where somebody
 // waits: within a budget, and with an index kept in scratchDir, one folder for
 // each worktree and outside of it, so that content is read once only. It starts
 // two git processes when nothing has changed since the last snapshot, five when
@@ -79,12 +89,12 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 // It fails with *MoveError where a move of paw has not ended: the files are neither those before nor those after it.
 // Over the budget it fails with ErrOverBudget, leaves no process behind and
 // returns HEAD as the commit.
-func (m Manager) SnapshotWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+	admin, err := verified(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if err := m.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
+	if err := snapshots.journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
 		return Snapshot{}, err
 	}
 	if err := os.MkdirAll(scratchDir, 0o700); err != nil {
@@ -93,14 +103,14 @@ func (m Manager) SnapshotWithin(ctx context.Context, path, ref, message, scratch
 	sweepScratch(scratchDir)
 	within, cancel := b.start(ctx)
 	defer cancel()
-	shooting := shooting{m: m, top: path, admin: admin, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
+	shooting := shooting{m: snapshots, top: path, admin: admin, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
 		shot, err := shooting.once(ctx, within)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w: not done in %s", path, ErrOverBudget, b.Time)
 		}
 		if errors.Is(err, ErrOverBudget) {
-			return Snapshot{Commit: m.headOf(admin)}, err
+			return Snapshot{Commit: snapshots.refs.headOf(admin)}, err
 		}
 		if err == nil || try == snapshotTries || ctx.Err() != nil || !vanished(err) {
 			return shot, err
@@ -136,7 +146,7 @@ func vanished(err error) bool {
 
 // shooting is a request for a snapshot.
 type shooting struct {
-	m            Manager
+	m            Snapshots
 	top, admin   string
 	dir          string // for scratch files, those of earlier snapshots among them
 	ref, message string
@@ -161,11 +171,14 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 			return Snapshot{}, err
 		}
 		shot.NotSaved, shot.Cause = sorted(shot.NotSaved, r.notSaved), r.cause
+		if shot.Commit != l.head {
+			shot.Head = l.head
+		}
 	}
 	if s.ref == "" {
 		return shot, nil
 	}
-	return shot, s.m.keep(ctx, shot.Commit, s.ref)
+	return shot, s.m.refs.keep(ctx, shot.Commit, s.ref)
 }
 
 // commit saves the files that l has seen, and says what it could not record.
@@ -182,7 +195,7 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 		commit, err = s.commitOf(ctx, r, tree)
 	}
 	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.real.hash
-	if !again && !l.m.reads() { // an index that is kept names objects that last
+	if !again && !l.m.objects.reads() { // an index that is kept names objects that last
 		r.keep(tree, commit)
 	}
 	return commit, r, err
@@ -237,29 +250,33 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 		args = append(args, "-p", parent)
 	}
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
-	return strings.TrimSpace(out), err
+	made := strings.TrimSpace(out)
+	if err == nil {
+		l.m.objects.known.isTreeOf(made, tree)
+	}
+	return made, err
 }
 
 // headOf is the commit of a worktree's HEAD, "" when its branch is gone or has none.
-func (m Manager) headOf(admin string) string {
+func (r Refs) headOf(admin string) string {
 	e := Entry{AdminDir: admin}
-	e.readHead(&refReader{commonDir: m.Repository.CommonDir})
+	e.readHead(&refReader{commonDir: r.Repository.CommonDir})
 	return e.Head
 }
 
 // keep makes ref point to a commit, unless there is such a ref.
-func (m Manager) keep(ctx context.Context, commit, ref string) error {
-	won, err := m.CreateRef(ctx, ref, commit)
+func (r Refs) keep(ctx context.Context, commit, ref string) error {
+	won, err := r.Create(ctx, ref, commit)
 	if err == nil && !won {
 		return fmt.Errorf("%s: %w", ref, ErrRefTaken)
 	}
-	if err != nil || !exists(filepath.Join(m.Repository.CommonDir, "gc.pid")) {
+	if err != nil || !exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
 		return err
 	}
 	// A gc that runs now may have decided before the ref was there: look whether
 	// everything is still there.
-	if err = m.home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
-		return errors.Join(err, m.home().Run(ctx, quietly("update-ref", "-d", ref, commit)...))
+	if err = r.objects.home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
+		return errors.Join(err, r.objects.home().Run(ctx, quietly("update-ref", "-d", ref, commit)...))
 	}
 	return nil
 }

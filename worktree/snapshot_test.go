@@ -31,7 +31,7 @@ func (w *world) shot(p Plan) Snapshot {
 		return all
 	}
 	before := world()
-	s, err := w.m.Snapshot(w.t.Context(), p.Path, shotRef, "turn 1\n")
+	s, err := w.m.Snapshots().Take(w.t.Context(), p.Path, shotRef, "turn 1\n")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestSnapshotRunsNoHook(t *testing.T) {
 		w.hook(name, "echo "+name+" >>"+filepath.Join(w.Dir, "..", "hooks.log")+"; exit 1")
 	}
 	writeFile(t, filepath.Join(p.Path, "new"), "x\n")
-	if _, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m"); err != nil {
+	if _, err := w.m.Snapshots().Take(t.Context(), p.Path, shotRef, "m"); err != nil {
 		t.Fatal(err)
 	}
 	if exists(filepath.Join(w.Dir, "..", "hooks.log")) {
@@ -140,7 +140,7 @@ func TestSnapshotOfBranchThatIsGone(t *testing.T) {
 	p := w.made("agent")
 	w.git("update-ref", "-d", "refs/heads/agent")
 	writeFile(t, filepath.Join(p.Path, "new"), "x\n")
-	s, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m")
+	s, err := w.m.Snapshots().Take(t.Context(), p.Path, shotRef, "m")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestSnapshotRefusesMainWorktreeAndLostGitFile(t *testing.T) {
 	before := tree(t, w.Dir)
 	for _, path := range []string{w.Dir, inner.Path} {
 		var mismatch *MismatchError
-		if _, err := w.m.Snapshot(t.Context(), path, shotRef, "m"); !errors.As(err, &mismatch) {
+		if _, err := w.m.Snapshots().Take(t.Context(), path, shotRef, "m"); !errors.As(err, &mismatch) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestSnapshotIsTakenAgainWhenRunningGcTookItsObjects(t *testing.T) {
 	once := filepath.Join(realTemp(t), "once")
 	shimmed(t, `case "$*" in *write-tree*) if mkdir "`+once+`" 2>/dev/null; then
 		"$real" "$@"; : >"`+common+`/gc.pid"; rm -f "`+object+`"; exit 0; fi;; esac`)
-	s, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m")
+	s, err := w.m.Snapshots().Take(t.Context(), p.Path, shotRef, "m")
 	if err != nil {
 		t.Fatal(err)
 	}

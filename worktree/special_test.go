@@ -105,7 +105,7 @@ func TestListNamesEveryKindOfWorktree(t *testing.T) {
 	w.git("worktree", "add", "-q", "-b", "gone", gone)
 	w.git("pack-refs", "--all")
 	lose(t, Plan{Path: gone})
-	got, err := w.m.List(t.Context())
+	got, err := w.m.Registry().List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

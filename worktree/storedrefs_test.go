@@ -45,7 +45,7 @@ func TestStoredRefsAreThoseOfGit(t *testing.T) {
 			}
 		}
 		count := counting(t)
-		got, err := w.m.Refs(t.Context(), prefix)
+		got, err := w.m.Refs().List(t.Context(), prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +56,54 @@ func TestStoredRefsAreThoseOfGit(t *testing.T) {
 			wantCount(t, prefix, count(), 0)
 		}
 	}
+}
+
+// TestMatchingRefsAreThoseOfGit compares the refs that match a pattern, and the tips of branches, with what git says of them.
+func TestMatchingRefsAreThoseOfGit(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.base, w.commit("second")
+	refs := []string{
+		"refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/1/before", "refs/paw/s_a/landed/2/after", "refs/paw/s_b/landed/1/after", "refs/paw/s_a/turn/1",
+		"refs/paw/landed/1", "refs/paw/s_c/landed/deep/1/after", "refs/paw/s_c/x/landed/1/after", "refs/heads/packed", "refs/heads/both", "refs/heads/broken",
+	}
+	for i, ref := range refs {
+		w.git("update-ref", ref, []string{first, second}[i%2])
+	}
+	w.git("pack-refs", "--all")
+	for _, ref := range []string{"refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/3/state", "refs/paw/s_d/landed/1/after", "refs/heads/both", "refs/heads/loose/one"} {
+		w.git("update-ref", ref, second)
+	}
+	w.git("symbolic-ref", "refs/heads/alias", "refs/heads/loose/one")
+	w.git("symbolic-ref", "refs/heads/nowhere", "refs/heads/none")
+	writeFile(t, filepath.Join(w.Dir, ".git/refs/heads/broken"), "\n")
+	writeFile(t, filepath.Join(w.Dir, ".git/refs/paw/s_b/landed/1/after.lock"), first+"\n")
+	count := counting(t)
+	for _, pattern := range []string{"refs/paw/*/landed/*/*", "refs/paw/*/landed/*/after", "refs/heads/*"} {
+		want := map[string]string{}
+		for line := range strings.Lines(w.git("for-each-ref", "--format=%(objectname) %(refname)", pattern) + "\n") {
+			if oid, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				want[ref] = oid
+			}
+		}
+		count()
+		got, err := w.m.Refs().Matching(t.Context(), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCount(t, pattern, count(), 0)
+		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+			t.Errorf("%s: (-git +paw)\n%s", pattern, diff)
+		}
+	}
+	for branch, want := range map[string]string{"packed": first, "both": second, "loose/one": second, "loose": "", "none": "", "nowhere": "", "broken": ""} {
+		if tip, err := w.m.Refs().BranchTip(t.Context(), branch); tip != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", branch, tip, err, want)
+		}
+	}
+	if _, err := w.m.Refs().BranchTip(t.Context(), "alias"); err == nil || err.Error() != "branch alias: only another name for loose/one" {
+		t.Errorf("alias: %v", err)
+	}
+	wantCount(t, "tips of branches", count(), 0)
 }
 
 // TestStoredRefsWhileGitPacksThem looks for refs that are there all the time.
@@ -70,7 +118,7 @@ func TestStoredRefsWhileGitPacksThem(t *testing.T) {
 			if n%5 != round%5 {
 				continue
 			}
-			found, err := w.m.Refs(t.Context(), "refs/paw/s_a/")
+			found, err := w.m.Refs().List(t.Context(), "refs/paw/s_a/")
 			if err != nil || round > 0 && len(found) != count {
 				t.Fatalf("%d refs, %v", len(found), err)
 			}

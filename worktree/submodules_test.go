@@ -79,8 +79,8 @@ func TestRemoveKeepsStoresOfSubmodules(t *testing.T) {
 			if !slices.Contains(removed.Aside, "the store of submodule sub") {
 				t.Errorf("named is %q", removed.Aside)
 			}
-			sweep(t.Context(), w.m.trashDir())
-			stores, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "*", "modules", "sub"))
+			sweep(t.Context(), w.m.Trash().dir())
+			stores, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*", "*", "modules", "sub"))
 			if len(stores) != 1 {
 				t.Fatalf("kept are %q", stores)
 			}
@@ -98,7 +98,7 @@ func TestRemoveSweepsSubmodulesThatAreWholeElsewhere(t *testing.T) {
 		t.Errorf("got %+v, %v", removed, err)
 	}
 	waitFor(t, "the trash to be emptied", func() bool {
-		left, _ := os.ReadDir(w.m.trashDir())
+		left, _ := os.ReadDir(w.m.Trash().dir())
 		return len(left) == 0
 	})
 }

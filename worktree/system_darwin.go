@@ -19,6 +19,26 @@ func clone(from *os.File, root *os.Root, name string) bool {
 	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW) == nil
 }
 
+// sharesBlocks tries whether a copy of a file into a folder shares its blocks.
+func sharesBlocks(file, folder string) bool {
+	from, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer from.Close()
+	to, err := os.MkdirTemp(folder, ".paw-*")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(to)
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	return clone(from, root, "clone")
+}
+
 // processesWith is not known on macOS (docs/limitations.md).
 func processesWith(string) []int { return nil }
 

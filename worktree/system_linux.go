@@ -9,11 +9,29 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/disk"
 )
 
 // clone does nothing: io.Copy shares the blocks of files where the file system can (copy_file_range).
 func clone(*os.File, *os.Root, string) bool { return false }
+
+// sharesBlocks tries whether a copy of a file into a folder shares its blocks.
+func sharesBlocks(file, folder string) bool {
+	from, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(folder, ".paw-*")
+	if err != nil {
+		return false
+	}
+	defer to.Close()
+	_ = os.Remove(to.Name())
+	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
+}
 
 // processesWith returns the living processes that were started with an entry of the environment, but for this one.
 func processesWith(entry string) []int {

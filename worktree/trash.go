@@ -14,48 +14,55 @@ import (
 	"time"
 )
 
-// trashDir is where things go that are in the way and may not be deleted.
-func (m Manager) trashDir() string { return filepath.Join(m.Repository.CommonDir, "paw", "trash") }
+// Trash holds what was taken away, until it is deleted.
+type Trash struct {
+	Repository Repository
+
+	doomed *[]string // folders to sweep later, nil to sweep them at once
+}
+
+// dir is where things go that are in the way and may not be deleted.
+func (t Trash) dir() string { return filepath.Join(t.Repository.CommonDir, "paw", "trash") }
 
 // Kept lists what stays in the trash folder dir until somebody deletes it: removed
 // directories, and registrations that went without one.
-func (m Manager) Kept() (kept []string, dir string) {
-	content, _ := os.ReadDir(m.trashDir())
+func (t Trash) Kept() (kept []string, dir string) {
+	content, _ := os.ReadDir(t.dir())
 	for _, item := range content {
 		registration, _ := filepath.Match("*-registration-*", item.Name())
 		if !registration && !strings.HasSuffix(item.Name(), doomed) {
-			kept = append(kept, filepath.Join(m.trashDir(), item.Name()))
+			kept = append(kept, filepath.Join(t.dir(), item.Name()))
 		}
 	}
-	return kept, m.trashDir()
+	return kept, t.dir()
 }
 
 // Undeleted lists what was to be deleted in the background at least that long ago, and is there all the same: as where find
 // is missing, or something in it may not be deleted. A deletion that goes on changes the folder.
-func (m Manager) Undeleted(age time.Duration) []string {
+func (t Trash) Undeleted(age time.Duration) []string {
 	var left []string
-	content, _ := os.ReadDir(m.trashDir())
+	content, _ := os.ReadDir(t.dir())
 	for _, item := range content {
 		info, err := item.Info()
 		if err == nil && strings.HasSuffix(item.Name(), doomed) && time.Since(info.ModTime()) >= age {
-			left = append(left, filepath.Join(m.trashDir(), item.Name()))
+			left = append(left, filepath.Join(t.dir(), item.Name()))
 		}
 	}
 	return left
 }
 
-// toTrash moves path, with every byte in it, into the trash folder, or into
+// take moves path, with every byte in it, into the trash folder, or into
 // ".paw-trash" beside it when that is on another file system, and returns where
 // it is now. A path that is not there is no error and gives "". One with a file
 // system mounted in it is refused with *ConflictError.
-func (m Manager) toTrash(path, name string) (string, error) {
+func (t Trash) take(path, name string) (string, error) {
 	if !exists(path) {
 		return "", nil
 	}
 	if err := refuseMounts(path); err != nil {
 		return "", err
 	}
-	moved, err := moveInto(m.trashDir(), path, name)
+	moved, err := moveInto(t.dir(), path, name)
 	if errors.Is(err, syscall.EXDEV) {
 		moved, err = moveInto(filepath.Join(filepath.Dir(path), ".paw-trash"), path, name)
 	}
@@ -88,14 +95,14 @@ func moveInto(dir, path, name string) (string, error) {
 // setAside moves a worktree directory and its registration into the trash
 // folder. The directory goes first: a registration without a directory is
 // repaired, a directory without a registration would look foreign.
-func (m Manager) setAside(e Entry, path string) error {
+func (t Trash) setAside(e Entry, path string) error {
 	name := filepath.Base(e.AdminDir)
 	if path != "" && (pointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
-		if _, err := m.toTrash(path, name); err != nil {
+		if _, err := t.take(path, name); err != nil {
 			return err
 		}
 	}
-	_, err := m.toTrash(e.AdminDir, name+"-registration")
+	_, err := t.take(e.AdminDir, name+"-registration")
 	return err
 }
 
@@ -120,17 +127,17 @@ const doomed = ".delete"
 // another file system is touched.
 const emptying = `find "$@" -xdev -type d ! -perm -u=rwx -exec chmod u+rwx {} \; 2>/dev/null; exec find "$@" -xdev -depth -delete`
 
-// doom deletes what toTrash has moved to these places, in the background. One that
+// doom deletes what take has moved to these places, in the background. One that
 // cannot be marked for it stays.
-func (m Manager) doom(ctx context.Context, moved ...string) {
-	dirs := []string{m.trashDir()}
+func (t Trash) doom(ctx context.Context, moved ...string) {
+	dirs := []string{t.dir()}
 	for _, path := range moved {
 		if item := filepath.Dir(path); path != "" && os.Rename(item, item+doomed) == nil {
 			dirs = append(dirs, filepath.Dir(item))
 		}
 	}
-	if m.doomed != nil {
-		*m.doomed = append(*m.doomed, dirs...)
+	if t.doomed != nil {
+		*t.doomed = append(*t.doomed, dirs...)
 		return
 	}
 	sweep(ctx, dirs...)

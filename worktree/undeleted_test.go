@@ -11,7 +11,7 @@ import (
 // What a sweep could not delete is named once it had the time for it; what the user has to delete is another matter.
 func TestUndeletedIsWhatASweepLeft(t *testing.T) {
 	m := Manager{Repository: Repository{CommonDir: t.TempDir()}}
-	stuck, fresh, kept := filepath.Join(m.trashDir(), "stuck"+doomed), filepath.Join(m.trashDir(), "fresh"+doomed), filepath.Join(m.trashDir(), "kept")
+	stuck, fresh, kept := filepath.Join(m.Trash().dir(), "stuck"+doomed), filepath.Join(m.Trash().dir(), "fresh"+doomed), filepath.Join(m.Trash().dir(), "kept")
 	for _, dir := range []string{stuck, fresh, kept} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -23,7 +23,7 @@ func TestUndeletedIsWhatASweepLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := m.Undeleted(time.Hour); !slices.Equal(got, []string{stuck}) {
+	if got := m.Trash().Undeleted(time.Hour); !slices.Equal(got, []string{stuck}) {
 		t.Errorf("got %v", got)
 	}
 }

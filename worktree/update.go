@@ -110,7 +110,7 @@ func (r *recording) update(ctx context.Context, resets []string, files []file) e
 
 // inQuarantine calls f with a git whose new objects get into the store when it has ended well.
 func (r *recording) inQuarantine(f func(git.Repo) error) error {
-	if r.m.reads() {
+	if r.m.objects.reads() {
 		return f(r.repo)
 	}
 	q, err := newQuarantine(r.m.Repository.CommonDir)

@@ -55,7 +55,7 @@ func (w *turns) take() Snapshot {
 	before := w.everything()
 	w.n++
 	ref := fmt.Sprintf("refs/paw/s_agent/turn/%d", w.n)
-	s, err := w.m.SnapshotWithin(w.t.Context(), w.p.Path, ref, "turn\n", w.scratch, Budget{})
+	s, err := w.m.Snapshots().TakeWithin(w.t.Context(), w.p.Path, ref, "turn\n", w.scratch, Budget{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func (w *turns) wantOnlyKept() {
 // wantTree checks that a snapshot is what a plain `git add --all` records.
 func (w *turns) wantTree(what string, s Snapshot) {
 	w.t.Helper()
-	other, err := w.m.Snapshot(w.t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/other/%d", w.n), "other")
+	other, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/other/%d", w.n), "other")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 		}
 		for k := range 2 {
 			n++
-			s, err := w.m.SnapshotWithin(ctx, w.p.Path, "", "m", w.scratch, Budget{})
+			s, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, "", "m", w.scratch, Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -469,14 +469,14 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 	w := newTurns(t, "")
 	w.take()
 	writeFile(t, w.path("new"), "x\n")
-	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, ErrRefTaken) {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, ErrRefTaken) {
 		t.Errorf("got %v", err)
 	}
 	if got := w.git("rev-parse", "refs/paw/s_agent/turn/1"); got != w.base {
 		t.Errorf("it moved to %s", got)
 	}
 	refs := w.git("for-each-ref")
-	s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
 	if err != nil || s.Ref != "" || w.files(s.Commit)["new"] != "x\n" {
 		t.Errorf("got %+v, %v", s, err)
 	}

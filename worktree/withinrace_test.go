@@ -14,7 +14,7 @@ func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
 	writeFile(t, w.path("new"), "precious\n")
 	then := time.Now().Add(-time.Hour)
 	os.Chtimes(w.path("new"), then, then)
-	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
 		t.Fatal(err)
 	}
 	w.git("gc", "--quiet", "--prune=now")
@@ -63,7 +63,7 @@ func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 		}
 		restore := shimmed(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
 		ref := "refs/paw/s_agent/turn/" + c.at
-		s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, Budget{})
+		s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, Budget{})
 		restore()
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -86,7 +86,7 @@ func TestWithinAtOnceInOneScratchFolder(t *testing.T) {
 		var all sync.WaitGroup
 		for k := range 4 {
 			all.Go(func() {
-				s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d%d", round, k), "m", w.scratch, Budget{})
+				s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d%d", round, k), "m", w.scratch, Budget{})
 				if err != nil {
 					t.Error(err)
 					return
@@ -110,7 +110,7 @@ func TestWithinSweepsWhatAKilledOneLeft(t *testing.T) {
 	if err := os.Chtimes(old, then, then); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
 		t.Fatal(err)
 	}
 	if exists(old) || !exists(young) {

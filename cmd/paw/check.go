@@ -66,7 +66,7 @@ func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) er
 			if err != nil {
 				return err
 			}
-			return becomeIn(&session.Agent{Name: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
+			return becomeIn(h, s, landing.CheckAgent(s, shown.Place), []string{shellOf(h)})
 		}
 		checked, err := landing.Check(cmd.Context(), h, s, agent, one.CheckOptions)
 		if err != nil {

@@ -59,7 +59,7 @@ func TestCLIsAnswerRaces(t *testing.T) {
 			w.question(cli)
 			// A process that has died may be there for long, until its threads have ended; tmux says when it has.
 			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
-			if out.code != 1 || !strings.Contains(out.stderr, cli+": does not run\npaw: hint: paw recover shop") {
+			if out.code != 1 || !strings.Contains(out.stderr, cli+": is stopped\npaw: hint: paw recover shop") {
 				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 			}
 			if w.has("four.txt") {
@@ -99,5 +99,37 @@ func TestCLIsAnswerAlways(t *testing.T) {
 	w.finished(0)
 	if !w.has("one.txt") || !w.has("two.txt") {
 		t.Error("it was not allowed always")
+	}
+}
+
+// TestCLIsAnswerBelowAMenu answers a permission of opencode that a menu covers, or has covered, since the question was looked at: it
+// is the same one.
+func TestCLIsAnswerBelowAMenu(t *testing.T) {
+	w := newCLIWorld(t, "opencode")
+	w.ok(w.paw("start", "--cli", "opencode", "--detach"))
+	w.work("do: say Ready.")
+	open := func() { w.toggle([]string{"C-x", "m"}, "Select model", true) }
+	shut := func() { w.toggle([]string{"Escape"}, "Select model", false) }
+	for _, c := range []struct {
+		file, answer          string
+		before, since, behind func()
+	}{
+		{file: "covered.txt", answer: "yes", before: func() {}, since: open, behind: shut},
+		{file: "bared.txt", answer: "no", before: open, since: shut, behind: func() {}},
+	} {
+		before := w.last().Number
+		c.before()
+		w.send("do: ask touch " + c.file + "\ndo: say Over.")
+		asked := w.question("opencode")
+		c.since()
+		out := w.paw("answer", "opencode", c.answer, "--question", asked.ID)
+		if out.code != 0 {
+			t.Errorf("%s: exit code %d\n%s%s\n%s", c.file, out.code, out.stdout, out.stderr, w.visible())
+		}
+		c.behind()
+		w.await("the turn is over", func() bool { return w.last().Number > before && w.agent("opencode").State == "idle" })
+		if w.has(c.file) != (c.answer == "yes") {
+			t.Errorf("%s after %s: %v", c.file, c.answer, w.has(c.file))
+		}
 	}
 }

@@ -18,7 +18,8 @@ func TestCLIsAway(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	w.work("do: say Hello.")
-	w.press("Left")
+	w.press("Left") // which another key at once would make one like others
+	w.standsStill()
 	w.ok(w.tmux("send-keys", "-t", *w.agent("claude").PaneID, "-l", "behind the key"))
 	w.await("what was typed behind the key is in the box", func() bool { return strings.Contains(w.visible(), "behind the key") })
 	w.press("C-u")
@@ -103,6 +104,18 @@ func TestCLIsAway(t *testing.T) {
 	if _, err := os.Stat(tree); err == nil || !ended(pid) {
 		t.Errorf("its worktree is there again, or pid %d", pid)
 	}
+}
+
+// standsStill waits until the agent's pane shows the same for two seconds.
+func (w *cliWorld) standsStill() {
+	w.t.Helper()
+	shown, since := w.visible(), time.Now()
+	w.await("the screen stands still", func() bool {
+		if now := w.visible(); now != shown {
+			shown, since = now, time.Now()
+		}
+		return time.Since(since) > 2*time.Second
+	})
 }
 
 // runsWith reports whether a process has a text in its command line.

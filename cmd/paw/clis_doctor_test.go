@@ -33,7 +33,7 @@ func TestCLIsDoctor(t *testing.T) {
 					t.Errorf("%-9s %s: %s", line.Result, line.Name, line.Text)
 				}
 			}
-			if len(view.Plays) == 0 || view.CLIVersion == nil || view.LookedAt == nil || view.Seconds > 120 {
+			if len(view.Plays) == 0 || view.CLIVersion == nil || view.LookedAt == nil || view.Seconds > 380 {
 				t.Errorf("%+v", view)
 			}
 			if out.code != 0 {

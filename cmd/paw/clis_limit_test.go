@@ -53,6 +53,13 @@ func TestCLIsLimit(t *testing.T) {
 					return text(last.Reason) == "error" && last.Limit != nil && last.Limit.Until != nil
 				})
 			}
+			if cli == "codex" { // the server says that 100 percent are used
+				asks := "asks whether to switch to gpt-6-luna, near its rate limits"
+				w.await("status says what codex asks", func() bool { return strings.Contains(text(w.agent(cli).Reason), asks) })
+				if out := w.pawInput("do: say Next.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, asks) {
+					t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+			}
 			line := w.ok(w.paw("next", "--dry-run")).stdout
 			if !strings.Contains(line, cli) {
 				t.Errorf("paw next: %s", line)

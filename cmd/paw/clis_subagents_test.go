@@ -29,12 +29,7 @@ do: say Answered.`)
 	if got := w.ok(w.paw("diff", "claude", "1", "--stat")).stdout; !strings.Contains(got, "suba.txt") || !strings.Contains(got, "subb.txt") {
 		t.Errorf("paw diff of the turn:\n%s", got)
 	}
-	answered := 0
-	for _, e := range w.model.Last(1000) {
-		if strings.HasSuffix(e.Path, "/messages") {
-			answered++
-		}
-	}
+	answered := w.answers()
 	var usage usageJSON
 	if err := json.Unmarshal([]byte(w.ok(w.paw("usage", "claude", "--json")).stdout), &usage); err != nil {
 		t.Fatal(err)
@@ -52,4 +47,25 @@ do: say Answered again.`)
 	if two, three := w.turn(2), w.turn(3); two.State != "finished" || *two.FilesChanged != 0 || *three.FilesChanged != 2 {
 		t.Errorf("the turns are %+v\n%+v", two, three)
 	}
+
+	// One that ends while claude gives its answer is reported behind it, in the turn.
+	before, asked := w.last().Number, w.answers()
+	w.send(`do: tool Agent {"description":"sub","prompt":"do: write quick.txt 1\ndo: say Quick.","subagent_type":"general-purpose"}
+do: slow 10 Slowly.`)
+	w.await("the report is answered", func() bool { return w.answers() >= asked+5 })
+	w.awaitState("idle")
+	if one := w.finished(before); one.Number != before+1 || one.Type != "prompt" || *one.FilesChanged != 1 {
+		t.Errorf("%+v", one)
+	}
+}
+
+// answers counts the answers that the model has given to claude.
+func (w *cliWorld) answers() int {
+	n := 0
+	for _, e := range w.model.Last(1000) {
+		if strings.HasSuffix(e.Path, "/messages") {
+			n++
+		}
+	}
+	return n
 }

@@ -22,7 +22,7 @@ import (
 
 // cliPatience is how long a real CLI may take for anything: the first answer of
 // opencode alone can take 95 s where six others run on two cores.
-const cliPatience = 3 * time.Minute
+const cliPatience = 6 * time.Minute
 
 // cliWorld is a world in which real CLIs talk to a scripted model on loopback.
 type cliWorld struct {
@@ -282,7 +282,7 @@ func (w *cliWorld) finished(after int) turnJSON {
 	a := w.awaitState("idle")
 	tag := fmt.Sprintf("afk-shop_%s-%d", w.cli, last.Number)
 	if a.CurrentTurn != nil || a.LastTag == nil || *a.LastTag != tag {
-		w.t.Errorf("after turn %d status says turn %v is running, last tag %v", last.Number, a.CurrentTurn, a.LastTag)
+		w.t.Errorf("after turn %d status says turn %v is running, last tag %s", last.Number, a.CurrentTurn, text(a.LastTag))
 	}
 	if at := w.oid(tag); last.CommitHash == nil || at != *last.CommitHash {
 		w.t.Errorf("tag %s is on %s, its turn ended on %v", tag, at, last.CommitHash)

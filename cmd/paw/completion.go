@@ -215,8 +215,10 @@ func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 			words = append(words, described(sub.Name(), sub.Short))
 		}
 	}
-	if len(args) == 0 {
-		words = append(words, described("agents", "What an AI agent inside paw may run: the page for it to read"))
+	for _, name := range topicNames() {
+		if len(args) == 0 {
+			words = append(words, described(name, topicAbout(name)))
+		}
 	}
 	return names(words)
 }

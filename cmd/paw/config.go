@@ -21,7 +21,7 @@ func newConfig(a *invocation) *cobra.Command {
 file, .paw.toml of the repository, and PAW_* variables, the later over the earlier.`),
 		Example: `  paw config
   PAW_TMUX_LAYOUT=windows paw config --json`,
-		Args: cobra.NoArgs,
+		Args: a.noConfigWords,
 		RunE: a.withHome(func(_ *cobra.Command, h *app.App, _ []string) error {
 			if a.json {
 				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted, "ignored": h.Config.Ignored})
@@ -41,6 +41,18 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 	a.addJSON(cmd)
 	cmd.AddCommand(newConfigTrust(a))
 	return cmd
+}
+
+// noConfigWords refuses words such as edit, set and path, with the line that opens the file.
+func (a *invocation) noConfigWords(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	e := errs.New(errs.Usage, "%s %s: paw shows the configuration, and changes none", cmd.CommandPath(), strings.Join(args, " "))
+	if h, err := a.paw(); err == nil {
+		return e.Hint(`"${EDITOR:-vi}" %s`, errs.Quote(h.Paths.ConfigFile))
+	}
+	return e.Hint("%s --help", cmd.CommandPath())
 }
 
 func newConfigTrust(a *invocation) *cobra.Command {

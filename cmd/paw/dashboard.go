@@ -48,8 +48,9 @@ func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width 
 // sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
 func (a *invocation) sessionLines(st observe.SessionStatus, width int) []string {
 	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
-	used := columns.Width(st.Session.Name) + 2 + columns.Width(string(st.Status))
-	lines := []string{a.paint(st.Session.Name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
+	used := min(columns.Width(st.Session.Name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
+	name := columns.Cut(st.Session.Name, max(width-2-columns.Width(string(st.Status)), leastName))
+	lines := []string{a.paint(name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
 	add := func(text, style string) {
 		if last := len(lines) - 1; used+2+columns.Width(text) <= width {
 			lines[last] += "  " + a.paint(text, style)
@@ -126,7 +127,7 @@ func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width i
 		}
 		work := "WORK"
 		if i > 0 {
-			work = display.OneLine(agents[i-1].Prompt)
+			work = headline(agents[i-1].Prompt)
 		}
 		if beside {
 			line.WriteString(columns.Cut(work, width-taken))
@@ -142,6 +143,15 @@ func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width i
 		lines = append(lines, a.belowAgent(st, agents[i-1], width)...)
 	}
 	return lines
+}
+
+// headline returns the first line of a prompt without a leading "please", to be shown in one row.
+func headline(prompt string) string {
+	line := display.OneLine(display.FirstLine(prompt))
+	for _, word := range []string{"Please ", "please "} {
+		line = strings.TrimPrefix(line, word)
+	}
+	return line
 }
 
 // belowAgent is what needs a line of its own: the question, why a state is what it is, and where the agent lives when
@@ -196,7 +206,7 @@ func fitted(table [][]string, room int) []int {
 		drop(slices.Index(table[0], "CLI"))
 	}
 	least := min(widths[0], leastName)
-	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH", "USAGE"} {
+	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "TURN"} {
 		if k := slices.Index(table[0], head); k >= 0 && total-(widths[0]-least) > room {
 			drop(k)
 		}

@@ -122,8 +122,11 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	if ag.PaneAlive != nil && ag.PaneID != "" {
 		row.Pane = ag.PaneID
 	}
-	row.About = row.Prompt
+	row.About = headline(ag.Prompt)
 	if reason := display.OneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed && ag.Cause != session.CauseTurnCut {
+		if row.About != "" && ag.Reason == session.ReasonCrash {
+			reason += ": " + row.About
+		}
 		row.About = reason
 	}
 	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)

@@ -79,7 +79,7 @@ func TestDesk(t *testing.T) {
 	terminal.press("d")
 	terminal.awaits("since you looked", "+add a search box")
 	terminal.press("m")
-	terminal.awaits("web: seen as it was shown", "no changes since you looked")
+	terminal.awaits("web: marked as seen, as it was shown", "no changes since you looked")
 	terminal.press("Escape")
 	terminal.awaits("/web", "QUIET 1")
 	terminal.press("Escape")

@@ -40,7 +40,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if len(args) > 2 {
 				return usagef(cmd, "%s: is one too many; paths come behind --", args[2])
 			}
-			h, s, agent, number, err := a.agentAndTurn(cmd, args)
+			h, s, agent, number, err := a.agentAndTurn(cmd, a.bothOf(a.withoutTarget(args)))
 			if err != nil {
 				return err
 			}
@@ -56,8 +56,11 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if isTurns(number) {
 				o.Range = number
 			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Agent(o.Than) == nil {
-				return errs.New(errs.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
-					Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
+				e := errs.New(errs.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name)
+				if number == "HEAD" {
+					return e.Hint("paw sh %s/%s git diff HEAD", s.Name, agent)
+				}
+				return e.Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
 			}
 			o.Color, o.Reads = a.coloured(), !mark
 			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
@@ -80,6 +83,31 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 	a.addState(cmd, &o.State)
 	a.addSession(cmd)
 	return cmd
+}
+
+// bothOf reads A..B of two agents, as git has it.
+func (a *invocation) bothOf(args []string) []string {
+	if len(args) != 1 {
+		return args
+	}
+	one, other, both := strings.Cut(args[0], "..")
+	if s := a.sessionHere(); both && s.Agent(one) != nil && s.Agent(strings.TrimPrefix(other, ".")) != nil {
+		return []string{one, strings.TrimPrefix(other, ".")}
+	}
+	return args
+}
+
+// withoutTarget drops the target branch from the end of "paw diff AGENT main": paw diff AGENT without a turn already compares the
+// agent with the target.
+func (a *invocation) withoutTarget(args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	last := len(args) - 1
+	if s := a.sessionHere(); s.Target != "" && args[last] == s.Target && s.Agent(s.Target) == nil {
+		return args[:last]
+	}
+	return args
 }
 
 // addState gives a command the flag by which the desk names the state of an agent that it has shown.

@@ -124,7 +124,7 @@ func testInstall(t *testing.T) {
 			}
 			there := files(t, prefix)
 			for _, file := range []string{"bin/git-paw", "bin/paw", "share/bash-completion/completions/git-paw", "share/man/man1/git-paw.1",
-				"share/man/man1/paw-start.1", "share/zsh/site-functions/_paw", "share/zsh/site-functions/_git-paw", "share/fish/vendor_completions.d/paw.fish"} {
+				"share/man/man1/paw-start.1", "share/zsh/site-functions/_paw", "share/zsh/site-functions/_git-paw", "share/fish/vendor_completions.d/paw.fish", "share/doc/paw/docs/cookbook.md"} {
 				if !slices.Contains(there, file) {
 					t.Errorf("%s is not there: %q", file, there)
 				}
@@ -223,7 +223,7 @@ func testPackage(t *testing.T) {
 	for _, file := range files(t, filepath.Join(root, "usr")) {
 		installed = append(installed, "/usr/"+file)
 	}
-	for _, file := range []string{"/usr/share/man/man1/paw.1", "/usr/share/zsh/vendor-completions/_paw", "/usr/share/doc/paw-cli/copyright"} {
+	for _, file := range []string{"/usr/share/man/man1/paw.1", "/usr/share/zsh/vendor-completions/_paw", "/usr/share/doc/paw-cli/copyright", "/usr/share/doc/paw-cli/docs/reference.md", "/usr/share/doc/paw-cli/docs/desk.svg"} {
 		if !slices.Contains(installed, file) {
 			t.Errorf("%s is not there: %q", file, installed)
 		}

@@ -4,18 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"paw/config"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"paw/session"
 )
 
 // usagef is a command line that cannot be, with the help of its command as the hint.
@@ -52,10 +53,34 @@ func (a *invocation) printError(err error) {
 
 // sayError shows an error to people.
 func (a *invocation) sayError(message string, hints []string) {
-	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: error:", display.Red+";1"), display.Printable(message))
+	const begin = "paw: error:"
+	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Red+";1"), a.wrapped(begin, display.Printable(message)))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: hint:", display.Cyan), hint)
 	}
+}
+
+// wrapped is a text behind a begin, on a terminal broken between words and with the later lines below its first one. What is to
+// be pasted must not go through it.
+func (a *invocation) wrapped(begin, text string) string {
+	f, ok := a.stderr.(*os.File)
+	if !ok || !isTerminal(f) {
+		return text
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	room := width - len(begin) - 1
+	if err != nil || room < leastLast {
+		return text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if columns.Width(line) <= room || strings.HasPrefix(line, " ") {
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, columns.Wrap(line, room, len(line))...)
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", len(begin)+1))
 }
 
 // paintError is paint for standard error.
@@ -135,59 +160,6 @@ const (
 	exitMissing  = "12   git, tmux or the CLI is missing or too old"
 	exitBroken   = "130  interrupted"
 )
-
-// namingFlags are those flags whose values are names of agents, sessions, CLIs and branches, in lists and pairs.
-var namingFlags = []string{"--cli", "--branches", "--branch", "--name"}
-
-// instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
-// the name stands nowhere in the line.
-func (a *invocation) instead(err error) string {
-	var e *errs.Error
-	var name *session.NameError
-	switch {
-	case errors.As(err, &e) && e.Instead.Of != "":
-		return a.retyped(e.Instead.Of, e.Instead.By)
-	case errors.As(err, &name):
-		if usable := session.NameFrom(name.Name); usable != "" {
-			return a.retyped(name.Name, usable)
-		}
-	}
-	return ""
-}
-
-// retyped is the line that was typed with another name.
-func (a *invocation) retyped(name, by string) string {
-	line, found := []string{"paw"}, false
-	for i, word := range a.typed {
-		flag, value, joined := strings.Cut(word, "=")
-		if joined && slices.Contains(namingFlags, flag) {
-			value, found = renamed(value, name, by, found)
-			word = flag + "=" + value
-		} else if i > 0 && slices.Contains(namingFlags, a.typed[i-1]) {
-			word, found = renamed(word, name, by, found)
-		}
-		line = append(line, errs.Quote(word))
-	}
-	if !found {
-		return ""
-	}
-	return strings.Join(line, " ")
-}
-
-// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged.
-func renamed(list, name, by string, found bool) (string, bool) {
-	items := strings.Split(list, ",")
-	for i, item := range items {
-		first, rest, pair := strings.Cut(item, "=")
-		switch {
-		case item == name:
-			items[i], found = by, true
-		case pair && first == name:
-			items[i], found = by+"="+rest, true
-		}
-	}
-	return strings.Join(items, ","), found
-}
 
 // What starts agents needs the user's whole configuration: an agent that was started without a part of it is not what the user
 // has asked for. What only looks, or ends agents and deletes nothing, needs none of it.

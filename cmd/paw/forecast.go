@@ -15,7 +15,7 @@ func newForecast(a *invocation) *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
 		Use:   "forecast [AGENT...]",
-		Short: "Show whose work would conflict when it lands, and in which order to land",
+		Short: "Show whose work would conflict, and in which order to land",
 		Long: exits(`Show how the work of agents goes together with your branch and with each other's, and the
 order in which it collides least. It is about the ends of their last turns and what they have
 committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    something conflicts", exitNotFound, exitMissing),
@@ -52,7 +52,12 @@ func (a *invocation) showForecast(f *landing.Forecast) error {
 		return a.printJSON(forecastView(f))
 	}
 	rows := [][]cell{heads("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
+	var idle []string // on a terminal they need no row each
 	for _, o := range f.Agents {
+		if isTerminal(a.stdout) && strings.HasPrefix(withTarget(o), "nothing ") {
+			idle = append(idle, o.Agent)
+			continue
+		}
 		row := texts(o.Agent, fmt.Sprint(o.Files), withTarget(o), collisions(f, o.Agent))
 		if len(o.Conflicts) > 0 {
 			row[2].state = "error"
@@ -62,7 +67,11 @@ func (a *invocation) showForecast(f *landing.Forecast) error {
 		}
 		rows = append(rows, row)
 	}
-	a.printTable(a.stdout, "", rows)
+	if isTerminal(a.stdout) {
+		a.printForecast(rows, idle)
+	} else {
+		a.printTable(a.stdout, "", rows)
+	}
 	if len(f.Order) > 0 {
 		fmt.Fprintf(a.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
 	}
@@ -86,9 +95,44 @@ func withTarget(o observe.Forecast) string {
 	case o.Files == 0 && o.Turn == 0:
 		return "nothing committed to land"
 	case o.Files == 0:
-		return "nothing to land"
+		return nothingToLand
 	}
 	return "fits"
+}
+
+const nothingToLand = "nothing to land"
+
+// printForecast prints the rows of a forecast on a terminal: with whom an agent's work collides stands below its row where there
+// is no room for a column, and agents that have nothing to land share a line.
+func (a *invocation) printForecast(rows [][]cell, idle []string) {
+	width, _ := a.terminalSize()
+	total := 0
+	for _, w := range columnWidths(rows) {
+		total += w + 2
+	}
+	switch {
+	case len(rows) == 1: // the heads alone
+	case total-2 <= width:
+		a.printTable(a.stdout, "", rows)
+	default:
+		short := [][]cell{}
+		for _, row := range rows {
+			short = append(short, row[:3])
+		}
+		for i, line := range strings.Split(strings.TrimSuffix(string(a.tableOf(short, "", width)), "\n"), "\n") {
+			fmt.Fprintln(a.stdout, line)
+			if with := rows[i][3]; i > 0 && with.text != "" {
+				for _, part := range columns.Wrap("with "+with.text, width-4, 4) {
+					fmt.Fprintln(a.stdout, "    "+a.colour(part, with.state))
+				}
+			}
+		}
+	}
+	if len(idle) > 0 {
+		for _, line := range columns.Wrap(nothingToLand+": "+strings.Join(idle, ", "), width, 4) {
+			fmt.Fprintln(a.stdout, a.paint(line, styleDim))
+		}
+	}
 }
 
 // collisions says with whom an agent's work collides, those together with whom it does in the same files.

@@ -92,7 +92,6 @@ paw web
 paw strat
 paw attach -r
 paw send -m hi
-paw log -n 1 api
 paw diff
 paw sh
 paw check
@@ -120,7 +119,6 @@ paw start demo
 paw bisect web
 paw check web
 paw answer web yes
-paw config edit
 paw completion tcsh
 paw land
 paw update

@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
+	"paw/orchestrator/queue"
 )
 
 // inner is a command that nobody types: paw or tmux starts it, with so many words behind its name, and does not wait for it.
@@ -54,6 +55,18 @@ var (
 			return err
 		}
 		return orchestrator.Follow(ctx, h, args[0], args[1], hook)
+	})
+	// newPump moves the queue of a session on, at the end of a turn.
+	newPump = inner("__pump SESSION HOOK", 2, func(ctx context.Context, h *app.App, args []string) error {
+		hook, err := strconv.Atoi(args[1])
+		if err != nil {
+			return err
+		}
+		return queue.Pump(ctx, h, args[0], hook)
+	})
+	// newTick moves the queue of a session on when time has passed.
+	newTick = inner("__tick SESSION PANE MARK", 3, func(ctx context.Context, h *app.App, args []string) error {
+		return queue.Tick(ctx, h, args[0], args[1], args[2])
 	})
 )
 

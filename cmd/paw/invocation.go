@@ -28,11 +28,22 @@ type invocation struct {
 	commands       func(*invocation, string) *cobra.Command // newRoot, for who runs commands itself
 	typed          []string                                 // the words behind paw
 	command        string                                   // the last word of the command that runs
+	ran            *cobra.Command                           // that runs
+	helpFailed     error                                    // of --help, which returns none
 	forgiven       []string                                 // mistakes in the configuration that stop nothing
 }
 
-// paw puts the orchestrator together for the directory the user stands in.
+// paw puts the orchestrator together for the directory the user stands in, and tells of a mistake in the repository's configuration.
 func (a *invocation) paw() (*app.App, error) {
+	h, err := a.untold()
+	if err == nil {
+		h.TellMistake()
+	}
+	return h, err
+}
+
+// untold is paw without a word about the repository's configuration: for what runs before the command itself.
+func (a *invocation) untold() (*app.App, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, a.stranded(err)
@@ -46,7 +57,6 @@ func (a *invocation) paw() (*app.App, error) {
 		return nil, err
 	}
 	h.Note, h.Forgives = a.note, a.forgives
-	h.TellMistake()
 	a.setSteps(h)
 	return h, nil
 }
@@ -114,5 +124,6 @@ func (a *invocation) note(text string) {
 		a.notes = append(a.notes, text)
 		return
 	}
-	fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text))
+	const begin = "paw: note:"
+	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Grey), display.Printable(text))
 }

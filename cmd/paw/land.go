@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type landOptions struct {
 	undo, all  bool
 	remove     bool
 	keepGoing  bool
+	sendBack   bool
+	push       bool
 }
 
 func newLand(a *invocation) *cobra.Command {
@@ -39,7 +42,8 @@ message comes from the turns. The checks of the configuration run on what would
 land, in a worktree of their own, before anything moves.
 
 Several agents land in the order of paw forecast, up to the first conflict or failed check; with
---keep-going all that pass.
+--keep-going all that pass. --send-back types to each that does not land the conflict, or the check with its last lines, unless
+it is at work; --push pushes the branch to its upstream at the end, if all have landed.
 --undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw land claude
@@ -62,6 +66,8 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.BoolVar(&o.remove, "remove", false, "remove the agent when its work has landed, as paw remove does")
 	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")
 	f.BoolVar(&o.keepGoing, "keep-going", false, "of several agents, land all that pass, whatever stands in the way of others")
+	f.BoolVar(&o.sendBack, "send-back", false, "type to each agent that does not land what stood in its way")
+	f.BoolVar(&o.push, "push", false, "push the branch to its upstream once all have landed")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
@@ -100,6 +106,12 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 	if o.edit {
 		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
 	}
+	var push *landing.Push
+	if o.push {
+		if push, err = landing.PreparePush(cmd.Context(), h, s, o.Into, orchestrator.Terminal(h, a.stdin, a.stderr, a.json)); err != nil {
+			return err
+		}
+	}
 	var done []*landing.Landed
 	var outcomes []landOutcome
 	several := landing.Several{Options: o.Options, Numbers: numbers, Skip: o.all, KeepGoing: o.keepGoing}
@@ -114,10 +126,17 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		}
 		return nil
 	})
+	if o.sendBack && !o.DryRun {
+		a.sendBack(cmd.Context(), h, s, o.Into, outcomes)
+	}
+	pushErr := a.pushLanded(cmd.Context(), push, done, err, o.DryRun)
 	collisions := landing.CollisionsOf(err)
 	behind := a.behind(cmd.Context(), h, done, o.DryRun)
 	if a.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
-		return errors.Join(a.printJSON(a.landView(done, outcomes, collisions, behind, o.DryRun)), err)
+		return errors.Join(a.printJSON(a.landView(done, outcomes, collisions, behind, o.DryRun)), cmp.Or(err, pushErr))
+	}
+	if len(done) == 1 { // what has landed alone is new to the others, and not to its agent
+		behind = slices.DeleteFunc(behind, func(name string) bool { return name == done[0].Agent })
 	}
 	if len(behind) > 0 {
 		fmt.Fprintln(a.stdout, behindLine(s, behind))
@@ -126,7 +145,47 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 	if o.keepGoing {
 		a.showOutcomes(outcomes)
 	}
-	return err
+	return cmp.Or(err, pushErr)
+}
+
+// sendBack types to the agents that did not land what stood in their way.
+func (a *invocation) sendBack(ctx context.Context, h *app.App, s *session.Session, into string, outcomes []landOutcome) {
+	for _, o := range outcomes {
+		prompt := landing.BackPrompt(s, into, o.err)
+		if prompt == "" {
+			continue
+		}
+		if _, err := orchestrator.SendBack(ctx, h, s, o.agent, prompt); err != nil {
+			h.Notef("%v", err)
+			continue
+		}
+		h.Notef("%s: was told what stood in the way", o.agent)
+	}
+}
+
+// pushLanded pushes the branch once all have landed.
+func (a *invocation) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error, dryRun bool) error {
+	moved := slices.ContainsFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
+	say := func(format string, args ...any) {
+		if !a.json {
+			fmt.Fprintf(a.stdout, format+"\n", args...)
+		}
+	}
+	switch {
+	case push == nil:
+	case failed != nil:
+		say("not pushed: not all have landed")
+	case dryRun:
+		say("push %s", push)
+	case !moved:
+		say("nothing to push")
+	default:
+		if err := push.Do(ctx); err != nil {
+			return err
+		}
+		say("pushed %s", push)
+	}
+	return nil
 }
 
 // behind are the agents that do not have what has landed on the branch that their work lands on.
@@ -139,7 +198,11 @@ func (a *invocation) behind(ctx context.Context, h *app.App, done []*landing.Lan
 	if err != nil || s.Target != done[moved].Target {
 		return nil
 	}
-	names, err := landing.Behind(ctx, h, s)
+	made := ""
+	if last := done[len(done)-1]; last.As != string(landing.Commits) && !last.Nothing { // a commit of an agent's may be the same when it is made anew
+		made = last.After
+	}
+	names, err := landing.Behind(ctx, h, s, made)
 	if err != nil {
 		h.Notef("who is behind %s is not known: %v", s.Target, err)
 	}

@@ -36,10 +36,13 @@ func (a *invocation) listLandings(cmd *cobra.Command) error {
 		return nil
 	}
 	rows := [][]cell{}
+	if isTerminal(a.stdout) {
+		rows = append(rows, heads("ID", "STATE", "AGENT", "TURNS", "INTO", "COMMIT", "WHEN", "TITLE"))
+	}
 	for _, l := range all {
 		rows = append(rows, texts(fmt.Sprint(l.ID), listWord(l), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
-	a.printTable(a.stdout, "", rows)
+	a.printTable(a.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
 	return nil
 }
 

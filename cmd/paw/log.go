@@ -23,6 +23,7 @@ import (
 func newLog(a *invocation) *cobra.Command {
 	var turn int
 	var full, pane bool
+	grep := grepOptions{most: 100}
 	cmd := &cobra.Command{
 		Use:   "log [NAME] [AGENT[@N]] [N]",
 		Short: "Show the conversation of an agent",
@@ -32,16 +33,39 @@ stop and after a crash, and changes nothing.
 
 N, or --turn N, shows that turn alone, also when it was in an earlier conversation. AGENT may be left out
 where there is one agent only. --pane shows what the CLI wrote to its pane instead, where
-tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
+tmux.log in the configuration has it kept.
+
+--grep finds the messages that have a text, in all conversations of the session's agents or
+of those that are named, with --all of all sessions; the newest first. 0 also without any.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude
   paw log claude 3 --full
-  paw log claude --json`,
-		Args:              cobra.MaximumNArgs(3),
+  paw log claude --json
+  paw log --grep migration -i --all`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("grep") {
+				return nil
+			}
+			return cobra.MaximumNArgs(3)(cmd, args)
+		},
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("grep") {
+				return a.grep(cmd, grep, args)
+			}
 			var number *int
 			if cmd.Flags().Changed("turn") {
 				number = &turn
+			}
+			if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && a.sessionHere().Agent(args[0]) == nil {
+				h, s, err := a.session(cmd)
+				if err != nil {
+					return err
+				}
+				agent, err := a.agentMeant(cmd, h, s, args[0])
+				if err != nil {
+					return err
+				}
+				args = []string{s.Name + "/" + agent, args[0]}
 			}
 			if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // as paw diff takes it
 				args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
@@ -83,6 +107,11 @@ tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   open
 	}
 	f := cmd.Flags()
 	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
+	f.StringVar(&grep.Text, "grep", "", "find the messages that have `TEXT`")
+	f.BoolVarP(&grep.IgnoreCase, "ignore-case", "i", false, "with --grep: small and capital letters are the same")
+	f.StringVar(&grep.Role, "role", "", "with --grep: user, assistant or tool")
+	f.BoolVarP(&grep.all, "all", "a", false, "with --grep: the agents of all sessions")
+	f.IntVarP(&grep.most, "most", "n", grep.most, "with --grep: at most so many messages")
 	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
 	f.BoolVar(&pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
 	a.addSession(cmd)

@@ -34,6 +34,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(argv) > 1 && argv[1] == "demo-agent" {
 		return program.Main(argv[2:], stdin, stdout, stderr, env)
 	}
+	if len(argv) > 1 && argv[1] == onCommand {
+		return answer(argv, env, stdin, stdout, stderr)
+	}
 	// Most commands end before a collection would pay; those that stay stay small.
 	debug.SetGCPercent(400)
 	command := ""
@@ -63,6 +66,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := app.MissingProgram(root.ExecuteContext(ctx))
+	if err == nil {
+		err = a.helpFailed
+	}
 	if err == nil {
 		return 0
 	}

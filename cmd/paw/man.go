@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,7 +80,7 @@ func writeCompletions(dir string) error {
 func rootPage(root *cobra.Command) string {
 	var page strings.Builder
 	intro, examples, _ := strings.Cut(rootHelp, "EXAMPLES\n")
-	end, codes, _ := strings.Cut(fmt.Sprintf(rootHelpEnd, "paw"), "EXIT STATUS  ")
+	end, _, _ := strings.Cut(fmt.Sprintf(rootHelpEnd, "paw"), "EXIT STATUS  ")
 	fmt.Fprintf(&page, "%s\n\n# EXAMPLES\n%s\n\n# COMMANDS\n", markdown(intro), indented(examples))
 	for _, group := range helpGroups {
 		fmt.Fprintf(&page, "%s\n\n", indented(group.head))
@@ -90,7 +91,15 @@ func rootPage(root *cobra.Command) string {
 		}
 		page.WriteString("\n")
 	}
-	fmt.Fprintf(&page, "%s\n\n# EXIT STATUS\n%s\n", markdown(end), markdown(codes))
+	more, end, _ := strings.Cut(end, "\n\n")
+	fmt.Fprintf(&page, "%s\n\n%s\n", indented(more), markdown(end))
+	for _, name := range topicNames() {
+		text, _ := topicNamed(name)
+		title := map[string]string{"exit-codes": "EXIT STATUS"}[name]
+		if name != "agents" { // which is for agents, and not for people
+			fmt.Fprintf(&page, "\n# %s\n%s\n", cmp.Or(title, strings.ToUpper(name)), indented(text))
+		}
+	}
 	return page.String()
 }
 

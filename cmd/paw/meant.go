@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,11 +14,12 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // agentMeant is the agent that is meant where none is named: the one whose pane or worktree the user is in, else the session's
 // only one; for paw answer, the only one that asks.
-func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session) (string, error) {
+func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
 	if here := h.AgentHere(s); here != "" {
 		return here, nil
 	}
@@ -24,7 +27,7 @@ func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Sessi
 		return s.Agents[0].Name, nil
 	}
 	if cmd.Name() != "answer" {
-		return "", whichAgent(cmd.Context(), cmd, h, s)
+		return "", whichAgent(cmd.Context(), cmd, h, s, behind...)
 	}
 	asking := agentsThat(cmd.Context(), h, s, asksUser)
 	switch len(asking) {
@@ -55,8 +58,9 @@ func agentsThat(ctx context.Context, h *app.App, s *session.Session, is func(obs
 const maxAgentHints = 3
 
 // whichAgent is the error of a line that names no agent of several, with the lines that make most sense: for paw answer agents
-// that ask, for a command about work those with work that was not seen yet, then those that have done any.
-func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.Session) error {
+// that ask, for a command about work those with work that was not seen yet, then those that have done any. behind are the words
+// that follow the agent in each line.
+func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) error {
 	if len(s.Agents) == 0 {
 		return errs.New(errs.Usage, "%s: has no agents", s.Name)
 	}
@@ -83,7 +87,7 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	}
 	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
 	for _, name := range names[:min(len(names), maxAgentHints)] {
-		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, name)
+		e = e.Hint("%s", strings.Join(append([]string{cmd.CommandPath(), s.Name + "/" + name}, behind...), " "))
 	}
 	return e
 }
@@ -193,6 +197,9 @@ func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App
 		h, s, agent, err = a.oneAgent(cmd, nil)
 		return h, s, agent, "", err
 	}
+	if h, s, agent, number, err = a.turnAlone(cmd, args); err != nil || s != nil {
+		return h, s, agent, number, err
+	}
 	word, number, err := splitTurn(cmd, args[0])
 	if err != nil {
 		return nil, nil, "", "", err
@@ -203,8 +210,45 @@ func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App
 	if len(args) > 1 {
 		number = args[1]
 	}
-	h, s, agent, err = a.agent(cmd, word)
+	if h, s, agent, err = a.agent(cmd, word); err == nil && number == lastTurn {
+		number, err = a.lastTurnOf(cmd, h, s, agent)
+	}
 	return h, s, agent, number, err
+}
+
+// lastTurn is accepted in the place of the number of an agent's last turn.
+const lastTurn = "last"
+
+// turnAlone reads a line of a command about turns that has a turn and no agent: it is about the agent that is meant. The session is
+// nil where the word is anything else.
+func (a *invocation) turnAlone(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
+	if number = args[0]; len(args) > 1 || number == "" || !isTurns(number) && number != lastTurn || cmd.Name() != "diff" && cmd.Name() != "rewind" {
+		return nil, nil, "", "", nil
+	}
+	h, s, err = a.session(cmd)
+	if err != nil || s.Agent(number) != nil {
+		return nil, nil, "", "", err
+	}
+	if agent, err = a.agentMeant(cmd, h, s, number); err == nil && number == lastTurn {
+		number, err = a.lastTurnOf(cmd, h, s, agent)
+	}
+	return h, s, agent, number, err
+}
+
+// lastTurnOf is the number of the last turn of an agent that has ended.
+func (a *invocation) lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
+	sequences, _, err := orchestrator.Turns(cmd.Context(), h, s, agent)
+	for _, sequence := range sequences {
+		for _, one := range slices.Backward(sequence.Turns) {
+			if one.State != turn.InProgress {
+				return strconv.Itoa(one.Number), nil
+			}
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", errs.New(errs.NotFound, "%s: has had no turn yet", agent).Hint("paw status %s", s.Name)
 }
 
 // eachAgent does something with each agent of words AGENT[@N]..., which are all known before anything is done; without words with

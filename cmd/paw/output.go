@@ -71,58 +71,6 @@ func colourOf(st session.AgentStatus) string {
 	return string(st.State)
 }
 
-// cell is one field of a table, with the state that colours it.
-type cell struct{ text, state string }
-
-// heads is the first row of a table, which names its columns.
-func heads(names ...string) []cell {
-	row := texts(names...)
-	for i := range row {
-		row[i].state = "head"
-	}
-	return row
-}
-
-// texts is a row without colours.
-func texts(fields ...string) []cell {
-	row := make([]cell, len(fields))
-	for i, text := range fields {
-		row[i].text = text
-	}
-	return row
-}
-
-// printTable prints rows with aligned columns, two spaces apart, indented; on a terminal each row is cut to its width.
-func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell) {
-	widths := map[int]int{}
-	for _, row := range rows {
-		for i, c := range row {
-			row[i].text = display.OneLine(c.text)
-			widths[i] = max(widths[i], columns.Width(row[i].text))
-		}
-	}
-	width := 0
-	if isTerminal(w) {
-		width, _ = a.terminalSize()
-	}
-	var out []byte // written at once: a table of 200 rows is one write
-	for _, row := range rows {
-		out = append(out, indent...)
-		for i, c := range row {
-			out = append(out, a.colour(c.text, c.state)...)
-			for n := columns.Width(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
-				out = append(out, ' ')
-			}
-		}
-		if out = bytes.TrimRight(out, " "); width > 0 {
-			at := bytes.LastIndexByte(out, '\n') + 1
-			out = append(out[:at], columns.Cut(string(out[at:]), width)...)
-		}
-		out = append(out, '\n')
-	}
-	_, _ = w.Write(out)
-}
-
 // columns is the way to count columns on a terminal that has not been asked.
 const columns = display.Graphemes
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"strconv"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,12 +36,32 @@ only.`, exitUsage, exitNotFound),
 			if err != nil {
 				return err
 			}
+			if a.json {
+				return a.printJSON(pathJSON{1, s.Name, agent, w.WorktreePath, portsView(w.Ports)})
+			}
 			fmt.Fprintln(a.stdout, w.WorktreePath)
 			return nil
 		},
 	}
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+type pathJSON struct {
+	Version      int     `json:"version"`
+	Session      string  `json:"session"`
+	Agent        string  `json:"agent"`
+	WorktreePath string  `json:"worktree_path"`
+	Ports        *[2]int `json:"ports"`
+}
+
+// portsView is a block of ports as the first and the last of them, nil for none.
+func portsView(p *session.Ports) *[2]int {
+	if p == nil {
+		return nil
+	}
+	return &[2]int{p.First, p.Last()}
 }
 
 func newSh(a *invocation) *cobra.Command {
@@ -67,7 +89,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 			if len(argv) == 0 {
 				argv = []string{shellOf(h)}
 			}
-			return becomeIn(w, argv, h.Env)
+			return becomeIn(h, s, w, argv)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -96,18 +118,19 @@ func shellOf(h *app.App) string {
 
 // becomeIn turns this process into another program, in a worktree: what the terminal sends is for that program alone. It
 // is not the agent, so it has neither the agent's name nor its launch.
-func becomeIn(w *session.Agent, argv, env []string) error {
+func becomeIn(h *app.App, s *session.Session, w *session.Agent, argv []string) error {
 	if err := os.Chdir(w.WorktreePath); err != nil {
 		return err
 	}
-	program, err := cli.LookPath(argv[0], env)
+	program, err := cli.LookPath(argv[0], h.Env)
 	if err != nil {
 		return errs.New(errs.Failed, "%s: no such command", argv[0])
 	}
-	for name, value := range w.Environment {
-		env = append(env, name+"="+value)
-	}
-	return syscall.Exec(program, argv, append(env, "PWD="+w.WorktreePath))
+	set := app.Variables(h.UserEnv())
+	maps.Copy(set, h.ProjectVariables(s, w))
+	maps.Copy(set, w.Environment)
+	set["PWD"] = w.WorktreePath
+	return syscall.Exec(program, argv, app.Environment(set))
 }
 
 func newNext(a *invocation) *cobra.Command {
@@ -155,7 +178,7 @@ func newAttach(a *invocation) *cobra.Command {
 		Use:   "attach [NAME] [AGENT]",
 		Short: "Show a session in this terminal",
 		Long: exits(`Attach this terminal to a session, with the pane of AGENT selected, or of the
-agent that has waited longest for your answer. Inside the same tmux server the client is
+agent that has waited longest for your answer; its number at the desk is AGENT, too. Inside the same tmux server the client is
 switched instead.`, exitUsage, exitNotFound, exitMissing),
 		Example: `  paw attach
   paw attach codex
@@ -167,12 +190,25 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 			if err != nil {
 				return err
 			}
-			if agent == "" {
+			switch by := numbered(s, agent); {
+			case agent == "":
 				agent = orchestrator.WaitingIn(cmd.Context(), h, s)
+			case s.Agent(agent) == nil && by != "":
+				agent = by
 			}
 			return orchestrator.Attach(cmd.Context(), h, s, agent)
 		},
 	}
 	a.addSession(cmd)
 	return cmd
+}
+
+// numbered is the agent that has a number at the desk, "" for none.
+func numbered(s *session.Session, number string) string {
+	for i := range s.Agents {
+		if strconv.Itoa(s.Number(i)) == number {
+			return s.Agents[i].Name
+		}
+	}
+	return ""
 }

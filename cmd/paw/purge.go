@@ -77,6 +77,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&o.NoTeardown, "no-teardown", false, "do not run worktree.teardown")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.Tags, "tags", false, "also delete turn tags, refs/paw and turn logs; works without a record")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")

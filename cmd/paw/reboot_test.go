@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,6 +71,7 @@ func ofAnotherBoot(file string) error {
 // killAll kills all processes that have that home, and what lives in their terminals: some CLIs write over their environment. As
 // by a power cut none of them sees another one end: all are stopped first, and a terminal goes after those that it would hang up.
 func killAll(home string) error {
+	killed := map[int]bool{}
 	for end, stopped := time.Now().Add(patience), 0; time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		all := processesOf(home)
 		for _, p := range all {
@@ -81,12 +83,20 @@ func killAll(home string) error {
 		}
 		for _, p := range all {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			killed[p.pid] = true
 		}
-		if stopped = 0; len(all) == 0 {
+		maps.DeleteFunc(killed, func(pid int, _ bool) bool { return letGo(pid) })
+		if stopped = 0; len(all)+len(killed) == 0 {
 			return nil
 		}
 	}
 	return errors.New("processes are left after a reboot")
+}
+
+// letGo reports whether a killed process has let go of its files: its last thread has ended, which is not the one that it is named after.
+func letGo(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	return len(threads) <= 1 && ended(pid)
 }
 
 // aProcess is a process that has not ended.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,12 +35,21 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 			if err != nil {
 				return err
 			}
+			view := removeJSON{Version: 1, Session: s.Name, Removed: []removedJSON{}}
 			done := a.busy(h, "removing "+strings.Join(agents, ", "))
 			plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o, func(removed *teardown.Removed) {
 				done()
-				a.printRemoved(removed)
+				if view.Removed = append(view.Removed, removedView(removed)); !a.json {
+					a.printRemoved(removed)
+				}
 			})
 			done()
+			if view.Notes = a.noted(); a.json && (err == nil || len(view.Removed) > 0) {
+				if o.DryRun {
+					view.Plan = strings.Split(plan.String(), "\n")
+				}
+				return errors.Join(err, a.printJSON(view))
+			}
 			if err != nil {
 				return err
 			}
@@ -50,9 +60,11 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 		}),
 	}
 	f := cmd.Flags()
+	f.BoolVar(&o.NoTeardown, "no-teardown", false, "do not run worktree.teardown")
 	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }

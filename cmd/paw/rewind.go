@@ -15,7 +15,7 @@ func newRewind(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
 		Short: "Put a worktree back to the end of a turn",
-		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base): every tracked and
+		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base, last its last one): every tracked and
 untracked file as it was then, ignored files untouched. The present state is
 saved first, so --undo brings it back. The branch goes along; the conversation does not.
 It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage, exitRefused, exitNotFound, exitMissing),
@@ -44,6 +44,9 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 			if err != nil {
 				return err
 			}
+			if a.json {
+				return a.printJSON(rewoundView(rewound, a.noted()))
+			}
 			fmt.Fprintln(a.stdout, rewound)
 			return nil
 		},
@@ -51,6 +54,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 	f := cmd.Flags()
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
 	f.BoolVarP(&force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,20 +38,30 @@ func newRoot(a *invocation, only string) *cobra.Command {
 	root.PersistentFlags().StringVar(&a.colourFlag, "color", "auto", "auto, always or never")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not show long output through a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		a.command = cmd.Name()
+		a.command, a.ran = cmd.Name(), cmd
 		if !slices.Contains([]string{"auto", "always", "never"}, a.colourFlag) {
 			return usagef(cmd, "--color %s: it takes auto, always or never", a.colourFlag)
 		}
 		return nil
 	}
 	root.SetFlagErrorFunc(a.flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.showHelp(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		words := slices.DeleteFunc(slices.Clone(args), func(word string) bool { return strings.HasPrefix(word, "-") })
+		if cmd == root {
+			a.helpFailed = a.help(cmd, words)
+		} else {
+			a.helpFailed = a.showHelp(cmd)
+		}
+	})
 	root.SetHelpCommand(newHelp(a))
 	root.CompletionOptions.DisableDefaultCmd = true
 	for _, one := range commandsFor(only) {
 		root.AddCommand(one.new(a))
 	}
 	for _, cmd := range root.Commands() {
+		if cmd.RunE != nil {
+			cmd.RunE = a.onHosts(cmd.RunE)
+		}
 		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {
 			cmd.Args = a.asUsage(cmd.Args)
@@ -76,10 +85,10 @@ var allCommands = []command{
 	{"add", newAdd}, {"remove", newRemove}, {"purge", newPurge}, {"land", newLand}, {"check", newCheck}, {"forecast", newForecast},
 	{"bisect", newBisect}, {"update", newUpdate}, {"pr", newPR}, {"turns", newTurns}, {"log", newLog}, {"usage", newUsage}, {"diff", newDiff},
 	{"seen", newSeen}, {"review", newReview}, {"rewind", newRewind}, {"send", newSend}, {"answer", newAnswer}, {"run", newRun},
-	{"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig},
-	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
+	{"queue", newQueue}, {"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig}, {"host", newHost},
+	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"env", newEnv}, {"blame", newBlame}, {"setup", newSetup}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
 	{"__agent", listed("__agent SESSION AGENT GENERATION FILE")}, {"hook", listed("hook CLI EVENT")}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
-	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", listed("demo-agent")},
+	{"__notify", newNotify}, {"__pump", newPump}, {"__tick", newTick}, {"__restore", newRestore}, {"demo-agent", listed("demo-agent")},
 }
 
 // commandsFor are the commands that newRoot makes for the first word of a command line.
@@ -128,7 +137,7 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 	if a.canShowDesk() && len(statuses) > 0 {
 		return a.openDesk(cmd.Context(), h, false)
 	}
-	return a.showStatus(h, statuses, problems)
+	return a.showStatus(h, statuses, problems, askHosts(cmd.Context(), h, false)())
 }
 
 // otherFlags are flags of other programs, with the flag that commands of paw have instead.
@@ -139,11 +148,20 @@ var otherFlags = map[string]string{
 // flagLines are flags that a command does not have, by command and flag, with the line that does what they ask for, as in
 // otherWords.
 var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log n": "paw turns AGENT", "log tail": "paw turns AGENT",
+	"attach r": "paw log AGENT", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
 	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
 	"turns all": "paw turns", "turns n": "paw turns",
+	"land no-ff": "paw land AGENT --as merge", "land rebase": "paw land AGENT --as commits", "land squash": "paw land AGENT", "remove r": "paw remove AGENT", "rewind hard": "paw rewind AGENT",
+}
+
+// bareFlags are those of flagLines that take no value in other programs: words behind them are those of the command.
+var bareFlags = []string{"land no-ff", "land rebase", "land squash", "remove r", "rewind hard"}
+
+// flagNotes say what more a line of flagLines does than was asked for.
+var flagNotes = map[string]string{
+	"remove all": "; paw purge takes the session away, with its record and merged branches",
 }
 
 // flagError says of a flag what is wrong, without words of the library that reads flags.
@@ -169,19 +187,59 @@ func (a *invocation) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError)
 	if absent.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
+	words := slices.DeleteFunc(slices.Clone(a.typed), func(word string) bool { return strings.HasPrefix(word, "-") })
+	if !cmd.HasParent() && len(words) > 0 && !strings.HasPrefix(a.typed[0], "-") { // a flag of a command that there is not
+		return a.unknownCommand(cmd, words)
+	}
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
 	switch line := flagLines[cmd.Name()+" "+name]; {
 	case line != "":
-		a.fillIn(e, line, cmd.Flags().Args())
+		e.Message += flagNotes[cmd.Name()+" "+name]
+		behind := cmd.Flags().Args()
+		if len(behind) == 0 && slices.Contains(bareFlags, cmd.Name()+" "+name) {
+			behind = words[1:]
+		}
+		a.fillIn(e, line, behind)
 	case name == "C":
 		e.Message += "; it is about the place that you stand in"
 	case name == "no-color" || name == "no-colour":
 		e.Message += " (did you mean --color never?)"
+		if line := a.withFlag(cmd, dashes+name, "color"); line != "" {
+			e.Hints = []string{strings.Replace(line, "--color", "--color never", 1)}
+		}
 	case near != "":
 		e.Message += fmt.Sprintf(" (did you mean --%s?)", near)
+		if line := a.withFlag(cmd, dashes+name, near); line != "" {
+			e.Hints = []string{line}
+		}
 	}
 	return e
+}
+
+// withFlag is the line that was typed with another flag. A word behind one that takes none goes, as in -o json.
+func (a *invocation) withFlag(cmd *cobra.Command, typed, near string) string {
+	bare := cmd.Flags().Lookup(near).NoOptDefVal != ""
+	line, found := []string{"paw"}, false
+	for i, word := range a.typed {
+		flag, value, joined := strings.Cut(word, "=")
+		switch {
+		case i > 0 && found && bare && a.typed[i-1] == typed && otherFlags[strings.TrimLeft(typed, "-")] != "":
+			continue
+		case flag != typed || found:
+			line = append(line, errs.Quote(word))
+			continue
+		case joined && !bare:
+			line = append(line, "--"+near+"="+errs.Quote(value))
+		default:
+			line = append(line, "--"+near)
+		}
+		found = true
+	}
+	if !found {
+		return ""
+	}
+	return strings.Join(line, " ")
 }
 
 // nearFlag is the flag of a command that another name can only mean, "" for none: it is what other programs call it, the
@@ -213,124 +271,4 @@ func wantedValue(kind string) string {
 		return "not a number"
 	}
 	return "not a value that it takes"
-}
-
-// helpWidth is how many columns a line of help takes at most.
-const helpWidth = 80
-
-// helpGroups are the commands as paw --help lists them.
-var helpGroups = []struct{ head, commands string }{
-	{"START", "start add attach recover"},
-	{"LOOK", "ui status turns diff log"},
-	{"TALK", "send answer wait"},
-	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
-}
-
-// rootHelp is paw --help: examples, the commands by what one wants, exit codes last.
-const rootHelp = `Several AI coding CLIs at once on one repository: each gets a git branch, a
-worktree and a tmux pane. After a crash everything comes back.
-
-EXAMPLES
-  paw start --cli claude,codex    two branches, two worktrees, two panes
-  paw land claude                 what it has done, into your branch
-  paw recover                     after a crash: same panes, same conversations
-`
-
-const rootHelpEnd = `MORE         run seen review usage next check forecast bisect update pr path sh
-FOR AGENTS   spawn, done; paw help agents is the page for them to read
-PAW ITSELF   clis, config, doctor, tmux, completion, version
-
-Without a command it is paw ui where a session exists. %s COMMAND
---help says more. --color auto|always|never and --no-pager go with each command.
-
-EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work, 4 an agent waits
-for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 8 conflict,
-9 check failed, 10 not found, 11 locked, 12 program missing, 130 interrupted
-`
-
-// showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
-func (a *invocation) showHelp(cmd *cobra.Command) {
-	head := func(text string) string { return a.paint(text, styleHead) }
-	if !cmd.HasParent() {
-		fmt.Fprintln(a.stdout, a.withHeads(rootHelp))
-		for _, group := range helpGroups {
-			fmt.Fprintln(a.stdout, head(group.head))
-			for _, name := range strings.Fields(group.commands) {
-				if sub, _, err := cmd.Find([]string{name}); err == nil {
-					fmt.Fprintf(a.stdout, "  %-9s %s\n", name, sub.Short)
-				}
-			}
-		}
-		fmt.Fprintf(a.stdout, a.withHeads(rootHelpEnd), cmd.CommandPath())
-		return
-	}
-	text, codes, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
-	fmt.Fprintf(a.stdout, "%s\n  %s\n", head("USAGE"), useLine(cmd))
-	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(a.stdout, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
-	}
-	if cmd.Example != "" {
-		fmt.Fprintf(a.stdout, "\n%s\n%s\n", head("EXAMPLES"), cmd.Example)
-	}
-	fmt.Fprintf(a.stdout, "\n%s\n", reflowed(text, helpWidth))
-	for _, sub := range cmd.Commands() {
-		fmt.Fprintf(a.stdout, "\n%s\n  %s  %s\n", head("COMMANDS"), sub.CommandPath(), sub.Short)
-	}
-	flags := cmd.NonInheritedFlags()
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" {
-			f.Usage = "show this"
-		}
-	})
-	fmt.Fprintf(a.stdout, "\n%s\n%s", head("FLAGS"), flags.FlagUsagesWrapped(helpWidth))
-	if codes != "" {
-		fmt.Fprintf(a.stdout, "\n%s\n%s\n", head("EXIT STATUS"), codes)
-	}
-}
-
-// withHeads paints the words in capitals that begin lines.
-func (a *invocation) withHeads(text string) string {
-	for _, word := range []string{"EXAMPLES", "MORE", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
-		text = strings.Replace(text, word, a.paint(word, styleHead), 1)
-	}
-	return text
-}
-
-// reflowed is text with its paragraphs filled up to width; indented ones stay as they are.
-func reflowed(text string, width int) string {
-	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
-	for i, p := range paragraphs {
-		if !strings.Contains("\n"+p, "\n ") {
-			paragraphs[i] = strings.Join(columns.Wrap(strings.ReplaceAll(p, "\n", " "), width, len(p)+1), "\n")
-		}
-	}
-	return strings.Join(paragraphs, "\n\n")
-}
-
-// agentsPage is what paw help agents prints, for an AI agent to read; docs/agents.md has it, too.
-//
-//go:embed agents.txt
-var agentsPage string
-
-// newHelp is paw help COMMAND.
-func newHelp(a *invocation) *cobra.Command {
-	return &cobra.Command{
-		Use:    "help [COMMAND]",
-		Short:  "Show the help of a command",
-		Hidden: true,
-
-		ValidArgsFunction: completeTopics,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] == "agents" { // whom paw agents lists, as paw status does
-				fmt.Fprintln(a.stdout, strings.TrimSpace(agentsPage))
-				return nil
-			}
-			of, rest, err := cmd.Root().Find(args)
-			if err != nil || of == cmd.Root() && len(args) > 0 || len(rest) > 0 {
-				return a.unknownCommand(cmd.Root(), args)
-			}
-			a.showHelp(of)
-			return nil
-		},
-	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // narrowest is the width for which lines are made at least: a terminal with fewer columns wraps them.
-const narrowest = 60
+const narrowest = 40
 
 // terminalSize is how many columns and rows the terminal of standard output has.
 func (a *invocation) terminalSize() (width, height int) {

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,12 +13,13 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/typing"
 	"paw/session"
 )
 
 // sendOptions is what was typed behind paw send.
 type sendOptions struct {
-	startOptions // --prompt and --prompt-file
+	startOptions // what is asked
 	all, edit    bool
 	queued       bool
 	noWait       bool
@@ -40,6 +41,7 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
   paw send --all "run the tests again"
   paw send codex --prompt-file prompt.md
   paw send claude --edit
+  paw send claude --issue 12 "small steps, please"
   paw send claude --conflict`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgent,
@@ -47,13 +49,13 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "all", "a", false, "to each agent of the session whose CLI runs")
-	f.StringVarP(&o.Prompt, "prompt", "p", "", "the prompt")
-	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
+	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "the prompt")
 	f.BoolVar(&o.edit, "edit", false, "write the prompt in your editor")
 	f.BoolVar(&o.queued, "queued", false, "send again what was queued when the agent was stopped or crashed")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
 	f.BoolVar(&o.conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
 	f.StringVar(&o.into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
@@ -71,34 +73,47 @@ func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) erro
 	if err != nil {
 		return err
 	}
+	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}}
 	for i, agent := range agents {
 		sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !o.noWait)
 		if err != nil {
-			return leftToSend(err, s.Name, agents[:i], agents[i:], text)
+			if view.Notes = a.noted(); a.json && i > 0 {
+				err = errors.Join(err, a.printJSON(view))
+			}
+			return leftToSend(cmd, err, s.Name, agents[:i], agents[i:], text)
 		}
-		fmt.Fprintln(a.stdout, sent)
+		if view.Sent = append(view.Sent, sentView(sent)); !a.json {
+			fmt.Fprintln(a.stdout, sent)
+		}
+	}
+	if view.Notes = a.noted(); a.json {
+		return a.printJSON(view)
 	}
 	return nil
 }
 
 // sendQueued sends again what was queued in the CLIs of agents when these ended, each prompt once.
 func (a *invocation) sendQueued(cmd *cobra.Command, o sendOptions, h *app.App, s *session.Session, agents, text []string) error {
-	if len(text) > 0 || o.Prompt != "" || o.promptFile != "" || o.conflict || o.edit {
+	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit {
 		return usagef(cmd, "--queued takes no other prompt")
 	}
+	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}}
 	for _, agent := range agents {
-		waits := h.QueuedPrompts(s.Name, agent)
-		if len(waits) == 0 {
+		before := len(view.Sent)
+		err := orchestrator.SendAgain(cmd.Context(), h, s, agent, !o.noWait, func(sent *typing.Sent) {
+			if view.Sent = append(view.Sent, sentView(sent)); !a.json {
+				fmt.Fprintln(a.stdout, sent)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if len(view.Sent) == before && !a.json {
 			fmt.Fprintf(a.stdout, "%s: nothing was queued\n", agent)
 		}
-		for _, one := range waits {
-			sent, err := orchestrator.Send(cmd.Context(), h, s, agent, one.Text, !o.noWait)
-			if err != nil {
-				return err
-			}
-			_ = os.Remove(one.Path) // it has arrived, and is not sent twice
-			fmt.Fprintln(a.stdout, sent)
-		}
+	}
+	if view.Notes = a.noted(); a.json {
+		return a.printJSON(view)
 	}
 	return nil
 }
@@ -146,7 +161,7 @@ func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s 
 		}
 	}
 	switch {
-	case o.conflict && (given > 1 || len(agents) > 1 || o.edit):
+	case o.conflict && (given > 1 || len(agents) > 1 || o.edit || o.template+o.issue != ""):
 		return "", usagef(cmd, "--conflict takes one agent and no text")
 	case given > 1:
 		return "", usagef(cmd, "TEXT, --prompt and --prompt-file: give one of them")
@@ -162,13 +177,21 @@ func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s 
 	if len(text) > 0 {
 		prompt = strings.Join(text, " ")
 	}
-	if o.edit {
-		return orchestrator.EditPrompt(cmd.Context(), h, prompt, a.stdin, a.stderr, a.stderr)
-	}
-	if given == 0 {
+	if given == 0 && o.template+o.issue == "" && !o.edit {
 		return a.readPrompt(cmd.Context())
 	}
-	return prompt, nil
+	configured, err := h.ConfiguredFor(s)
+	if err != nil {
+		return "", err
+	}
+	issue, err := o.issueText(cmd.Context(), h, s.RepoPath)
+	if err != nil {
+		return "", err
+	}
+	if prompt, err = o.withWords(configured, prompt, issue); err != nil || !o.edit {
+		return prompt, err
+	}
+	return orchestrator.EditPrompt(cmd.Context(), h, prompt, a.stdin, a.stderr, a.stderr)
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the user may have meant to send the
@@ -198,13 +221,18 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	return e.Hint("%s", both).Hint("paw send %s -- %s", to, strings.Join(words, " "))
 }
 
-// leftToSend adds a hint to the error of a prompt that reached only some of several agents: the line that sends the prompt to
-// the others.
-func leftToSend(err error, sessionName string, got, left, text []string) error {
+// leftToSend adds a hint to the error of a prompt that reached only some of several agents: the line that sends the same prompt
+// to the others.
+func leftToSend(cmd *cobra.Command, err error, sessionName string, got, left, text []string) error {
 	if len(got) == 0 {
 		return err
 	}
 	line := "paw send " + sessionName + "/" + strings.Join(left, ",")
+	for _, flag := range []string{"prompt", "prompt-file", "template", "issue"} {
+		if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() != "-" {
+			line += " --" + flag + " " + errs.Quote(f.Value.String())
+		}
+	}
 	if len(text) > 0 {
 		line += " " + errs.Quote(strings.Join(text, " "))
 	}

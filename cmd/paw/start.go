@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -23,8 +19,8 @@ import (
 
 type startOptions struct {
 	orchestrator.StartOptions
-	promptFile string
-	detach     bool
+	promptFlags
+	detach bool
 }
 
 func newStart(a *invocation) *cobra.Command {
@@ -40,7 +36,8 @@ worktrees lie beside the repository. Without --cli, --preset and --name, the ses
 of this repository is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw start --cli claude,codex
   paw start --cli claude --branches feat/auth,feat/search
-  paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"`,
+  paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"
+  paw start --cli claude --issue 12`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return errs.New(errs.Usage, "%s: paw start takes CLIs with --cli", strings.Join(args, " ")).
@@ -51,12 +48,13 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStart(cmd, a, o) },
 	}
 	f := cmd.Flags()
+	f.String("on", "", "the host that it runs on, see paw host")
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to start, items [AGENT=]CLI")
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
-	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")
-	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt of each agent, - for standard input")
+	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	a.addPullFlag(cmd, &o.promptFlags)
 	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
@@ -81,7 +79,7 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 	}
 	if len(o.CLIs) == 0 && o.Preset == "" {
 		// A prompt, a branch or a base asks for something new: it must not be dropped.
-		if o.Name == "" && o.Prompt == "" && o.Base == "" && len(o.Branches) == 0 {
+		if o.Name == "" && o.Prompt == "" && !o.given() && o.Base == "" && len(o.Branches) == 0 {
 			if done, err := a.resumeHere(cmd, h, o); done || err != nil {
 				return err
 			}
@@ -89,6 +87,12 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 		if o.CLIs, err = a.chooseCLIs(cmd, h); err != nil {
 			return err
 		}
+	}
+	if o.pull != "" && (o.Base != "" || o.Preset != "") {
+		return usagef(cmd, "--pr says where to begin: not with --base or --preset")
+	}
+	if err := a.firstPrompt(cmd.Context(), h, h.Dir, &o); err != nil {
+		return err
 	}
 	if err := a.askAboutTags(cmd.Context(), h, o); err != nil {
 		return err
@@ -112,28 +116,6 @@ func (a *invocation) askAboutTags(ctx context.Context, h *app.App, o startOption
 		return err
 	}
 	return orchestrator.HideTags(ctx, h)
-}
-
-// readPrompt reads --prompt-file.
-func (o *startOptions) readPrompt(stdin io.Reader) error {
-	if o.promptFile == "" {
-		return nil
-	}
-	if o.Prompt != "" {
-		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
-	}
-	var data []byte
-	var err error
-	if o.promptFile == "-" {
-		data, err = io.ReadAll(stdin)
-	} else {
-		data, err = os.ReadFile(o.promptFile)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
-	}
-	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
-	return err
 }
 
 // resumeHere attaches to the running session of this place, or recovers the
@@ -268,7 +250,8 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 		Example: `  paw add --cli gemini
   paw add --cli review=claude --branches feat/review --prompt "review"
   paw add --cli claude --from claude@3
-  paw add --cli codex --from claude --prompt "review what it did"`,
+  paw add --cli codex --from claude --prompt "review what it did"
+  paw add --cli claude --pr 7 --prompt "go through the comments"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, s, from, err := a.originSession(cmd, from)
@@ -281,8 +264,11 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if len(o.CLIs) == 0 {
 				return usagef(cmd, "which CLIs? pass --cli")
 			}
-			if from != "" && o.Base != "" {
-				return usagef(cmd, "--from and --base exclude each other")
+			if from != "" && o.Base != "" || o.pull != "" && from+o.Base != "" {
+				return usagef(cmd, "--from, --base and --pr exclude each other")
+			}
+			if err := a.firstPrompt(cmd.Context(), h, s.RepoPath, &o); err != nil {
+				return err
 			}
 			done := a.busy(h, "starting")
 			started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
@@ -296,13 +282,14 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 		},
 	}
 	f := cmd.Flags()
+	f.String("on", "", "the host that it runs on, see paw host")
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")
-	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
+	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	a.addPullFlag(cmd, &o.promptFlags)
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)

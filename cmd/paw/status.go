@@ -14,7 +14,10 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
 	"paw/session"
 )
 
@@ -23,7 +26,8 @@ const watchInterval = time.Second
 
 func newStatus(a *invocation) *cobra.Command {
 	var o orchestrator.StatusOptions
-	var dirty, forecast, usage, watch bool
+	var dirty, forecast, usage, watch, here bool
+	var since string
 	cmd := &cobra.Command{
 		Use:   "status [NAME] [AGENT...]",
 		Short: "Show who is running and who waits for you",
@@ -38,6 +42,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 (paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
 		Example: `  paw status
   paw status --watch
+  paw status --since yesterday
   paw status --all
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
@@ -48,9 +53,24 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 				return err
 			}
 			o.Name = name
+			from, err := sinceWhen(since, h.Now())
+			switch {
+			case err != nil:
+				return usagef(cmd, "--since %s: %s", since, err)
+			case since != "" && (watch || dirty || forecast || usage):
+				return usagef(cmd, "--since is a report of its own")
+			case since != "" && a.json:
+				return errs.New(errs.Usage, "--since: is for people").Hint("paw turns --since %s --json", errs.Quote(since))
+			case since != "":
+				return a.reportSince(cmd.Context(), h, o, agents, from)
+			}
 			if watch {
 				o.Closely = true // it looks once a second: a screen more costs little
-				return a.watchStatus(cmd.Context(), h, o, agents)
+				return a.watchStatus(cmd.Context(), h, o, agents, here)
+			}
+			answers := noHosts
+			if o.Name == "" && !here {
+				answers = askHosts(cmd.Context(), h, o.All)
 			}
 			statuses, problems, err := orchestrator.Status(cmd.Context(), h, o)
 			if err != nil {
@@ -66,7 +86,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 			if usage {
 				orchestrator.CountUsage(cmd.Context(), h, statuses)
 			}
-			return a.showStatus(h, statuses, problems)
+			return a.showStatus(h, statuses, problems, answers())
 		}),
 	}
 	f := cmd.Flags()
@@ -74,6 +94,9 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.BoolVar(&dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
 	f.BoolVar(&forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
 	f.BoolVar(&usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
+	f.BoolVar(&here, "here", false, "without the agents of other machines (see paw host)")
+	f.StringVar(&since, "since", "", "what has happened after: today, yesterday, a date, or how long ago (90m, 8h)")
+	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd
@@ -112,12 +135,19 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 }
 
 // showStatus prints statuses as a table or as JSON.
-func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error) error {
+func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	if a.json {
+		if len(answers) > 0 {
+			return a.printJSON(withHosts(statusView(statuses, problems), answers))
+		}
 		return a.printJSON(statusView(statuses, problems))
 	}
 	a.printProblems(problems)
 	if len(statuses) == 0 {
+		if len(answers) > 0 {
+			fmt.Fprintln(a.stdout, "no session on this machine")
+			return a.showHosts(answers, h.Now())
+		}
 		if len(problems) == 0 {
 			fmt.Fprintln(a.stdout, "no session here; paw status --all shows the others")
 			a.showStartHints(h)
@@ -129,10 +159,10 @@ func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, pr
 			orchestrator.FollowUnseen(h, st, nil)
 		}
 		width, _ := a.terminalSize()
-		for _, line := range a.allLines(h, statuses, width) {
+		for _, line := range append(a.allLines(h, statuses, width), queueLines(h, statuses)...) {
 			fmt.Fprintln(a.stdout, line)
 		}
-		return nil
+		return a.showHosts(answers, h.Now())
 	}
 	for i, st := range statuses {
 		if i > 0 {
@@ -140,7 +170,24 @@ func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, pr
 		}
 		a.printStatus(st, h.Now())
 	}
-	return nil
+	for _, line := range queueLines(h, statuses) {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return a.showHosts(answers, h.Now())
+}
+
+// queueLines say how the queues of sessions stand, one line for each in which something is open.
+func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
+	for _, st := range statuses {
+		if list := queue.Brief(h, st.Session.Name); list != nil {
+			line := queueLine(h, list)
+			if len(statuses) > 1 {
+				line = st.Session.Name + ": " + line
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // allLines shows sessions on a terminal, with an empty line between them.
@@ -157,13 +204,14 @@ func (a *invocation) allLines(h *app.App, statuses []observe.SessionStatus, widt
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
-func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string) error {
+func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string, here bool) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	w := orchestrator.NewWatch(h, o)
 	defer w.Close()
+	far := hostWatch{off: here || o.Name != ""}
 	inPlace := !a.json && isTerminal(a.stdout)
 	if inPlace {
 		leave := a.enterScreen()
@@ -180,11 +228,11 @@ func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator
 		case err != nil:
 			return err
 		case inPlace:
-			if a.drawStatus(h, statuses, problems) != nil {
+			if a.drawStatus(h, statuses, problems, far.look(ctx, h, o.All)) != nil {
 				return nil // the terminal has gone, and whoever looked at it
 			}
 		default:
-			if err := a.showStatus(h, statuses, problems); err != nil {
+			if err := a.showStatus(h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
 				return err
 			}
 		}
@@ -197,7 +245,7 @@ func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator
 }
 
 // drawStatus draws the status over what was on the screen before, below a line with the time.
-func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error) error {
+func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	width, height := a.terminalSize()
 	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
 	for _, problem := range problems {
@@ -206,7 +254,8 @@ func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, pr
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
 	}
-	return a.drawScreen(append(lines, a.allLines(h, statuses, width)...), height)
+	lines = append(lines, a.allLines(h, statuses, width)...)
+	return a.drawScreen(append(lines, a.hostLines(answers, h.Now(), width)...), height)
 }
 
 // showStartHints says how to begin here, with a CLI that is installed.

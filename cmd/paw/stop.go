@@ -45,15 +45,23 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 				if err := h.UnreadableHere(); err != nil {
 					return h.WithEnd(cmd.Context(), err)
 				}
+				if a.json {
+					return a.showStopped(nil)
+				}
 				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
 				return nil
 			}
 			if only && len(agents) == 0 {
 				return usagef(cmd, "--only is about named agents")
 			}
-			return a.stop(cmd.Context(), h, s, teardown.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
+			view, err := a.stop(cmd.Context(), h, s, teardown.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
+			if err != nil {
+				return err
+			}
+			return a.showStopped([]stoppedSessionJSON{view})
 		}),
 	}
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session that is active, of all repositories")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would end and do nothing")
@@ -61,26 +69,36 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 	return cmd
 }
 
-// stop ends agents of one session and says so.
-func (a *invocation) stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) error {
+// showStopped prints what has stopped as JSON, where that is asked for.
+func (a *invocation) showStopped(sessions []stoppedSessionJSON) error {
+	if !a.json {
+		return nil
+	}
+	return a.printJSON(stopJSON{Version: 1, Sessions: append([]stoppedSessionJSON{}, sessions...), Notes: a.noted()})
+}
+
+// stop ends agents of one session and says so, to programs by what it returns.
+func (a *invocation) stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) (view stoppedSessionJSON, err error) {
 	done := a.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, o)
 	done()
-	if err != nil {
-		return err
-	}
-	if o.DryRun {
+	switch {
+	case err != nil:
+		return view, err
+	case a.json:
+		return stoppedView(h, stopped, o.DryRun), nil
+	case o.DryRun:
 		fmt.Fprintln(a.stdout, stopped)
-		return nil
+		return view, nil
 	}
 	fmt.Fprintln(a.stdout, stopped.Done())
 	if !stopped.Whole {
-		return nil // paw's tmux session goes on, with what else is in it
+		return view, nil // paw's tmux session goes on, with what else is in it
 	}
 	for _, window := range stopped.Others {
 		fmt.Fprintln(a.stdout, display.OneLine(window)+" is yours and stays")
 	}
-	return nil
+	return view, nil
 }
 
 // stopAll stops every active session. One that cannot be stopped does not keep the others running.
@@ -93,20 +111,27 @@ func (a *invocation) stopAll(ctx context.Context, h *app.App, dryRun bool) error
 		a.printError(h.WithEnd(ctx, h.RecordError("", problem)))
 	}
 	failed, active := len(problems) > 0, 0
+	var views []stoppedSessionJSON
 	for _, s := range sessions {
 		if s.Status != session.StatusActive {
 			continue
 		}
 		active++
-		if err := a.stop(ctx, h, s, teardown.StopOptions{DryRun: dryRun}); err != nil {
+		view, err := a.stop(ctx, h, s, teardown.StopOptions{DryRun: dryRun})
+		if err != nil {
 			a.printError(err)
 			failed = true
+			continue
 		}
+		views = append(views, view)
+	}
+	if err := a.showStopped(views); err != nil {
+		return err
 	}
 	switch {
 	case failed:
 		return exitStatus(errs.Failed)
-	case active == 0:
+	case active == 0 && !a.json:
 		fmt.Fprintln(a.stdout, "no session is active; nothing to stop")
 	}
 	return nil

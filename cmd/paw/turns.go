@@ -100,11 +100,7 @@ func turnsSince(list []turns.AgentTurns, from time.Time) {
 
 // whenBegun is the time of today, or the date and time, at which a turn began.
 func whenBegun(t turns.Turn, now time.Time) string {
-	at, now := t.StartedAt.Local(), now.Local()
-	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
-		return at.Format("15:04")
-	}
-	return at.Format("Jan _2 15:04")
+	return timeOf(t.StartedAt, now)
 }
 
 // printTurns prints the turns of one agent for people.
@@ -141,13 +137,16 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 		}
 		outcome, colour := turnOutcome(t)
+		if dated && outcome == "waiting_input" {
+			outcome = "waits for you"
+		}
 		row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: duration(t, time.Now())}, {text: prompt}}
 		if dated {
 			row = slices.Insert(row, 5, cell{text: whenBegun(t, time.Now())})
 		}
 		rows = append(rows, row)
 	}
-	a.printTable(a.stdout, indent, rows)
+	a.printTable(a.stdout, indent, rows, "COMMIT", "FILES", "TIME", "WHEN")
 	for _, t := range list.Turns {
 		for _, missing := range turns.LeftOut(t.Notes) {
 			fmt.Fprintf(a.stdout, "%s%s\n", indent, missing)

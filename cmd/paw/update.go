@@ -63,9 +63,9 @@ func (a *invocation) update(cmd *cobra.Command, o updateOptions, args []string) 
 		case err == nil:
 			fmt.Fprintln(forReading(a.stdout), updated)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Refused:
-			h.Notef("left out: %v", err)
+			h.Notef("skipped: %v", err)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Conflict:
-			h.Notef("left out: %v", err)
+			h.Notef("skipped: %v", err)
 			conflict = exitStatus(errs.Conflict)
 		default:
 			return err

@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
 	"paw/session"
@@ -54,9 +56,15 @@ func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		return texts(name, what, count(s.Input), count(s.CacheRead), count(s.CacheWrite), count(s.Output), cost)
 	}
 	rows := [][]cell{heads("AGENT", "TURN", "INPUT", "FROM CACHE", "TO CACHE", "OUTPUT", "COST")}
+	var unknown []string // why nothing is told, each reason once, with the agents of which it is so
+	agents := map[string][]string{}
 	for _, u := range all {
 		if u.Unknown != "" && u.Total.Answers == 0 {
-			rows = append(rows, texts(u.Agent, "unknown: "+u.Unknown))
+			rows = append(rows, texts(u.Agent, "-"))
+			if len(agents[u.Unknown]) == 0 {
+				unknown = append(unknown, u.Unknown)
+			}
+			agents[u.Unknown] = append(agents[u.Unknown], u.Agent)
 			continue
 		}
 		if byTurn {
@@ -75,7 +83,10 @@ func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 			a.note(u.Agent + ": not all of its record can be read: " + u.Unknown)
 		}
 	}
-	a.printTable(a.stdout, "", rows)
+	a.printTable(a.stdout, "", rows, "TO CACHE", "FROM CACHE", "TURN")
+	for _, why := range unknown {
+		fmt.Fprintf(a.stdout, "%s: %s\n", strings.Join(agents[why], ", "), display.OneLine(why))
+	}
 }
 
 // inShort is what models took, in one line: what they read, from a cache or not, what they wrote, and what it cost where that is

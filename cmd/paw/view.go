@@ -102,6 +102,7 @@ type agentJSON struct {
 	Limit          *limitJSON `json:"limit"`
 
 	Limits []session.Window `json:"limits"`
+	Ports  *[2]int          `json:"ports"` // the first and the last
 
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
 	Usage    any                `json:"usage,omitempty"` // a *spentJSON, which is null where nothing was taken
@@ -155,6 +156,7 @@ func agentView(ag observe.AgentStatus) agentJSON {
 		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit), Limits: append([]session.Window{}, ag.Windows...),
 	}
+	v.Ports = portsView(w.Ports)
 	if o := ag.Forecast; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
 	}
@@ -316,7 +318,7 @@ func (a *invocation) showSession(cmd *cobra.Command, h *app.App, name string, re
 	case a.json:
 		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
 	default:
-		err = a.showStatus(h, statuses, problems)
+		err = a.showStatus(h, statuses, problems, nil)
 	}
 	if err == nil && anyRefused(results) {
 		return exitStatus(errs.Failed)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"paw/config"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
@@ -152,7 +153,9 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {
-		err = errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
+		missing := errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
+		missing.Instead = errs.Instead{Of: agents[0], By: config.Nearest(agents[0], agentNames(s))}
+		err = missing
 	}
 	return s, agents, err
 }
@@ -217,18 +220,8 @@ func (q question) line(name string, words []string) string {
 		line = []string{q.cmd.CommandPath(), name}
 	}
 	q.cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if several, ok := f.Value.(pflag.SliceValue); ok {
-			values = several.GetSlice()
-		}
-		for _, value := range values {
-			switch {
-			case f.Name == "session", f.Name == "yes": // whoever pastes it has not read what it asks
-			case f.Value.Type() == "bool" && value == "true":
-				line = append(line, "--"+f.Name)
-			default:
-				line = append(line, "--"+f.Name+"="+errs.Quote(value))
-			}
+		if f.Name != "session" {
+			line = append(line, typedFlag(f)...)
 		}
 	})
 	for _, word := range words {

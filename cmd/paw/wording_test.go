@@ -12,7 +12,7 @@ import (
 
 // rawPrompts are the places that need a prompt byte for byte: they compare it with what a CLI has recorded, or write it
 // into the contract of --json. All others read it with Words or Task.
-var rawPrompts = []string{"orchestrator/typing/", "orchestrator/transcript/", "orchestrator/turns/cut.go", "orchestrator/selftest/", "cmd/paw/turns.go", "session/turn/"}
+var rawPrompts = []string{"orchestrator/typing/", "orchestrator/transcript/", "orchestrator/queue/gather.go", "orchestrator/turns/cut.go", "orchestrator/selftest/", "cmd/paw/turns.go", "session/turn/"}
 
 // TestPromptsAreReadInWords finds code that shows a prompt as the CLI got it, with markers and texts of paw in it.
 func TestPromptsAreReadInWords(t *testing.T) {

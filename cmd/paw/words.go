@@ -32,6 +32,8 @@ var otherWords = map[string]string{
 	"squash": "paw land AGENT --as squash", "sync": "paw update AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "test": "paw check AGENT",
 	"top": "paw status --watch", "undo": "paw rewind AGENT --undo", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
 	"watch": "paw status --watch", "worktree": "paw path AGENT", "worktrees": "paw status --all", "wt": "paw status --all",
+	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "paw send AGENT --issue", "price": "paw usage", "states": "paw help states",
+	"tokens": "paw usage", "vs": "paw diff AGENT", "whoami": "paw path",
 	"broadcast": "paw send AGENTS", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
@@ -42,7 +44,7 @@ var wordNotes = map[string]string{
 }
 
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
-func (a *invocation) unknownCommand(root *cobra.Command, args []string) error {
+func (a *invocation) unknownCommand(root *cobra.Command, args []string) *errs.Error {
 	word, behind := args[0], args[1:]
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
@@ -110,7 +112,7 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if w := s.Agent(agent); w != nil {
 		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
-	if strings.HasSuffix(line, "AGENT") {
+	if strings.HasSuffix(line, "AGENT") || strings.HasSuffix(line, " --issue") {
 		for _, word := range behind {
 			filled = append(filled, errs.Quote(word))
 		}

@@ -98,6 +98,9 @@ func (h *App) Configure(root string) error {
 	return err
 }
 
+// Root is the main worktree of the repository that the user stands in, "" for none.
+func (h *App) Root() string { return h.configured }
+
 // TellMistake tells of a mistake in the file of the repository, which stops nothing.
 func (h *App) TellMistake() {
 	if mistake := h.Config.RepositoryMistake; mistake != nil && h.Forgives != nil {
@@ -146,6 +149,11 @@ func (h *App) TmuxFor(s *session.Session) *tmux.Client {
 		return tmux.New(s.Tmux.Socket)
 	}
 	return tmux.New(h.Config.Tmux.Socket)
+}
+
+// Queues are the prompts that wait, by session.
+func (h *App) Queues() session.QueueStore {
+	return session.QueueStore{Dir: filepath.Join(h.Paths.StateDir, "queue"), LocksDir: h.Paths.LocksDir()}
 }
 
 // ServerLives reports whether the recorded server still runs, whatever its socket says: cleaners of /tmp delete sockets

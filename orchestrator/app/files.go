@@ -124,6 +124,20 @@ func (h *App) SetWordsAside(session, agent string) (folder string, err error) {
 	return folder, nil
 }
 
+// SetQueueAside moves the queue of a session with its prompts to where nothing of paw deletes them, and returns that folder; a queue
+// in which nothing is open goes.
+func (h *App) SetQueueAside(session string) (folder string, err error) {
+	from := h.Queues().Folder(session)
+	if !h.Queues().Open(session) {
+		return "", os.RemoveAll(from)
+	}
+	folder = filepath.Join(h.Paths.StateDir, "kept", session, "queue-"+h.Now().UTC().Format("20060102T150405.000Z"))
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		return "", err
+	}
+	return folder, os.Rename(from, folder)
+}
+
 // RequireWritable refuses what would fail half-way because the agent that calls
 // paw may not write everywhere: CLIs run commands in sandboxes of their own. It
 // tries, since not every sandbox tells when it is asked. tmuxErr is why tmux did

@@ -19,6 +19,9 @@ type Queued struct {
 	at   time.Time
 }
 
+// queuedMargin is how long before the time of its file a prompt may have begun a turn.
+const queuedMargin = time.Second
+
 // queuedTexts is the pattern of the files of queued prompts, the oldest first.
 const queuedTexts = "queued-*.txt"
 
@@ -52,6 +55,35 @@ func (h *App) QueuedPrompts(session, agent string) []Queued {
 	})
 }
 
+// LostPrompts are the queued prompts that the agent's CLI has dropped: a turn was cut that began before they were queued or after it,
+// and none has asked them since. What waits behind a turn that runs is not lost.
+func (h *App) LostPrompts(session, agent string) []Queued {
+	kept := h.keptQueued(session, agent)
+	if len(kept) == 0 {
+		return nil
+	}
+	dir := h.TurnDir(session, agent)
+	records, _ := dir.Records()
+	return slices.DeleteFunc(kept, func(one Queued) bool {
+		since := 0 // index of the turn that it waited behind
+		for i, r := range records {
+			if !r.StartedAt.After(one.at.Add(queuedMargin)) {
+				since = i
+			}
+		}
+		asked, err := dir.Asked(strings.TrimSpace(one.Text), one.at)
+		return asked || err != nil || !slices.ContainsFunc(records[min(since, len(records)):], turn.Record.Cut)
+	})
+}
+
+// IsLost reports whether a prompt still is one of LostPrompts.
+func (h *App) IsLost(session, agent string, one Queued) bool {
+	return slices.ContainsFunc(h.LostPrompts(session, agent), func(other Queued) bool { return other.Path == one.Path })
+}
+
+// QueuedAgain keeps a prompt for the turn that the CLI has taken it behind now.
+func (h *App) QueuedAgain(one Queued) error { return os.Chtimes(one.Path, h.Now(), h.Now()) }
+
 // keptQueued are all prompts that were kept, also those that have arrived since.
 func (h *App) keptQueued(session, agent string) (all []Queued) {
 	paths, _ := filepath.Glob(filepath.Join(h.StateDir(session, agent), queuedTexts))
@@ -59,7 +91,7 @@ func (h *App) keptQueued(session, agent string) (all []Queued) {
 		text, err := os.ReadFile(path)
 		info, statErr := os.Stat(path)
 		if err == nil && statErr == nil {
-			all = append(all, Queued{path, string(text), info.ModTime().Add(-time.Second)})
+			all = append(all, Queued{path, string(text), info.ModTime().Add(-queuedMargin)})
 		}
 	}
 	return all

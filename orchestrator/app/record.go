@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"paw/config"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -65,8 +68,16 @@ func AgentNamed(s *session.Session, name string) (*session.Agent, error) {
 	if w := s.Agent(name); w != nil {
 		return w, nil
 	}
-	return nil, errs.New(errs.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, cmp.Or(strings.Join(AgentNames(s), ", "), "none")).
+	e := errs.New(errs.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, cmp.Or(strings.Join(AgentNames(s), ", "), "none")).
 		Hint("paw status %s", s.Name)
+	e.Instead = errs.Instead{Of: name, By: config.Nearest(name, AgentNames(s))}
+	for i := range s.Agents {
+		if strconv.Itoa(s.Number(i)) == name {
+			e.Instead.By = s.Agents[i].Name
+			e.Message = fmt.Sprintf("%s: no such agent in %s; the one with that number is %s", name, s.Name, e.Instead.By)
+		}
+	}
+	return nil, e
 }
 
 // LoadConfigured is Load, and h with the configuration of the session's repository.
@@ -184,7 +195,7 @@ func (h *App) madeTurnsIn(repository worktree.Repository, sessionName string) bo
 	if len(prefixes) == 0 {
 		return false
 	}
-	refs, err := h.Manager(repository).Refs(context.Background(), prefixes...)
+	refs, err := h.Manager(repository).Refs().List(context.Background(), prefixes...)
 	return err == nil && len(refs) > 0
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
@@ -70,7 +68,7 @@ func (h *App) MovedHere(ctx context.Context, s *session.Session) (here worktree.
 	if err != nil || !Gone(s) {
 		return here, nil
 	}
-	places, err = h.Manager(here).Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
+	places, err = h.Manager(here).Registry().Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
 		relative, err := filepath.Rel(s.RepoPath, path)
 		if err != nil {
 			return path
@@ -232,9 +230,12 @@ func Unmoved(err error, what, again string) error {
 	var refused *worktree.ConflictError
 	var half *worktree.HalfMovedError
 	var locked *worktree.IndexLockedError
+	var notSaved *worktree.NotSavedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &notSaved):
+		return Unfiltered(errs.New(errs.Refused, "%s: %w", what, err), "git -C "+errs.Quote(notSaved.Path)+" add -- "+errs.Quote(notSaved.Name))
 	case errors.As(err, &locked):
 		return IndexLocked(locked, what, again)
 	case errors.As(err, &half):
@@ -252,7 +253,20 @@ func Unmoved(err error, what, again string) error {
 	case errors.Is(err, worktree.ErrBranchMoved):
 		return errs.New(errs.Locked, "%s: %w meanwhile", what, err).Hint("%s", again)
 	}
-	return errs.New(errs.Failed, "%s: %w", what, err)
+	return Unfiltered(errs.New(errs.Failed, "%s: %w", what, err), "")
+}
+
+// Unfiltered adds to an error of a filter that the user requires, and that refuses a file, the command after which git takes such
+// files as they are, and to any other error the hint otherwise, "" for none.
+func Unfiltered(err error, otherwise string) error {
+	name, checkout := worktree.RefusingFilter(err)
+	if name != "" {
+		otherwise = fmt.Sprintf("git -C %s config %s false", errs.Quote(checkout), errs.Quote("filter."+name+".required"))
+	}
+	if otherwise == "" {
+		return err
+	}
+	return errs.WithHints(err, otherwise)
 }
 
 // BranchPrefix begins the branches that paw names itself.
@@ -284,21 +298,6 @@ func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
 		Agent: w.Name, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
 		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Name),
 	}
-}
-
-// Setup is the configured set-up of the worktree of an agent, with the output of its command going to out.
-func (h *App) Setup(agentName string, out io.Writer) worktree.Setup {
-	c := h.Config.Worktree
-	return worktree.Setup{
-		Copy: c.Copy, Link: c.Link, Command: c.Setup, Env: h.ProjectEnv(), Out: out,
-		Announce: func(command string) { h.Sayf("%s: %s", agentName, command) },
-	}
-}
-
-// ProjectEnv is the environment of commands of the project: the user's, without what tells an agent which one it is. An agent
-// that sets up a child, or runs checks, is not the one in whose worktree they run.
-func (h *App) ProjectEnv() []string {
-	return cli.Without(cli.Scrub(h.Env), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"})
 }
 
 // OwnerPrefix begins what paw writes into the locks of worktrees it made.

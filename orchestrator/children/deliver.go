@@ -217,18 +217,10 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 	return last.State == turn.InProgress && (parent.Last == nil || last.Number > parent.Last.Number)
 }
 
-// confirm waits until the log of the parent has the prompt; when it does not
-// come, Enter may have been lost and is pressed once more.
+// confirm waits until the log of the parent has the prompt.
 func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Agent, parent live.Facts, prompt string, arrived func() bool) error {
-	for try := range 2 {
-		if poll.Until(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
-			return nil
-		}
-		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
-			if err := d.keyboard.Again(ctx, s, w, prompt); err != nil {
-				break
-			}
-		}
+	if d.keyboard.Confirm(ctx, s, w, prompt, arrived, func() bool { return d.begunSince(parent) }) {
+		return nil
 	}
 	return errs.New(errs.Unconfirmed, "%s: the results of %s were typed, but nothing says that they arrived",
 		d.parent, strings.Join(parent.Record.Wait.Children, ", ")).Hint("paw attach %s %s", d.session, d.parent)

@@ -29,6 +29,17 @@ var needed = []string{
 	"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
 }
 
+// TimerEnv is the environment of what tmux starts after some time.
+func TimerEnv(h *app.App) map[string]string {
+	env := map[string]string{}
+	for _, name := range needed {
+		if value := h.Getenv(name); value != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
 // watchWaits has tmux let somebody look at what the parents in a session wait for, every few seconds and for as long as
 // they wait. No process of paw stays for that. Where tmux does not do it, the next command or event finds an end.
 func watchWaits(ctx context.Context, h *app.App, s *session.Session, parents []string) {
@@ -66,14 +77,8 @@ func parseWatch(args []string) (w watch, ok bool) {
 
 // lookLater has tmux start one look. Only the newest chain of a parent goes on.
 func lookLater(ctx context.Context, h *app.App, s *session.Session, parent string, w watch) {
-	env := map[string]string{}
-	for _, name := range needed {
-		if value := h.Getenv(name); value != "" {
-			env[name] = value
-		}
-	}
 	err := h.TmuxFor(s).SetTimer(ctx, w.session, tmux.Timer{
-		Pane: w.pane, Mark: w.mark, After: lookInterval, Program: h.Executable, Env: env,
+		Pane: w.pane, Mark: w.mark, After: lookInterval, Program: h.Executable, Env: TimerEnv(h),
 		Words: []string{"__look", s.Name, parent, strings.TrimPrefix(w.session, "$"), strings.TrimPrefix(w.pane, "%"), w.mark},
 	})
 	if err != nil && ctx.Err() == nil {
@@ -96,7 +101,7 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
 		return nil // recover looks on when it brings the parent back
 	}
-	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane); err != nil || mark != w.mark {
+	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane, ""); err != nil || mark != w.mark {
 		return err
 	}
 	lookLater(ctx, h, s, parent, w)

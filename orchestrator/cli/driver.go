@@ -195,6 +195,8 @@ type Facts struct {
 	OwnHooks  bool   // its hooks come with options of the command that paw makes: one that the agent itself runs has none
 	LateHooks bool   // its hooks report nothing before the first prompt
 	Metered   bool   // its record says what its model took
+	// SilentErrors: no hook tells that an error has ended a turn, its record does.
+	SilentErrors bool
 }
 
 // UnseenTurns is what is told of a CLI whose turns nothing shows.

@@ -249,6 +249,19 @@ func TestOpencodePlugin(t *testing.T) {
 	}
 }
 
+// TestEndsHaveTime: a hook that ends a turn makes its snapshot, which is killed with the hook when its time is over. At the notice after an
+// Esc, too.
+func TestEndsHaveTime(t *testing.T) {
+	for cli, ends := range map[string][]string{"gemini": {"AfterAgent"}, "qwen": {"Stop", "StopFailure", "Notification"}} {
+		s := settings(t, content(t, launch(t, cli, hooked(newLab(t).spec))))
+		for _, event := range ends {
+			if got := s.Hooks[event][0].Hooks[0].Timeout; got != 60_000 {
+				t.Errorf("%s %s: %d ms", cli, event, got)
+			}
+		}
+	}
+}
+
 // gemini and qwen get a copy of the system's settings, whose hooks stay.
 func TestSystemSettings(t *testing.T) {
 	for _, c := range []struct{ cli, variable, guard string }{

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"paw/session/turn"
@@ -67,8 +68,10 @@ func TestClaudeLimit(t *testing.T) {
 	}
 }
 
-// A limit that is written down a moment after the hook was called is seen, and one of an earlier turn is not this one's.
-func TestClaudeLimitThatIsWrittenLater(t *testing.T) {
+// A limit that is written down seconds after the hook was called is seen, and one of an earlier turn is not this one's.
+func TestClaudeLimitThatIsWrittenLater(t *testing.T) { synctest.Test(t, testLateLimit) }
+
+func testLateLimit(t *testing.T) {
 	const message = "You've hit your 5-hour limit · resets 1:04pm (UTC)"
 	l := newLab(t)
 	lines := strings.SplitAfter(l.sample("claude-limit.jsonl"), "\n")
@@ -81,7 +84,7 @@ func TestClaudeLimitThatIsWrittenLater(t *testing.T) {
 	}
 	written := make(chan error)
 	go func() {
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(5 * time.Second) // of the bubble's clock
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		if err == nil {
 			_, err = f.WriteString(lines[1])

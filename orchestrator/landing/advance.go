@@ -22,9 +22,9 @@ type mover struct {
 }
 
 // advance carries a landing out: intent in the record, refs, branch and checkout, fact in the record. Nobody else moves
-// anything meanwhile.
-func (v mover) advance(ctx context.Context, l *session.Landing) error {
-	refs, err := v.m.Refs(ctx, turn.LandedPrefix(l.TurnSession))
+// anything meanwhile. see marks what has landed as seen, and returns what the record of the agent gets for it, nil for nothing.
+func (v mover) advance(ctx context.Context, l *session.Landing, see func(context.Context) func(*session.Agent)) error {
+	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (v mover) advance(ctx context.Context, l *session.Landing) error {
 		return err
 	}
 	v.home.Step("land.recorded")
-	err = v.m.CreateRefs(ctx, map[string]string{
+	err = v.m.Refs().CreateAll(ctx, map[string]string{
 		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
 		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
 		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
@@ -49,19 +49,19 @@ func (v mover) advance(ctx context.Context, l *session.Landing) error {
 	if err != nil {
 		return v.withdraw(ctx, l, err)
 	}
-	return v.settled(ctx, l, session.LandingDone)
+	return v.settled(ctx, l, session.LandingDone, see(context.WithoutCancel(ctx)))
 }
 
 // move moves branch and checkout of a landing, forward or back.
 func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
-	at, err := v.m.CheckoutOf(ctx, l.Target)
+	at, err := v.m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
 	}
 	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another one
 		return worktree.ErrBranchMoved
 	}
-	return v.m.Advance(ctx, v.right, worktree.Move{
+	return v.m.Moves().Advance(ctx, v.right, worktree.Move{
 		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
 	}, func(name string) { v.home.Step("land." + name) })
 }
@@ -87,16 +87,16 @@ func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	if errors.As(cause, &locked) {
 		return app.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
-	return refusedBy(cause)
+	return app.Unfiltered(refusedBy(cause), "")
 }
 
 // forget drops a landing that did not take place, with its refs.
 func (v mover) forget(ctx context.Context, l *session.Landing) error {
-	refs, err := v.m.Refs(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
+	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
 	if err != nil {
 		return err
 	}
-	if err := v.m.DeleteRefs(ctx, refs); err != nil {
+	if err := v.m.Refs().Delete(ctx, refs); err != nil {
 		return err
 	}
 	_, err = v.home.Update(ctx, v.session, func(rec *session.Session) error {
@@ -106,11 +106,15 @@ func (v mover) forget(ctx context.Context, l *session.Landing) error {
 	return err
 }
 
-// settled records how a landing stands.
-func (v mover) settled(ctx context.Context, l *session.Landing, phase session.LandingPhase) error {
-	_, err := v.home.Update(context.WithoutCancel(ctx), v.session, func(rec *session.Session) error {
+// settled records how a landing stands, and what else the record of the agent gets, nil for nothing. Whether the landing took place, the branch
+// says: after a loss of power it can be found out again.
+func (v mover) settled(ctx context.Context, l *session.Landing, phase session.LandingPhase, also func(*session.Agent)) error {
+	_, err := v.home.UpdateSoon(context.WithoutCancel(ctx), v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
 			there.Phase, there.Target = phase, l.Target
+		}
+		if w := rec.Agent(l.Agent); w != nil && also != nil {
+			also(w)
 		}
 		return nil
 	})

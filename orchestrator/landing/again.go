@@ -3,8 +3,6 @@ package landing
 import (
 	"context"
 	"slices"
-
-	"paw/session"
 )
 
 // lostWork is what led to a state of the agent and landed once, and what the branch has lost below something that stands: by a revert, or by a
@@ -41,19 +39,19 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
 	tree := a.t.tip
 	for _, one := range s.lost {
-		base, err := a.baseAt(ctx, h, one.Before, one.to)
+		base, err := a.baseAt(ctx, h, one.Before, one.to.String(), a.led.lives.line(one.to))
 		if err != nil {
 			return "", err
 		}
 		if base == "" {
 			return "", a.unrelated()
 		}
-		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), base, tree, h.commitOf(one.to.String()))
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), base, tree, h.commitOf(one.to.String()))
 		if err != nil {
 			return "", err
 		}
 		if len(merged.Conflicts) > 0 {
-			return "", a.cannotTell(one.Stand, merged.Conflicts)
+			return "", a.cannotTell(landingWords(one.Stand), merged.Conflicts)
 		}
 		tree = merged.Tree
 	}
@@ -71,7 +69,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 		one := &a.led.all[i]
 		to, shared := a.led.meeting(s.line, one)
 		switch {
-		case !shared || one.TurnSession != a.agent.TurnSession || one.Phase == session.LandingOffered:
+		case !shared || one.TurnSession != a.agent.TurnSession || one.offered() || one.Standing == Elsewhere:
 		case one.ByFiles, !one.stands() && !had[to.String()], a.again && s.hasLost(one):
 			ids = append(ids, one.ID)
 		}

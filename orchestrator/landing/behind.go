@@ -2,19 +2,22 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"paw/orchestrator/app"
 	"paw/session"
+	"paw/worktree"
 )
 
-// Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on.
-func Behind(ctx context.Context, h *app.App, s *session.Session) ([]string, error) {
+// Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on. landed is what a landing has
+// just made of the branch, "" where none has: only a branch that is at it has it yet.
+func Behind(ctx context.Context, h *app.App, s *session.Session, landed string) ([]string, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	tip, err := m.BranchTip(ctx, s.Target)
+	tip, err := m.Refs().BranchTip(ctx, s.Target)
 	if err != nil || tip == "" {
 		return nil, err
 	}
@@ -22,7 +25,12 @@ func Behind(ctx context.Context, h *app.App, s *session.Session) ([]string, erro
 	for _, w := range s.Agents {
 		branches = append(branches, w.Branch)
 	}
-	without, err := m.BranchesWithout(ctx, tip, branches)
+	var without []string
+	if tip == landed {
+		without, err = branchesNotAt(ctx, m, tip, branches)
+	} else {
+		without, err = m.Refs().BranchesWithout(ctx, tip, branches)
+	}
 	var names []string
 	for _, w := range s.Agents {
 		if slices.Contains(without, w.Branch) {
@@ -30,4 +38,11 @@ func Behind(ctx context.Context, h *app.App, s *session.Session) ([]string, erro
 		}
 	}
 	return names, err
+}
+
+// branchesNotAt are the branches that exist and are at another commit.
+func branchesNotAt(ctx context.Context, m worktree.Manager, commit string, branches []string) ([]string, error) {
+	tips, err := m.Refs().Branches(ctx, branches)
+	maps.DeleteFunc(tips, func(_, tip string) bool { return tip == commit })
+	return slices.Collect(maps.Keys(tips)), err
 }

@@ -14,7 +14,7 @@ import (
 // its files may be no work of its own. The hints take the commits along: to switch back would take them out of the worktree.
 func (src *source) onItsBranch(ctx context.Context, w work) error {
 	path, branch := w.agent.WorktreePath, w.agent.Branch
-	tip, err := w.m.BranchTip(ctx, branch)
+	tip, err := w.m.Refs().BranchTip(ctx, branch)
 	if err != nil {
 		return err
 	}
@@ -38,13 +38,13 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 	if number := src.lastEnd(); number > 0 && src.command != "" {
 		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
-	head, err := w.m.WorktreeHead(ctx, w.agent.WorktreePath)
+	head, err := w.m.Refs().WorktreeHead(ctx, w.agent.WorktreePath)
 	if err != nil {
 		return refused // no commit is there that the branch could be brought to
 	}
 	forward := tip == ""
 	if !forward {
-		if forward, err = w.m.Contains(ctx, head, tip); err != nil {
+		if forward, err = w.m.Objects().Contains(ctx, head, tip); err != nil {
 			return err
 		}
 	}

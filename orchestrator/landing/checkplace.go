@@ -25,6 +25,39 @@ func checkPlan(s *session.Session, path string) worktree.Plan {
 	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.Name, CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
 }
 
+// CheckAgent is the place where the checks of a session run, in the words of agents.
+func CheckAgent(s *session.Session, path string) *session.Agent {
+	return &session.Agent{Name: CheckName, WorktreePath: path, Ports: s.Checks.Ports, Variables: s.Checks.Variables}
+}
+
+// giveOwn gives the place where checks run ports and variables of its own, unless it has them.
+func (c *checker) giveOwn(ctx context.Context, path string) error {
+	h, own, wanted := c.home, CheckAgent(c.session, path), 0
+	if own.Ports == nil && h.Config.Worktree.Ports > 0 {
+		wanted = 1
+	}
+	if h.Fill(c.session, own); wanted == 0 && len(own.Variables) == len(c.session.Checks.Variables) {
+		return nil
+	}
+	return h.WithPorts(ctx, wanted, func(blocks []*session.Ports) error {
+		saved, err := h.Update(ctx, c.session.Name, func(rec *session.Session) error {
+			if wanted > 0 && rec.Checks.Ports == nil {
+				rec.Checks.Ports = blocks[0]
+			}
+			w := CheckAgent(rec, path)
+			for _, problem := range h.Fill(rec, w) {
+				h.Notef("checks: %s", problem)
+			}
+			rec.Checks.Variables = w.Variables
+			return nil
+		})
+		if err == nil {
+			c.session.Checks = saved.Checks
+		}
+		return err
+	})
+}
+
 // openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
 // caller has it alone until it calls unlock.
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
@@ -44,13 +77,16 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, CheckName); err != nil {
 		return "", nil, errs.New(errs.Usage, "%w", err)
 	}
+	if err := c.giveOwn(ctx, path); err != nil {
+		return "", nil, err
+	}
 	p := checkPlan(s, path)
 	p.Base, p.CreateBranch = commit, true
-	if path, err = c.m.CheckPlace(ctx, p); err != nil {
+	if path, err = c.m.Checks().Place(ctx, p); err != nil {
 		return "", nil, app.Conflict(err)
 	}
 	endChecks(ctx, h, c.m, path)
-	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
+	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
@@ -66,7 +102,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 
 // endChecks ends what a check has left running whose paw was killed, and names it.
 func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string) {
-	if left := m.EndChecks(ctx, path); len(left) > 0 {
+	if left := m.Checks().End(ctx, path); len(left) > 0 {
 		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
 	}
 }
@@ -94,7 +130,7 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 		return err
 	}
 	defer log.Close()
-	problems, err := c.m.SetUpCheckPlace(ctx, path, commit, c.home.Setup(CheckName, io.MultiWriter(log, progress{c.home})))
+	problems, err := c.m.Checks().SetUp(ctx, path, commit, c.home.Setup(c.session, CheckAgent(c.session, path), io.MultiWriter(log, progress{c.home})))
 	for _, problem := range problems {
 		c.home.Notef("%s", problem)
 	}
@@ -126,12 +162,12 @@ func (p progress) Write(text []byte) (int, error) {
 
 // CheckPlaceOf is the place where checks of a session ran, "" where none did.
 func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
-	return m.CheckPlaceOf(ctx, app.OwnerOf(s, CheckName))
+	return m.Checks().PlaceOf(ctx, app.OwnerOf(s, CheckName))
 }
 
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
 // there that is not ignored is kept in the trash.
-func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
+func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, noTeardown bool) (worktree.Removal, error) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if path == "" {
 		return worktree.Removal{}, err
@@ -143,6 +179,9 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *se
 	}
 	defer unlock()
 	endChecks(ctx, h, m, path)
+	if err := h.TearDown(ctx, m, s, CheckAgent(s, path), h.Teardown(noTeardown)); err != nil {
+		return worktree.Removal{}, errs.WithHints(err, "cd "+errs.Quote(path), "paw purge "+s.Name+" --no-teardown")
+	}
 	done, err := m.Remove(ctx, p, worktree.Seen{})
 	var dirty *worktree.ConflictError
 	if errors.As(err, &dirty) {

@@ -58,11 +58,15 @@ type CheckError struct {
 }
 
 func (e *CheckError) Error() string {
-	how := fmt.Sprintf("exit status %d", e.Code)
+	return fmt.Sprintf("%s failed: %s (%s)", e.What, oneLine(e.Command), e.how())
+}
+
+// how says how the command has ended.
+func (e *CheckError) how() string {
 	if e.Code < 0 {
-		how = "killed"
+		return "killed"
 	}
-	return fmt.Sprintf("%s failed: %s (%s)", e.What, oneLine(e.Command), how)
+	return fmt.Sprintf("exit status %d", e.Code)
 }
 
 // failed is the error of a check that failed on the work of an agent, with where to look.
@@ -99,7 +103,7 @@ func (c *checker) has(tree string) bool {
 
 // file is what is kept of one command on one tree, in a check worktree that was set up as it is configured now.
 func (c *checker) file(tree, command, kind string) string {
-	sum := sha256.Sum256([]byte(c.home.Setup(CheckName, nil).Fingerprint() + "\x00" + command))
+	sum := sha256.Sum256([]byte(c.home.Setup(c.session, CheckAgent(c.session, ""), nil).Fingerprint() + "\x00" + command))
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
 }
 
@@ -115,7 +119,7 @@ func (c *checker) createLog(path string) (*os.File, error) {
 
 // run runs the checks on a commit, one after the other, until one fails.
 func (c *checker) run(ctx context.Context, commit string) error {
-	tree, err := c.m.TreeOf(ctx, commit)
+	tree, err := c.m.Objects().TreeOf(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	defer log.Close()
 	c.home.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.ProjectEnv())
+	code, err := c.m.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.ProjectEnv(c.session, CheckAgent(c.session, place)))
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,24 @@ type CollisionError struct {
 
 func (e *CollisionError) Unwrap() error { return e.error }
 
-// CollisionsOf are the files of a CollisionError, nil for another error.
+// mixedError is work that landed, that a target does not have any more, and that later work of the agent is mixed with in some files:
+// what would land cannot be told. Nothing has moved. An agent that merges the target into its branch settles these files.
+type mixedError struct {
+	error
+	files []Collision
+}
+
+func (e *mixedError) Unwrap() error { return e.error }
+
+// CollisionsOf returns the files that keep work from landing: those of a CollisionError or of a mixedError, nil for another error.
 func CollisionsOf(err error) []Collision {
-	var e *CollisionError
-	if errors.As(err, &e) {
-		return e.Files
+	var collided *CollisionError
+	var mixed *mixedError
+	switch {
+	case errors.As(err, &collided):
+		return collided.Files
+	case errors.As(err, &mixed):
+		return mixed.files
 	}
 	return nil
 }
@@ -41,7 +54,7 @@ const (
 // collided is the error of a composition with conflicts, with the two ways on.
 func (c *composer) collided(ctx context.Context, t target, paths []string) error {
 	base := ""
-	if natural, err := c.m.MergeBases(ctx, c.source.state, t.tip); err != nil {
+	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
 		return err
 	} else if len(natural) > 0 {
 		base = natural[0]
@@ -50,7 +63,7 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 	for i, path := range paths {
 		one := Collision{Path: path}
 		if base != "" && i < askedPaths {
-			touched, err := c.m.LastTouch(ctx, base, t.tip, path)
+			touched, err := c.m.Objects().LastTouch(ctx, base, t.tip, path)
 			if err != nil {
 				return err
 			}

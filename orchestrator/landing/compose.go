@@ -69,7 +69,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if err := c.lookAtBoth(ctx, t); err != nil {
 		return nil, err
 	}
-	merged, err := c.m.MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
+	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +77,13 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged.Conflicts), merged.Conflicts)
 	}
 	c.noteRewound(t)
-	old, err := c.m.TreeOf(ctx, t.tip)
-	if err != nil || old == merged.Tree {
+	files, err := c.changed(ctx, t.tip, merged.Tree)
+	if err != nil || files == 0 {
 		return nil, errors.Join(err, c.lostOnly(t))
 	}
 	c.noteLost(t)
-	one := &composed{tree: merged.Tree, state: c.sides.state}
-	if err := c.commit(ctx, t, one); err != nil {
-		return nil, err
-	}
-	one.files, err = c.changed(ctx, t.tip, one.commit)
-	return one, err
+	one := &composed{tree: merged.Tree, state: c.sides.state, files: files}
+	return one, c.commit(ctx, t, one)
 }
 
 // commit makes the commits of a tree, in the form that was asked for.
@@ -107,15 +103,15 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 			return err
 		}
 		last := len(tips) - 1
-		if tree, err := c.m.TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
+		if tree, err := c.m.Objects().TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
 			one.commits, one.commit = last, tips[last]
 			return err
 		}
 		one.commits, parents = last+1, tips[last:]
 		facts.Commits = nil
 	case Merge:
-		if len(c.sides.left) > 0 {
-			return errs.New(errs.Refused, "%s: --as merge would bring commits back that %s has left", c.name(), t.branch).
+		if len(c.sides.left) > 0 || c.sides.h != nil && c.sides.h.hasLeft(c.source.head) {
+			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", c.name(), t.branch).
 				Hint("paw land %s --as squash", c.name())
 		}
 		side, err := c.side(ctx, facts)
@@ -129,7 +125,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	one.title = display.FirstLine(text)
-	one.commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
+	one.commit, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
 	return err
 }
 
@@ -142,13 +138,16 @@ func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts,
 
 // ownCommits returns the new commits of the agent: those that neither the branch has, nor the agent got from it.
 func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
-	own, err := c.m.CommitsSince(ctx, c.source.head, c.asker.t.tip)
 	h := c.sides.h
+	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
+		return nil, nil
+	}
+	own, err := c.m.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
 	if err != nil || h == nil {
 		return own, err
 	}
-	known := h.of(c.sides.tip)
-	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || h.left[one.ID] }), nil
+	known, got := h.of(c.sides.tip), h.gotWith(c.source.head)
+	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
 }
 
 // brought returns the turns that led to the state and that the branch does not have, or that are brought again.
@@ -215,13 +214,13 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
 				Hint("paw land %s --as squash", c.name())
 		}
-		if tree, err := c.m.TreeOf(ctx, tip); err != nil || tree == picked.Tree {
+		if tree, err := c.m.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		next, err := c.m.Commit(ctx, worktree.NewCommit{
+		next, err := c.m.Objects().Commit(ctx, worktree.NewCommit{
 			Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author, Sign: c.sign,
 		})
 		if err != nil {
@@ -235,7 +234,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 // pick brings one commit of the agent onto a commit of the target. Where its own parent is no base for that, since what it changed had
 // landed without being committed, what both sides have is.
 func (c *composer) pick(ctx context.Context, t target, onto string, one worktree.CommitInfo) (worktree.Merged, error) {
-	picked, err := c.m.PickTree(ctx, t.place(c.m), onto, one)
+	picked, err := c.m.Objects().PickTree(ctx, t.place(c.m), onto, one)
 	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
 		return picked, err
 	}
@@ -245,11 +244,11 @@ func (c *composer) pick(ctx context.Context, t target, onto string, one worktree
 	}
 	tree := base // of a commit without a parent
 	if len(one.Parents) > 0 {
-		if tree, err = c.m.TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
+		if tree, err = c.m.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
 			return picked, err
 		}
 	}
-	return c.m.MergeTrees(ctx, t.place(c.m), tree, onto, one.ID)
+	return c.m.Objects().MergeTrees(ctx, t.place(c.m), tree, onto, one.ID)
 }
 
 // side is the second parent of a merge: the branch of the agent, with a commit of what is not committed.
@@ -257,12 +256,12 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	if c.source.state == c.source.head {
 		return c.source.head, nil
 	}
-	tree, err := c.m.TreeOf(ctx, c.source.state)
+	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
 	}
 	facts.Asked, facts.Commits = "", nil
-	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
+	return c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
 }
 
 // along says what lands of the agent in whose work this one began, "" for nothing.
@@ -276,7 +275,7 @@ func (c *composer) along(ctx context.Context) (string, error) {
 		return "", err
 	}
 	start := cmp.Or(from.Snapshot, c.agent.BaseCommit)
-	if has, err := c.m.Contains(ctx, base, start); has || err != nil {
+	if has, err := c.m.Objects().Contains(ctx, base, start); has || err != nil {
 		return "", err
 	}
 	files, err := c.changed(ctx, base, start)

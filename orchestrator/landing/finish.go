@@ -26,11 +26,11 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(workt
 	if err != nil {
 		return nil, err
 	}
-	places, err := m.Unended(ctx)
+	places, err := m.Registry().Unended(ctx)
 	if err != nil || len(places)+len(sessions) == 0 {
 		return nil, err
 	}
-	moving, err := m.HoldMoves(ctx)
+	moving, err := m.Moves().Hold(ctx)
 	if err != nil {
 		return []string{noted("what was cut short is not finished", err)}, nil
 	}
@@ -55,7 +55,7 @@ func endMove(ctx context.Context, m worktree.Manager, place worktree.Checkout, b
 	if err != nil {
 		return []string{noted(place.Path+": what was cut short there is not finished", err)}
 	}
-	ended, err := m.EndMove(ctx, place)
+	ended, err := m.Moves().EndMove(ctx, place)
 	switch {
 	case err != nil:
 		return []string{noted(place.Path+": what was cut short there is not finished", err)}
@@ -77,7 +77,7 @@ func noted(what string, err error) string {
 // holdMoves waits until nobody else moves branches, and finishes the landings that were cut short, with notes of what became
 // of them.
 func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName string) (mover, error) {
-	right, err := m.HoldMoves(ctx)
+	right, err := m.Moves().Hold(ctx)
 	if err != nil {
 		return mover{}, err
 	}
@@ -127,11 +127,11 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	if err != nil {
 		return names
 	}
-	places, _ := m.Unended(ctx)
+	places, _ := m.Registry().Unended(ctx)
 	for _, place := range places {
 		var left *worktree.MoveError
 		m.Unsettled = nil
-		if err := m.SettledAt(ctx, place); errors.As(err, &left) && !left.Live && left.Session == s.Name && !strings.HasPrefix(left.Command, landingOf) {
+		if err := m.Journals().SettledAt(ctx, place); errors.As(err, &left) && !left.Live && left.Session == s.Name && !strings.HasPrefix(left.Command, landingOf) {
 			names = append(names, fmt.Sprintf("a %s in %s", left.Command, left.Path))
 		}
 	}
@@ -164,7 +164,7 @@ func (v mover) finish(ctx context.Context, l *session.Landing) (string, error) {
 		return "", err
 	}
 	v.home.Step("land.finished")
-	branch, err := v.m.Reached(ctx, l.Target, l.After)
+	branch, err := v.m.Refs().Reached(ctx, l.Target, l.After)
 	if err != nil {
 		return "", err
 	}
@@ -173,10 +173,10 @@ func (v mover) finish(ctx context.Context, l *session.Landing) (string, error) {
 	case branch != "":
 		said += "it has landed in " + branch
 		l.Target = branch
-		err = v.settled(ctx, l, session.LandingDone)
+		err = v.settled(ctx, l, session.LandingDone, nil)
 	case l.Phase == session.LandingUndoes:
 		said += "it is undone"
-		err = v.settled(ctx, l, session.LandingUndone)
+		err = v.settled(ctx, l, session.LandingUndone, nil)
 	default:
 		said += l.Target + " is as it was"
 		err = v.forget(ctx, l)
@@ -189,11 +189,11 @@ func (v mover) finishFiles(ctx context.Context, l *session.Landing) (note string
 	if l.Checkout == "" {
 		return "", nil
 	}
-	at, err := v.m.CheckoutAt(ctx, l.Checkout)
+	at, err := v.m.Registry().CheckoutAt(ctx, l.Checkout)
 	if at == nil {
 		return "", err
 	}
-	ended, err := v.m.EndMove(ctx, *at)
+	ended, err := v.m.Moves().EndMove(ctx, *at)
 	var locked *worktree.IndexLockedError
 	if errors.As(err, &locked) {
 		return "", app.IndexLocked(locked, l.Target+" in "+l.Checkout, "paw recover "+v.session)

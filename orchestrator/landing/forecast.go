@@ -74,11 +74,11 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 	if err != nil {
 		return nil, err
 	}
-	t := target{branch: branch}
+	t := target{branch: branch, usual: s.Target}
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
 		return nil, err
 	}
-	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
+	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
 		t.checkout = nil
 	}
 	f := &Forecast{Session: s.Name, Target: t.branch}
@@ -140,7 +140,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			pairs = append(pairs, [2]string{whole[i], whole[k]})
 		}
 	}
-	merged, err := m.MergePairs(ctx, t.place(m), pairs)
+	merged, err := m.Objects().MergePairs(ctx, t.place(m), pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	for _, one := range states {
 		changed = append(changed, [2]string{cmp.Or(one.left, one.commit), one.commit})
 	}
-	counts, err := m.Changes(ctx, changed)
+	counts, err := m.Objects().Changes(ctx, changed)
 	if err != nil {
 		return nil, err
 	}

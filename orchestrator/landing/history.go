@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -29,7 +30,12 @@ type history struct {
 	inTip   map[string]bool   // commits that the tip comes after, and the tip
 	root    string            // commit that the tip and all states came from; what came before it is not in the graph
 	commits map[string]string // of the nodes that are states of agents
-	left    map[string]bool   // commits that the branch has left
+	agent   string            // turn session of the agent that is asked for
+	gone    map[string]bool   // commits that the branch has left
+	left    map[string]bool   // those that the agent has not made
+
+	made  map[string]map[string]bool // commits that each agent made, by its turn session; empty where nothing is gone
+	whose map[string]string          // turn sessions of the agents whose states nodes are
 }
 
 // region is the part of git's history that some commits came from, back to one that all of them came from.
@@ -47,14 +53,14 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 			r.tips = append(r.tips, one.Before)
 		}
 	}
-	if r.root, err = a.m.CommonBase(ctx, r.tips...); err != nil {
+	if r.root, err = a.m.Objects().CommonBase(ctx, r.tips...); err != nil {
 		return nil, err
 	}
 	all := append(slices.Clone(r.tips), a.led.past...)
 	for _, one := range a.led.all {
 		all = append(all, one.After, one.State, one.Commit)
 	}
-	r.parents, err = a.m.Parents(ctx, slices.AppendSeq(all, maps.Values(lives)), r.root)
+	r.parents, err = a.m.Objects().Parents(ctx, slices.AppendSeq(all, maps.Values(lives)), r.root)
 	return r, err
 }
 
@@ -92,6 +98,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 func (a *asker) historyIn(r *region) (*history, error) {
 	h := &history{
 		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
+		agent: a.agent.TurnSession, whose: map[string]string{},
 	}
 	for commit, from := range r.parents {
 		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return r.parents[one] == nil && one != h.root })
@@ -106,7 +113,7 @@ func (a *asker) historyIn(r *region) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.lookForLeft(h, updates); err != nil {
+	if err := a.lookForLeft(h); err != nil {
 		return nil, err
 	}
 	for commit, from := range h.real {
@@ -126,20 +133,35 @@ func (h *history) link(edges graph, node, from string) {
 	}
 }
 
-// of returns all that some nodes have: what they came from and, where something landed, what the state came from that landed. What the agent had got
+// of returns all that some nodes have: what they came from and, where something landed, what the state came from that landed. What its agent had got
 // and the branch has left did not land with it.
 func (h *history) of(nodes ...string) map[string]bool {
-	has := h.from.history(nodes...)
-	var todo, same []string
-	for node := range has {
-		todo, same = append(todo, h.landed[node]...), append(same, h.same[node]...)
+	type step struct{ node, agent string }
+	own, seen := h.from.history(nodes...), map[step]bool{}
+	has := maps.Clone(own)
+	var todo []step
+	landed := func(node, agent string) {
+		for _, from := range h.landed[node] {
+			todo = append(todo, step{from, cmp.Or(h.whose[from], agent)})
+		}
+	}
+	for node := range own {
+		landed(node, cmp.Or(h.whose[node], h.agent))
 	}
 	for len(todo) > 0 {
-		node := todo[len(todo)-1]
-		if todo = todo[:len(todo)-1]; !has[node] && !h.left[node] {
-			has[node] = true
-			todo, same = append(append(todo, h.from[node]...), h.landed[node]...), append(same, h.same[node]...)
+		at := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; own[at.node] || seen[at] || h.gone[at.node] && !h.made[at.agent][at.node] {
+			continue
 		}
+		seen[at], has[at.node] = true, true
+		for _, from := range h.from[at.node] {
+			todo = append(todo, step{from, at.agent})
+		}
+		landed(at.node, at.agent)
+	}
+	var same []string
+	for node := range has {
+		same = append(same, h.same[node]...)
 	}
 	for _, node := range same {
 		has[node] = true
@@ -171,7 +193,7 @@ func (h *history) common(one, other string) (best []string) {
 
 // updates returns the commits by which paw update brought the branch into that of the agent.
 func (a *asker) updates() (map[string]bool, error) {
-	tips, err := a.m.PastTips(a.agent.Branch)
+	tips, err := a.m.Refs().PastTips(a.agent.Branch)
 	made := map[string]bool{}
 	for _, tip := range tips {
 		made[tip.Commit] = made[tip.Commit] || strings.HasPrefix(tip.Why, updateLog)
@@ -206,7 +228,7 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 	if len(kin) == 0 {
 		return commits, nil
 	}
-	refs, err := a.m.Refs(ctx, prefixes...)
+	refs, err := a.m.Refs().List(ctx, prefixes...)
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +266,7 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 			continue
 		}
 		h.from.link(p.String(), h.commits[p.String()])
+		h.whose[p.String()] = p.turnSession
 		if before := h.nearest(a.led.lives.line(p)[1:], h.commits[p.String()]); before != "" {
 			h.landed.link(p.String(), before)
 		}
@@ -291,6 +314,10 @@ func (h *history) linkLandings(a *asker) {
 		if node == "" {
 			continue
 		}
+		if h.whose[node] == "" {
+			h.whose[node] = one.TurnSession
+		}
+		h.linkMade(node, one)
 		if one.Commit != one.After && h.real[one.Commit] != nil && h.real[one.After] != nil && !h.real.history(one.After)[one.Commit] {
 			h.same.link(one.Commit, one.After)
 		}
@@ -332,14 +359,14 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 			}
 			continue
 		}
-		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
 		if err != nil {
 			return "", err
 		}
 		if len(merged.Conflicts) > 0 {
 			continue
 		}
-		commit, err := a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
+		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
 		if err != nil {
 			return "", err
 		}
@@ -356,7 +383,7 @@ func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) 
 	both := h.common(one, other)
 	if len(both) == 0 {
 		var err error
-		if both, err = a.m.MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
+		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
 			return "", err
 		}
 	}

@@ -87,9 +87,9 @@ func TestWhatABranchHas(t *testing.T) {
 			want:   []string{"landing"},
 		},
 	} {
-		h := &history{from: c.from, landed: c.landed, same: c.same, left: map[string]bool{}}
+		h := &history{from: c.from, landed: c.landed, same: c.same, gone: map[string]bool{}}
 		for _, commit := range c.left {
-			h.left[commit] = true
+			h.gone[commit] = true
 		}
 		for _, g := range []*graph{&h.from, &h.landed, &h.same} {
 			if *g == nil {

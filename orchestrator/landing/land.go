@@ -99,8 +99,7 @@ type landing struct {
 // only as long as it is the tree that would land.
 func (l *landing) run(ctx context.Context) (*Landed, error) {
 	if l.options.DryRun {
-		_, landed, err := l.prepare(ctx)
-		return landed, err
+		return l.prepare(ctx)
 	}
 	if l.options.Edit != nil {
 		landed, err := l.ask(ctx)
@@ -134,8 +133,7 @@ func (l *landing) ask(ctx context.Context) (*Landed, error) {
 		return nil, err
 	}
 	v.right.Release()
-	_, landed, err := l.prepare(ctx)
-	return landed, err
+	return l.prepare(ctx)
 }
 
 // errUnchecked means that checks have to run on what would land.
@@ -164,7 +162,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {
 		return nil, err
 	}
-	one, landed, err := l.prepare(ctx)
+	one, t, landed, err := l.compose(ctx)
 	if err != nil {
 		return nil, l.offer(ctx, v, err)
 	}
@@ -172,43 +170,64 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return landed, nil
 	}
 	if !l.checker.has(one.tree) {
+		if err := l.unobstructed(ctx, t, one); err != nil {
+			return nil, err
+		}
 		return landed, errUnchecked
 	}
-	if err := v.advance(ctx, &landed.Landing); err != nil {
-		return nil, err
+	if err := v.advance(ctx, &landed.Landing, l.see); err != nil { // looks for what is in the way while nobody else has the index
+		return nil, l.notMoved(err, t)
 	}
-	l.see(ctx)
 	return landed, nil
+}
+
+// unobstructed refuses a landing that would write over anything in the checkout of its target.
+func (l *landing) unobstructed(ctx context.Context, t target, one *composed) error {
+	if t.checkout == nil {
+		return nil
+	}
+	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, one.commit), t)
 }
 
 // see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
 // shown once more.
-func (l *landing) see(ctx context.Context) {
+func (l *landing) see(ctx context.Context) func(*session.Agent) {
 	look := turns.State{Commit: l.composer.source.state, Finished: l.composer.source.finished}
 	if number := l.composer.source.turn; number > 0 {
 		look.Finished = turns.FinishedUpTo(l.composer.source.turns, number)
 	}
 	if look.Finished.Turns < l.agent.Seen.Turns {
-		return
+		return nil
 	}
-	if err := turns.MarkSeen(context.WithoutCancel(ctx), l.home, l.m, l.session.Name, l.agent, look); err != nil {
+	saw, err := turns.KeepSeen(ctx, l.home, l.m, l.agent, look)
+	if err != nil {
 		l.home.Notef("%s: landed, and not marked as seen: %v", l.agent.Name, err)
 	}
+	return saw
 }
 
-// prepare looks, decides and composes: all that comes before anything moves.
-func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
+// prepare composes a landing, and refuses what could not be carried out.
+func (l *landing) prepare(ctx context.Context) (*Landed, error) {
+	one, t, landed, err := l.compose(ctx)
+	if err != nil || landed.Nothing {
+		return landed, err
+	}
+	return landed, l.unobstructed(ctx, t, one)
+}
+
+// compose looks, decides and composes: all that comes before anything moves but for a look at what is in the way.
+func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
 	if l.composer == nil {
 		source, err := l.lookAtSource(ctx, l.options.Turn, "land")
 		if err != nil {
-			return nil, nil, &notTakenError{err}
+			return nil, target{}, nil, &notTakenError{err}
 		}
 		if err := l.asShown(ctx, source); err != nil {
-			return nil, nil, err
+			return nil, target{}, nil, err
 		}
-		sign, err := l.m.SignsCommits(ctx)
+		sign, err := l.m.Objects().SignsCommits(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, target{}, nil, err
 		}
 		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, sign: sign}
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
@@ -216,7 +235,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	l.composer.work = l.work
 	t, err := l.lookAtTarget(ctx, l.branch)
 	if err != nil {
-		return nil, nil, err
+		return nil, t, nil, err
 	}
 	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
 		Agent: l.agent.Name, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
@@ -224,32 +243,29 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	}}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
-		return nil, nil, l.notComposed(err, t)
+		return nil, t, nil, l.notComposed(err, t)
 	}
 	if landed.Nothing = one == nil; landed.Nothing {
 		if had := l.composer.hadAll(); had != nil {
 			landed.Has = had.Turns
 		}
-		return nil, landed, nil
+		return nil, t, landed, nil
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
 	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
-		if err := unobstructed(ctx, l.m, t.checkout, t.tip, one.commit); err != nil {
-			return nil, nil, l.notMoved(err, t)
-		}
 	}
 	if landed.Along, err = l.composer.along(ctx); err != nil {
-		return nil, nil, err
+		return nil, t, nil, err
 	}
 	if l.options.DryRun {
-		if landed.Paths, err = l.m.ChangedPaths(ctx, t.tip, one.commit); err != nil {
-			return nil, nil, err
+		if landed.Paths, err = l.m.Objects().ChangedPaths(ctx, t.tip, one.commit); err != nil {
+			return nil, t, nil, err
 		}
 	}
 	landed.Plan = plan(landed)
-	return one, landed, nil
+	return one, t, landed, nil
 }
 
 // asShown refuses a state other than the one that the user was shown.
@@ -257,11 +273,11 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if l.options.State == "" {
 		return nil
 	}
-	shown, err := l.m.TreeOf(ctx, l.options.State)
+	shown, err := l.m.Objects().TreeOf(ctx, l.options.State)
 	if err != nil {
 		return err
 	}
-	if tree, err := l.m.TreeOf(ctx, now.state); err != nil || tree == shown {
+	if tree, err := l.m.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Name).

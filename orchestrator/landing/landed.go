@@ -18,6 +18,7 @@ const (
 	Dropped    Standing = "dropped"    // the branch was moved to before it, as by git reset
 	Reverted   Standing = "reverted"   // it is in the history of the tip, and the tip has nothing of it any more
 	Superseded Standing = "superseded" // the tip has nothing of it, since the agent has taken it out itself
+	Elsewhere  Standing = "elsewhere"  // it is in another branch
 	Offered    Standing = "offered"    // its state was offered for a merge by hand, and is not merged
 )
 
@@ -28,6 +29,7 @@ type landingFacts struct {
 	rewritten string // commit in the history of the tip that does the same, "" for none
 	lost      bool   // the files of the tip have nothing of it
 	whole     bool   // the files of the tip have all of it
+	elsewhere bool   // it landed in another branch
 	takenOut  bool   // the last state of the agent that the tip has is without it
 }
 
@@ -44,10 +46,12 @@ func (f landingFacts) standing() Standing {
 		return Reverted
 	case f.inTip || f.rewritten != "" && f.phase == session.LandingOffered:
 		return InForce
-	case f.rewritten != "" || f.whole && f.phase == session.LandingDone:
+	case f.rewritten != "" || f.whole && !f.elsewhere && f.phase == session.LandingDone:
 		return Rewritten
 	case f.phase == session.LandingOffered:
 		return Offered
+	case f.elsewhere:
+		return Elsewhere
 	case f.phase == session.LandingUndone:
 		return Undone
 	}
@@ -77,7 +81,7 @@ func (s *Stand) stands() bool {
 	switch s.Standing {
 	case InForce, Rewritten, Superseded, Reverted:
 		return true
-	case Undone, Dropped, Offered:
+	case Undone, Dropped, Offered, Elsewhere:
 	}
 	return false
 }

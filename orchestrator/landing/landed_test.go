@@ -15,8 +15,8 @@ import (
 // TestStanding: every combination of facts has one standing.
 func TestStanding(t *testing.T) {
 	for _, phase := range []session.LandingPhase{session.LandingDone, session.LandingUndone, session.LandingOffered} {
-		for bits := range 32 {
-			f := landingFacts{phase: phase, inTip: bits&1 > 0, lost: bits&4 > 0, whole: bits&8 > 0, takenOut: bits&16 > 0}
+		for bits := range 64 {
+			f := landingFacts{phase: phase, inTip: bits&1 > 0, lost: bits&4 > 0, whole: bits&8 > 0, takenOut: bits&16 > 0, elsewhere: bits&32 > 0}
 			if bits&2 > 0 {
 				f.rewritten = "x"
 			}
@@ -25,9 +25,9 @@ func TestStanding(t *testing.T) {
 			switch {
 			case there && !f.lost && !s.stands(), there && f.lost && (got == InForce || got == Rewritten):
 				t.Errorf("%+v: %s", f, got)
-			case !there && !f.whole && s.stands():
+			case !there && (!f.whole || f.elsewhere) && s.stands():
 				t.Errorf("%+v: %s, and nothing of it is there", f, got)
-			case got == Superseded && !(f.lost && f.takenOut), got == Undone && phase != session.LandingUndone, got == Offered && phase != session.LandingOffered:
+			case got == Superseded && !(f.lost && f.takenOut), got == Undone && phase != session.LandingUndone, got == Offered && phase != session.LandingOffered, got == Elsewhere && !f.elsewhere:
 				t.Errorf("%+v: %s", f, got)
 			}
 		}
@@ -118,7 +118,7 @@ func TestOneMeaningOfLanded(t *testing.T) {
 			return err
 		}
 		text, err := fs.ReadFile(root, path)
-		for _, word := range []string{"session.LandingDone", "session.LandingUndone", "LandedPattern", "MergedRefs("} {
+		for _, word := range []string{"session.LandingDone", "session.LandingUndone", "LandedPattern", "ListMerged("} {
 			if strings.Contains(string(text), word) {
 				t.Errorf("%s: asks by itself whether something has landed (%s)", path, word)
 			}
@@ -127,6 +127,41 @@ func TestOneMeaningOfLanded(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestChecksRunInTheirPlaceAlone: what runs a check, or makes a worktree for one, is what brings the place of checks to the state that lands.
+func TestChecksRunInTheirPlaceAlone(t *testing.T) {
+	may := map[string][]string{
+		"Checks().Place(": {"orchestrator/landing/checkplace.go"},
+		"Checks().Show(":  {"orchestrator/landing/checkplace.go"},
+		"Checks().Run(":   {"orchestrator/landing/checks.go"},
+		"openCheckPlace(": {"orchestrator/landing/checkplace.go", "orchestrator/landing/checks.go"},
+	}
+	root, found := os.DirFS("../.."), map[string]int{}
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(root, path)
+		for word, files := range may {
+			switch {
+			case !strings.Contains(string(text), word):
+			case !slices.Contains(files, path):
+				t.Errorf("%s: looks at a state outside of the place where checks run (%s)", path, word)
+			default:
+				found[word]++
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, files := range may {
+		if found[word] != len(files) {
+			t.Errorf("%s: in %d files, not in %d", word, found[word], len(files))
+		}
 	}
 }
 

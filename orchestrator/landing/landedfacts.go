@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -25,13 +24,13 @@ type looker struct {
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
 	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}, files: turnSessions}, m: m, dir: t.place(m)}
 	l.lookAtRecords(sessions)
-	if l.refs, err = m.MatchingRefs(ctx, turn.LandedPattern, strings.TrimSuffix(turn.LandedPattern, "after")+"*"); err != nil {
+	if l.refs, err = m.Refs().Matching(ctx, strings.TrimSuffix(turn.LandedPattern, "after")+"*"); err != nil {
 		return nil, err
 	}
 	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l.ledger, err
 	}
-	facts, err := l.lookAtHistory(ctx, sessions)
+	facts, err := l.lookAtHistory(ctx, sessions, t.usual)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (l *looker) onlyWhole() {
 		}
 		line := l.lives.line(one.point())
 		if slices.ContainsFunc(l.all, func(earlier Stand) bool {
-			return earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && !earlier.stands() &&
+			return earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && !earlier.stands() && earlier.Standing != Elsewhere &&
 				!slices.Contains(one.Instead, earlier.ID) && slices.Contains(line, earlier.point())
 		}) {
 			one.ByFiles, one.Standing = false, Dropped
@@ -110,9 +109,8 @@ func (l *looker) addLives(s *session.Session, landings map[string][]session.Land
 			}
 		}
 		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
-		if life.start = w.BaseCommit; w.From != nil {
-			life.start = cmp.Or(w.From.Snapshot, w.BaseCommit)
-		}
+		life.branch = w.Branch
+		life.start = w.Start()
 		l.lives[w.TurnSession] = life
 	}
 	for i := range s.Agents {
@@ -138,20 +136,20 @@ func lastTurn(landings []session.Landing, last int) int {
 }
 
 // lookAtHistory says of each landing whether the history of the tip has it, and adds those that only refs tell of.
-func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session) ([]landingFacts, error) {
-	merged, err := l.m.MergedRefs(ctx, l.tip, "", turn.LandedPattern)
+func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) ([]landingFacts, error) {
+	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", turn.LandedPattern)
 	if err != nil {
 		return nil, err
 	}
-	l.addElsewhere(sessions, merged)
+	l.addElsewhere(sessions, usual, merged)
 	l.addUnrecorded(merged)
 	facts := make([]landingFacts, len(l.all))
 	for i := range l.all {
 		one, f := &l.all[i], &facts[i]
-		f.phase = one.Phase
+		f.phase, f.elsewhere = one.Phase, one.Target != l.target
 		if ref := turn.LandedRef(one.TurnSession, one.ID, "after"); l.refs[ref] == one.After {
 			f.inTip = slices.Contains(merged, ref)
-		} else if f.inTip, err = l.m.Contains(ctx, l.tip, one.After); err != nil {
+		} else if f.inTip, err = l.m.Objects().Contains(ctx, l.tip, one.After); err != nil {
 			return nil, err
 		}
 		if f.inTip {
@@ -161,12 +159,12 @@ func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session)
 	return facts, l.lookForRewritten(ctx, facts)
 }
 
-// addElsewhere adds the landings in other branches that were merged into this one.
-func (l *looker) addElsewhere(sessions []*session.Session, merged []string) {
+// addElsewhere adds the landings in other branches that were merged into this one, or that are in the branch that the session is for.
+func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged []string) {
 	for _, s := range sessions {
 		for _, one := range s.Landings {
 			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
-			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && slices.Contains(merged, ref) {
+			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == usual || slices.Contains(merged, ref)) {
 				l.all = append(l.all, Stand{Landing: one, Session: s.Name})
 			}
 		}
@@ -195,11 +193,21 @@ func (l *looker) addUnrecorded(merged []string) {
 }
 
 // leftTips are the commits that the log of a branch knows it was at and that the tip may have left behind: none where each of its
-// moves went forward.
+// moves went forward. Of another branch that the session is for they are all that it was at.
 func leftTips(m worktree.Manager, t target) ([]string, error) {
-	tips, err := m.PastTips(t.branch)
-	if err != nil || !slices.ContainsFunc(tips, func(p worktree.PastTip) bool { return !movedForward(p.Why) }) {
+	tips, err := m.Refs().PastTips(t.branch)
+	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(tips, func(p worktree.PastTip) bool { return !movedForward(p.Why) }) {
+		tips = nil
+	}
+	if t.usual != "" && t.usual != t.branch {
+		usual, err := m.Refs().PastTips(t.usual)
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, usual...)
 	}
 	var commits []string
 	for _, tip := range slices.Backward(tips) {
@@ -224,7 +232,7 @@ func movedForward(why string) bool {
 
 // revertOf is the commit that says it reverts a landing, "" for none.
 func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
-	commits, err := l.m.CommitsSince(ctx, l.tip, one.Commit)
+	commits, err := l.m.Objects().CommitsSince(ctx, l.tip, one.Commit)
 	for _, c := range slices.Backward(commits) {
 		if strings.Contains(c.Message, "This reverts commit "+one.Commit) {
 			return c.ID, err
@@ -242,7 +250,7 @@ func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[
 	for _, i := range some {
 		pairs = append(pairs, [2]string{l.all[i].After, l.tip})
 	}
-	all, err := l.m.BlobChanges(ctx, pairs)
+	all, err := l.m.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -308,6 +316,9 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 			}
 			continue
 		}
+		if f.elsewhere {
+			continue
+		}
 		if f.whole = fate.whole && len(brought[n]) > 0; !f.whole && f.phase == session.LandingDone && !fate.gone {
 			if f.whole, err = l.within(ctx, &l.all[i]); err != nil {
 				return err
@@ -346,7 +357,7 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 	}
 	before := one.Before
 	for _, i := range lost {
-		merged, err := l.m.MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
+		merged, err := l.m.Objects().MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
 		if err != nil {
 			return false, err
 		}
@@ -371,11 +382,11 @@ func (l *looker) partlyBy(own []int, facts []landingFacts, i int) *Stand {
 
 // withoutRest reports whether the files of the tip have nothing of a landing but what a later one has brought again.
 func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
-	part, err := l.m.MergeTrees(ctx, l.dir, one.State, one.After, by.State)
+	part, err := l.m.Objects().MergeTrees(ctx, l.dir, one.State, one.After, by.State)
 	if err != nil || len(part.Conflicts) > 0 {
 		return false, err
 	}
-	if all, err := l.m.TreeOf(ctx, one.After); err != nil || all == part.Tree {
+	if all, err := l.m.Objects().TreeOf(ctx, one.After); err != nil || all == part.Tree {
 		return false, err
 	}
 	none, _, err := l.changesNothing(ctx, one.After, l.tip, part.Tree)
@@ -390,11 +401,11 @@ func (l *looker) within(ctx context.Context, one *Stand) (bool, error) {
 
 // changesNothing reports whether a merge leaves ours as it is, and whether it collides.
 func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
-	merged, err := l.m.MergeTrees(ctx, l.dir, base, ours, theirs)
+	merged, err := l.m.Objects().MergeTrees(ctx, l.dir, base, ours, theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return false, err == nil, err
 	}
-	tree, err := l.m.TreeOf(ctx, ours)
+	tree, err := l.m.Objects().TreeOf(ctx, ours)
 	return tree == merged.Tree, false, err
 }
 
@@ -430,11 +441,11 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	base, err := l.m.CommonBase(ctx, befores...)
+	base, err := l.m.Objects().CommonBase(ctx, befores...)
 	if err != nil || base == "" {
 		return nil, err
 	}
-	commits, err := l.m.CommitsSince(ctx, tip, base)
+	commits, err := l.m.Objects().CommitsSince(ctx, tip, base)
 	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -450,14 +461,14 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	}
 	for _, i := range gone {
 		var err error
-		if made[i], err = l.m.CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
+		if made[i], err = l.m.Objects().CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
 			return nil, err
 		}
 		for _, c := range made[i] {
 			ids = append(ids, c.ID)
 		}
 	}
-	patches, err := l.m.PatchIDs(ctx, ids)
+	patches, err := l.m.Objects().PatchIDs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -511,7 +522,7 @@ func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.Com
 			pairs = append(pairs, [2]string{c.Parents[0], c.ID})
 		}
 	}
-	changes, err := l.m.BlobChanges(ctx, pairs)
+	changes, err := l.m.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}

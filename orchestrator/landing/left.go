@@ -2,68 +2,80 @@ package landing
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/errs"
-	"paw/session"
 	"paw/worktree"
 )
 
-// lookForLeft finds the commits that the branch was at and has left, as by git reset, with their histories. Commits that the agent made itself are its
-// work, also when the branch had them for a while: what has these is nothing that the agent got.
-func (a *asker) lookForLeft(h *history, updates map[string]bool) error {
-	h.left = map[string]bool{}
-	if len(a.led.past) == 0 {
+// lookForLeft finds the commits that were made on the branch, or on the one that the session is for, and that the branch does not have: what an agent
+// has of them it got. Where two branches met in a merge, what came with the other one was made elsewhere. Commits that the agent made itself are its
+// work, also when the branch had them for a while.
+func (a *asker) lookForLeft(h *history) error {
+	h.gone, h.left, h.made = map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}
+	for _, commit := range a.led.past {
+		for h.parents[commit] != nil && !h.inTip[commit] && !h.gone[commit] {
+			h.gone[commit] = true
+			if len(h.parents[commit]) == 0 {
+				break
+			}
+			commit = h.parents[commit][0]
+		}
+	}
+	if len(h.gone) == 0 {
 		return nil
 	}
-	made, err := a.m.MadeOn(a.agent.Branch)
-	if err != nil {
+	if err := a.lookForMade(h); err != nil {
 		return err
 	}
-	for commit := range updates { // the merges that paw made for it
-		made[commit] = made[commit] || len(h.parents[commit]) > 1 && !slices.Contains(a.led.past, commit)
-	}
-	alone := a.withoutTakenBack(h, made)
-	for _, tip := range a.led.past {
-		had := h.real.history(tip)
-		maps.DeleteFunc(had, func(one string, _ bool) bool { return h.inTip[one] || h.real[one] == nil })
-		own := false
-		for one := range had {
-			own = own || alone[one]
-		}
-		if !own {
-			maps.Copy(h.left, had)
-		}
-	}
-	maps.DeleteFunc(h.left, func(one string, _ bool) bool { return made[one] })
+	maps.Copy(h.left, h.gone)
+	maps.DeleteFunc(h.left, func(one string, _ bool) bool { return h.made[h.agent][one] })
 	return nil
 }
 
-// withoutTakenBack returns the commits that the agent made and that no landing brought which the branch does not have any more: those went with the
-// landing. To the commits that the agent made it adds those that paw made for it, of what was not committed.
-func (a *asker) withoutTakenBack(h *history, made map[string]bool) map[string]bool {
-	alone := maps.Clone(made)
-	maps.DeleteFunc(alone, func(one string, _ bool) bool { return h.real[one] == nil })
-	for _, one := range a.led.all {
-		if !a.mine(&one) || one.stands() {
-			continue
-		}
-		brought, before := h.real.history(one.After), h.real.history(one.Before)
-		if one.Phase == session.LandingOffered {
-			before, made[one.After] = nil, true
-		}
-		for commit := range brought {
-			if !before[commit] {
-				delete(alone, commit)
+// lookForMade finds the commits that the agent made, and each one that has landed work, with those that it began with of the agent that it
+// started from.
+func (a *asker) lookForMade(h *history) error {
+	alone := map[string]map[string]bool{}
+	for turnSession, life := range a.led.lives {
+		var tips []worktree.PastTip
+		if life.branch != "" {
+			var err error
+			if tips, err = a.m.Refs().PastTips(life.branch); err != nil {
+				return err
 			}
 		}
-		if parents := h.parents[one.After]; one.As == string(Merge) && one.Phase != session.LandingOffered && len(parents) > 1 {
-			made[parents[1]] = true
+		alone[turnSession] = h.madeOn(tips)
+	}
+	for turnSession, life := range a.led.lives {
+		h.made[turnSession] = maps.Clone(alone[turnSession])
+		began := h.real.history(life.start)
+		for _, p := range a.led.lives.line(life.now) {
+			for one := range alone[p.turnSession] {
+				if p.turnSession != turnSession && began[one] {
+					h.made[turnSession][one] = true
+				}
+			}
 		}
 	}
-	return alone
+	return nil
+}
+
+// linkMade adds to the state of a landing the commits of its agent that it has only by way of what the branch has left.
+func (h *history) linkMade(node string, one *Stand) {
+	has := h.real.history(one.State)
+	for commit := range h.gone {
+		if has[commit] {
+			made := maps.Clone(h.made[one.TurnSession])
+			maps.DeleteFunc(made, func(one string, _ bool) bool { return !has[one] })
+			for _, commit := range h.newest(made) {
+				h.link(h.landed, node, commit)
+			}
+			return
+		}
+	}
 }
 
 // leftOf returns the newest commits that a commit has and that the branch has left, the one that the agent got last first.
@@ -74,6 +86,17 @@ func (h *history) leftOf(commit string) []string {
 	last := h.real.history(h.gotLast(commit))
 	first := slices.DeleteFunc(slices.Clone(left), func(one string) bool { return !last[one] })
 	return append(first, slices.DeleteFunc(left, func(one string) bool { return last[one] })...)
+}
+
+// hasLeft reports whether git's own history of a commit has what the branch has left, also where an update has taken that out since.
+func (h *history) hasLeft(commit string) bool {
+	has := h.real.history(commit)
+	for left := range h.left {
+		if has[left] {
+			return true
+		}
+	}
+	return false
 }
 
 // gotLast returns what an agent got from the branch last, by the first parents of its commits and what was merged there; "" where nothing tells.
@@ -96,99 +119,164 @@ func (h *history) gotLast(commit string) string {
 	}
 }
 
-// gotBy returns what the agent got from the branch up to a state and the branch has left, without the agent's own work that the branch, at node
-// tip, does not have.
-func (a *asker) gotBy(ctx context.Context, h *history, tip string, line []point, commit string) (all []string, err error) {
-	for _, left := range h.leftOf(commit) {
-		got, err := a.withoutLost(ctx, h, tip, line, left)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(all, got) {
-			all = append(all, got)
-		}
-	}
-	return all, nil
+// gotWith returns what came with the commits that a commit has and that the branch has left: all that the agent has not made itself.
+func (h *history) gotWith(commit string) map[string]bool {
+	got := h.real.history(commit)
+	maps.DeleteFunc(got, func(one string, _ bool) bool { return !h.left[one] })
+	got = h.real.history(slices.Collect(maps.Keys(got))...)
+	maps.DeleteFunc(got, func(one string, _ bool) bool { return h.made[h.agent][one] })
+	return got
 }
 
-// baseAt returns one commit with what an earlier commit of the branch and a state had in common, "" for nothing.
-func (a *asker) baseAt(ctx context.Context, h *history, before string, at point) (string, error) {
-	got, err := a.gotBy(ctx, h, before, a.led.lives.line(at), h.commitOf(at.String()))
-	if err != nil {
-		return "", err
-	}
-	both := h.common(before, at.String())
+// baseAt returns one commit with what an earlier commit of the branch and a node of the agent's work had in common, "" for nothing.
+func (a *asker) baseAt(ctx context.Context, h *history, before, node string, line []point, within ...string) (string, error) {
+	both := h.common(before, node)
 	if len(both) == 0 {
-		if both, err = a.m.MergeBases(ctx, h.commitOf(before), h.commitOf(at.String())); err != nil {
+		var err error
+		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(before), h.commitOf(node)); err != nil {
 			return "", err
 		}
 	}
-	return a.baseOf(ctx, h, append(both, got...))
+	return a.baseWith(ctx, h, before, append(both, h.leftOf(h.commitOf(node))...), line, within...)
 }
 
-// withoutLost returns a commit of the branch without the work of the agent that it had and that the branch has left: that is to land again, and
-// everything else there is what the agent got. Where the agent's work begins, the branch and the agent's newest state there tell.
-func (a *asker) withoutLost(ctx context.Context, h *history, tip string, line []point, left string) (string, error) {
-	newest, one, err := a.newestIn(ctx, h, line, left)
-	if err != nil || one == nil || h.commits[newest.String()] == "" || h.of(tip)[newest.String()] {
-		return left, err
-	}
-	base, err := a.baseAt(ctx, h, tip, newest)
+// baseWith returns one commit with all that some nodes have, "" for no nodes, but not with work of the agent that the branch, at node tip, does not
+// have: that is to land. Such work is in what the agent got where it had landed, as work of the agent's own or of another one's who had it.
+func (a *asker) baseWith(ctx context.Context, h *history, tip string, nodes []string, line []point, within ...string) (string, error) {
+	base, err := a.baseOf(ctx, h, nodes)
 	if err != nil || base == "" {
-		return left, err
-	}
-	merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), h.commits[newest.String()], left, base)
-	if err != nil {
 		return "", err
 	}
-	if len(merged.Conflicts) > 0 {
-		return "", a.cannotTell(one, merged.Conflicts)
+	for _, own := range h.lacking(tip, nodes, line) {
+		if slices.Contains(within, own) {
+			continue
+		}
+		before, err := a.baseAt(ctx, h, tip, own, line, append(within, own)...)
+		if err != nil {
+			return "", err
+		}
+		if before == "" {
+			continue
+		}
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), h.commitOf(own), base, before)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 && len(line) == 0 {
+			continue // of a commit alone it is not known what landed with it without being committed
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", a.cannotTell(h.inWords(a, own), merged.Conflicts)
+		}
+		if base, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true}); err != nil {
+			return "", err
+		}
 	}
-	got, err := a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true})
-	h.from[got] = h.real.common(left, h.tip)
-	return got, err
+	return base, nil
 }
 
-// newestIn returns the newest state of a line whose work a commit that the branch has left had by a landing, and the landing.
-func (a *asker) newestIn(ctx context.Context, h *history, line []point, left string) (newest point, by *Stand, err error) {
-	had := h.real.history(left)
-	var there []*Stand
-	var rest []int
-	for i := range a.led.all {
-		one := &a.led.all[i]
-		_, shared := a.led.meeting(line, one)
-		switch {
-		case !shared:
-		case had[one.After]:
-			there = append(there, one)
-		case !one.stands():
-			rest = append(rest, i)
+// lacking returns the agent's newest work that some nodes have, and that a tip does not.
+func (h *history) lacking(tip string, nodes []string, line []point) []string {
+	had, all := h.of(tip), h.all(nodes...)
+	lacks := map[string]bool{}
+	for _, p := range line {
+		if node := p.String(); h.commits[node] != "" && all[node] && !had[node] {
+			lacks[node] = true
 		}
 	}
-	rest = slices.DeleteFunc(rest, func(i int) bool {
-		return slices.ContainsFunc(there, func(one *Stand) bool { return slices.Contains(a.led.all[i].Instead, one.ID) })
-	})
-	if len(rest) > 0 { // those that may be there under another name
-		rewritten, err := a.led.looker.rewrittenIn(ctx, left, rest)
+	for one := range h.made[h.agent] {
+		if all[one] && !had[one] {
+			lacks[one] = true
+		}
+	}
+	return h.newest(lacks)
+}
+
+// all returns some nodes and all that they came from, by whichever way.
+func (h *history) all(nodes ...string) map[string]bool {
+	has := map[string]bool{}
+	for todo := slices.Clone(nodes); len(todo) > 0; {
+		node := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; !has[node] {
+			has[node] = true
+			todo = append(append(todo, h.from[node]...), h.landed[node]...)
+		}
+	}
+	return has
+}
+
+// newest returns those of some nodes that no other one of them came from.
+func (h *history) newest(some map[string]bool) (best []string) {
+	rest := maps.Clone(some)
+	for _, node := range slices.Sorted(maps.Keys(some)) {
+		if !rest[node] {
+			continue
+		}
+		for before := range h.all(node) {
+			if before != node {
+				delete(rest, before)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(rest))
+}
+
+// linkLeft adds the landings that commits which the branch has left have under another name: they were amended or rebased there.
+func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []point) error {
+	for _, commit := range left {
+		had := h.all(commit)
+		var rest []int
+		for i := range a.led.all {
+			one := &a.led.all[i]
+			if !one.stands() && !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
+				rest = append(rest, i)
+			}
+		}
+		rest = slices.DeleteFunc(rest, func(i int) bool {
+			return slices.ContainsFunc(a.led.all, func(one Stand) bool {
+				return had[one.After] && one.Session == a.led.all[i].Session && slices.Contains(a.led.all[i].Instead, one.ID)
+			})
+		})
+		if len(rest) == 0 {
+			continue
+		}
+		rewritten, err := a.led.looker.rewrittenIn(ctx, commit, rest)
 		if err != nil {
-			return newest, nil, err
+			return err
 		}
-		for i := range rewritten {
-			there = append(there, &a.led.all[i])
-		}
-	}
-	nearest := len(line)
-	for _, one := range there {
-		met, _ := a.led.meeting(line, one)
-		if at := slices.Index(line, met); at < nearest {
-			nearest, newest, by = at, met, one
+		for _, i := range slices.Sorted(maps.Keys(rewritten)) {
+			if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i]] != nil && !h.all(node)[rewritten[i]] {
+				h.landed.link(rewritten[i], node)
+			}
 		}
 	}
-	return newest, by, nil
+	return nil
 }
 
 // cannotTell refuses to bring work again that later work has been mixed with.
-func (a *asker) cannotTell(one *Stand, paths []string) error {
-	return errs.New(errs.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
-		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
+func (a *asker) cannotTell(what string, paths []string) error {
+	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
+		a.name(), what, a.t.branch, few(paths, namedPaths))
+	if a.t.branch == a.session.Target {
+		refused = refused.Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
+	} else {
+		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
+	}
+	mixed := &mixedError{error: refused}
+	for _, path := range paths {
+		mixed.files = append(mixed.files, Collision{Path: path})
+	}
+	return mixed
 }
+
+// inWords says which landing brought a node of the agent's work.
+func (h *history) inWords(a *asker, own string) string {
+	for i := range a.led.all {
+		if one := &a.led.all[i]; h.nodeOf(a, one) == own {
+			return landingWords(one)
+		}
+	}
+	return "what it did before"
+}
+
+func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }

@@ -27,6 +27,7 @@ type life struct {
 	now    point           // what the state of the moment came from
 	parent map[point]point // of all points but the beginning
 	start  string          // commit of the beginning, "" where that is not known
+	branch string          // "" where that is not known
 }
 
 // lifeOf puts turns, landings and shifts of an agent into the order in which they were. A rewind goes back to an earlier point,

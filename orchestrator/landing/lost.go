@@ -26,7 +26,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 		return cause
 	}
 	for _, one := range c.lost() {
-		paths, err := c.m.ChangedPaths(ctx, one.Before, one.After)
+		paths, err := c.m.Objects().ChangedPaths(ctx, one.Before, one.After)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (c *composer) noteLost(t target) {
 func (a *asker) lookForRewound(h *history, s *sides) {
 	got := h.real.history(s.state)
 	own := func(one *Stand) bool {
-		return one.TurnSession == a.agent.TurnSession && one.Phase != session.LandingOffered
+		return one.TurnSession == a.agent.TurnSession && !one.offered() && one.Standing != Elsewhere
 	}
 	for i := range a.led.all {
 		one := &a.led.all[i]

@@ -72,3 +72,9 @@ func TestMessageHasTheWordsOfThoseWhoWorkAndNoneOfPaw(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesOfAnErrorStayOnItsLine(t *testing.T) {
+	if got := few([]string{"plain", "new\nline", "third"}, 2); got != `plain, "new\nline", 1 other file` {
+		t.Errorf("got %s", got)
+	}
+}

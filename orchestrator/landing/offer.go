@@ -40,7 +40,7 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 // and is to be merged, or a new one.
 func (l *landing) offered(ctx context.Context, v mover, t target) (string, error) {
 	c := l.composer
-	tree, err := c.m.TreeOf(ctx, c.source.state)
+	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +50,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 	}
 	parent, as := c.source.head, Merge
 	if len(c.sides.left) > 0 {
-		if base, err = c.m.Commit(ctx, worktree.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
+		if base, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
 		parent, as = base, Squash
@@ -71,7 +71,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 	commit := c.source.head
 	if as == Squash || c.source.state != c.source.head {
 		facts.Listed = as == Squash
-		if commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Sign: c.sign}); err != nil {
+		if commit, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Sign: c.sign}); err != nil {
 			return "", err
 		}
 	}
@@ -84,7 +84,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 // offeredBefore reports whether an offer is that of a tree on top of a commit. What a commit to be picked stands on is made anew each time.
 func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
 	if !one.picked() {
-		same, err := l.m.IsCommitOf(ctx, one.After, tree, parent)
+		same, err := l.m.Objects().IsCommitOf(ctx, one.After, tree, parent)
 		return same || one.After == l.composer.source.state, err
 	}
 	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {
@@ -101,12 +101,12 @@ func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 	if err != nil {
 		return err
 	}
-	refs, err := v.m.Refs(ctx, turn.LandedPrefix(l.TurnSession))
+	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
 	}
 	l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), v.home.Now().UTC(), session.LandingOffered
-	if err := v.m.CreateRefs(ctx, map[string]string{
+	if err := v.m.Refs().CreateAll(ctx, map[string]string{
 		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
 		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
 		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,

@@ -111,7 +111,7 @@ func (p *puller) lookAtAgent(ctx context.Context) (err error) {
 
 // lookAtRemote finds where the branch goes, what is there, and who can ask for a pull request.
 func (p *puller) lookAtRemote(ctx context.Context) (err error) {
-	if p.push, p.base, err = p.m.RemotesFor(ctx, p.done.Branch, p.done.Base); err != nil {
+	if p.push, p.base, err = p.m.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
 		return err
 	}
 	if p.push.Name == "" {
@@ -122,7 +122,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	if p.push == p.base {
 		branches = append(branches, p.done.Base)
 	}
-	found, head, err := p.m.RemoteHas(ctx, p.options.Terminal, p.push.Address, branches...)
+	found, head, err := p.m.Remotes().Has(ctx, p.options.Terminal, p.push.Address, branches...)
 	if err != nil {
 		return errs.New(errs.Failed, "%s: %w", p.push.Name, err)
 	}
@@ -150,7 +150,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 
 // lookAtWork finds what the branch has that its base has not, and refuses what would lose commits of others.
 func (p *puller) lookAtWork(ctx context.Context) error {
-	tip, err := p.m.BranchTip(ctx, p.done.Base)
+	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" {
 		tip = p.agent.BaseCommit
 	}
@@ -173,7 +173,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if p.there == "" || slices.Contains(p.agent.Pushed, p.there) {
 		return nil
 	}
-	if ours, err := p.m.Contains(ctx, p.source.head, p.there); err != nil || ours {
+	if ours, err := p.m.Objects().Contains(ctx, p.source.head, p.there); err != nil || ours {
 		return err
 	}
 	return p.moved()
@@ -202,12 +202,12 @@ func (p *puller) commit(ctx context.Context) (err error) {
 		return nil
 	}
 	p.done.Commits++
-	tree, err := p.m.TreeOf(ctx, p.source.state)
+	tree, err := p.m.Objects().TreeOf(ctx, p.source.state)
 	if err != nil {
 		return err
 	}
 	for _, commit := range slices.Backward(p.agent.Pushed) {
-		same, err := p.m.IsCommitOf(ctx, commit, tree, p.source.head)
+		same, err := p.m.Objects().IsCommitOf(ctx, commit, tree, p.source.head)
 		if p.done.Commit = commit; same || err != nil {
 			return err
 		}
@@ -216,11 +216,11 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	if p.own { // the words of all of it are those of the request
 		facts.Asked, facts.Commits = "", nil
 	}
-	sign, err := p.m.SignsCommits(ctx)
+	sign, err := p.m.Objects().SignsCommits(ctx)
 	if err != nil {
 		return err
 	}
-	p.done.Commit, err = p.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
+	p.done.Commit, err = p.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
 	return err
 }
 
@@ -243,15 +243,15 @@ func (p *puller) plan(ctx context.Context) error {
 
 // noteAncestors says that commits of the base which the remote does not have come along: they are part of the branch.
 func (p *puller) noteAncestors(ctx context.Context) {
-	tip, err := p.m.BranchTip(ctx, p.done.Base)
+	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" || p.baseThere == "" {
 		return
 	}
-	since, err := p.m.MergeBase(ctx, tip, p.source.head)
+	since, err := p.m.Objects().MergeBase(ctx, tip, p.source.head)
 	if err != nil || since == "" {
 		return
 	}
-	more, err := p.m.CommitsSince(ctx, since, p.baseThere) // an error: what the remote has is not here
+	more, err := p.m.Objects().CommitsSince(ctx, since, p.baseThere) // an error: what the remote has is not here
 	if err == nil && len(more) > 0 {
 		p.home.Notef("%s of %s that %s does not have come along, and are in the request", errs.Counted(len(more), "commit"), p.done.Base, p.push.Name)
 	}
@@ -282,7 +282,7 @@ func (p *puller) deliver(ctx context.Context) error {
 		}
 		p.home.Step("pr.recorded")
 	}
-	err := p.m.Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
+	err := p.m.Remotes().Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
 	if errors.Is(err, worktree.ErrPushRejected) {
 		return p.moved()
 	}
@@ -297,11 +297,11 @@ func (p *puller) deliver(ctx context.Context) error {
 // remember keeps what is about to be pushed.
 func (p *puller) remember(ctx context.Context) error {
 	prefix := turn.PushedPrefix(p.agent.TurnSession)
-	refs, err := p.m.Refs(ctx, prefix)
+	refs, err := p.m.Refs().List(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	if err := p.m.CreateRefs(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
+	if err := p.m.Refs().CreateAll(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
 		return err
 	}
 	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })

@@ -3,6 +3,7 @@ package landing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,18 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 		return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
 	}
 	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
+}
+
+// BackPrompt is what to tell an agent whose work did not land because it collides or fails a check; "" for any other error.
+func BackPrompt(s *session.Session, into string, err error) string {
+	var failed *CheckError
+	switch files := CollisionsOf(err); {
+	case len(files) > 0:
+		return conflictPrompt(cmp.Or(into, s.Target), files)
+	case errors.As(err, &failed):
+		return failed.Prompt(BackLines)
+	}
+	return ""
 }
 
 func conflictPrompt(branch string, files []Collision) string {

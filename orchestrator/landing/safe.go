@@ -33,7 +33,7 @@ func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *sessio
 
 // safeIn is the state of an agent that one branch has.
 func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
-	tip, err := m.BranchTip(ctx, branch)
+	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {
 		return ""
 	}
@@ -58,10 +58,10 @@ func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *sess
 
 // has reports whether a branch is known to have a commit.
 func has(ctx context.Context, m worktree.Manager, branch, commit string) bool {
-	tip, err := m.BranchTip(ctx, branch)
+	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {
 		return false
 	}
-	there, err := m.Contains(ctx, tip, commit)
+	there, err := m.Objects().Contains(ctx, tip, commit)
 	return err == nil && there
 }

@@ -65,7 +65,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 		var refused *errs.Error
 		switch {
 		case skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == errs.Refused:
-			h.Notef("left out: %v", err)
+			h.Notef("skipped: %v", err)
 			continue
 		case err != nil && (!all.KeepGoing || !ofOne(err)):
 			if left := inOrder[i+1:]; len(left) > 0 && ofOne(err) {
@@ -126,7 +126,7 @@ func whole(ctx context.Context, h *app.App, s *session.Session, names []string, 
 			return nil, err
 		}
 		if err != nil {
-			h.Notef("left out: %v", err)
+			h.Notef("skipped: %v", err)
 			continue
 		}
 		some = append(some, name)

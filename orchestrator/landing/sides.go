@@ -19,7 +19,7 @@ type sides struct {
 	h        *history   // nil where nothing has ever landed and the branch has left nothing: git's own is all there is
 	tip      string     // node of the branch, with all that it has or had
 	bases    []string   // nodes that both have, and nothing that both have came from
-	left     []string   // commits that the agent got from the branch and that the branch has left, without the agent's own work
+	left     []string   // newest commits that the agent got from the branch and that the branch has left
 	near     *Stand     // the landing that has the most of what came before the state, nil for none
 	lost     []lostWork // what landed of it and what the branch has lost
 	rewound  []*Stand   // landings of work that the agent was rewound from, and that it has landed nothing after
@@ -114,7 +114,8 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 			h.link(h.landed, s.tip, h.nodeOf(a, landed))
 		}
 	}
-	if s.left, err = a.gotBy(ctx, h, s.tip, s.line, s.state); err != nil {
+	s.left = h.leftOf(s.state)
+	if err = a.linkLeft(ctx, h, s.left, s.line); err != nil {
 		return nil, err
 	}
 	s.bases = h.common(s.tip, now)
@@ -164,12 +165,12 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 		return err
 	}
 	if s.askedFor || base != a.t.tip {
-		if s.ours, err = a.m.Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true}); err != nil {
+		if s.ours, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true}); err != nil {
 			return err
 		}
 	}
 	if base != s.state {
-		s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
+		s.theirs, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
 	}
 	return err
 }
@@ -184,7 +185,7 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	if len(s.bases) == 0 {
 		return "", a.unrelated()
 	}
-	return a.baseOf(ctx, s.h, append(slices.Clone(s.bases), s.left...))
+	return a.baseWith(ctx, s.h, s.tip, append(slices.Clone(s.bases), s.left...), s.line)
 }
 
 // lookAtBases asks git what a branch and a state have in common where nothing has landed.
@@ -212,7 +213,7 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	if err != nil {
 		return "", err
 	}
-	t := target{branch: branch}
+	t := target{branch: branch, usual: w.session.Target}
 	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
 		return "", err
 	}
@@ -237,26 +238,26 @@ func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, err
 	if base == a.t.tip {
 		return base, nil
 	}
-	merged, err := a.m.MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
+	merged, err := a.m.Objects().MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}
-	lands, err := a.m.ChangedPaths(ctx, a.t.tip, merged.Tree)
+	lands, err := a.m.Objects().ChangedPaths(ctx, a.t.tip, merged.Tree)
 	if err != nil {
 		return "", err
 	}
-	had, err := a.m.ChangedPaths(ctx, base, s.theirs)
+	had, err := a.m.Objects().ChangedPaths(ctx, base, s.theirs)
 	if err != nil {
 		return "", err
 	}
 	if had = slices.DeleteFunc(had, func(path string) bool { return slices.Contains(lands, path) }); len(had) == 0 {
 		return base, nil
 	}
-	tree, err := a.m.TreeWith(ctx, base, s.theirs, had)
+	tree, err := a.m.Objects().TreeWith(ctx, base, s.theirs, had)
 	if err != nil {
 		return "", err
 	}
-	return a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
+	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }
 
 // Standings are all landings of a session in order of their numbers, with how each stands to the branch that it was for. A branch that is
@@ -276,7 +277,7 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	}
 	var all []Stand
 	for _, branch := range uniq(branches) {
-		tip, err := m.BranchTip(ctx, branch)
+		tip, err := m.Refs().BranchTip(ctx, branch)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
@@ -51,7 +52,9 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 	if err != nil {
 		return nil, err
 	}
-	src.head, err = w.m.SnapshotHead(ctx, src.state)
+	if src.head == "" {
+		src.head, err = w.m.Objects().SnapshotHead(ctx, src.state)
+	}
 	return src, err
 }
 
@@ -62,8 +65,15 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if src.command == "" { // it writes into the worktree
 		refuse = observe.RefuseNotAtRest
 	}
-	if _, err := refuse(ctx, w.home, w.session, name); err != nil {
+	facts, err := refuse(ctx, w.home, w.session, name)
+	if err != nil {
 		return src.withTurnHint(err, w)
+	}
+	if err := observe.RefuseGone(facts, name); err != nil {
+		if number := src.lastEnd(); number > 0 && src.command != "" {
+			err = errs.WithHints(err, fmt.Sprintf("paw %s %s@%d", src.command, w.name(), number))
+		}
+		return err
 	}
 	if err := src.onItsBranch(ctx, w); err != nil {
 		return err
@@ -83,9 +93,9 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	case shot.Unmerged:
 		return errs.New(errs.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
 	case len(shot.NotSaved) > 0:
-		return notSaved(name, shot).Hint("%s", look)
+		return app.Unfiltered(notSaved(name, shot), look)
 	}
-	src.state = shot.Commit
+	src.state, src.head = shot.Commit, shot.Head
 	return nil
 }
 

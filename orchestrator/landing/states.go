@@ -28,11 +28,11 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 		prefixes = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/", turn.UpdatedPrefix(w.agent.TurnSession))
 		branches = append(branches, w.agent.Branch)
 	}
-	refs, err := m.Refs(ctx, prefixes...)
+	refs, err := m.Refs().List(ctx, prefixes...)
 	if err != nil {
 		return nil, err
 	}
-	tips, err := m.Branches(ctx, branches)
+	tips, err := m.Refs().Branches(ctx, branches)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 			snapshots = append(snapshots, s.commit)
 		}
 	}
-	heads, err := m.SnapshotHeads(ctx, snapshots)
+	heads, err := m.Objects().SnapshotHeads(ctx, snapshots)
 	if err != nil {
 		return nil, err
 	}

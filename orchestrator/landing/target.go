@@ -19,6 +19,7 @@ import (
 type target struct {
 	branch   string
 	tip      string
+	usual    string             // branch that the session is for, from which its agents get what others did; "" where that does not matter
 	checkout *worktree.Checkout // nil where nobody has it checked out
 }
 
@@ -44,7 +45,7 @@ func (w work) branchFor(into string) (string, error) {
 
 // lookAtTarget looks where a branch is. A branch that an agent works on, and a checkout that is not at rest, are refused.
 func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
-	t := target{branch: branch}
+	t := target{branch: branch, usual: w.session.Target}
 	var err error
 	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
 		return t, w.withBranchHere(err, branch)
@@ -52,7 +53,7 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
 	}
-	if t.checkout, err = w.m.CheckoutOf(ctx, branch); err != nil {
+	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, branch); err != nil {
 		return t, refusedBy(err)
 	}
 	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, app.OwnerPrefix) {
@@ -80,12 +81,12 @@ func (w work) branchHere() string {
 	if err != nil {
 		return ""
 	}
-	return (worktree.Manager{Repository: repository}).CurrentBranch()
+	return (worktree.Manager{Repository: repository}).Refs().CurrentBranch()
 }
 
 // tipOf is the commit of a branch that must exist.
 func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, error) {
-	tip, err := m.BranchTip(ctx, branch)
+	tip, err := m.Refs().BranchTip(ctx, branch)
 	var odd *worktree.ConflictError
 	switch {
 	case errors.As(err, &odd):
@@ -114,7 +115,7 @@ func (w work) agentOn(branch string) string {
 
 // unobstructed refuses to bring a checkout from one commit to another where that would write over anything.
 func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to string) error {
-	obstacles, err := m.Obstacles(ctx, *at, from, to)
+	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to)
 	if err == nil && len(obstacles) > 0 {
 		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -47,26 +46,6 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 	return l, nil
 }
 
-// noteWhoHas says who has what was taken back: agents that it was brought to, and remotes that it was pushed to.
-func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
-	refs, err := v.m.RefsWith(ctx, l.After)
-	if err != nil {
-		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
-		return
-	}
-	for _, ref := range refs {
-		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
-			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
-			continue
-		}
-		for _, w := range s.Agents {
-			if ref == "refs/heads/"+w.Branch {
-				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", w.Name, l.ID, w.Name, s.Name)
-			}
-		}
-	}
-}
-
 // undo takes a landing back that can be.
 func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	if _, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
@@ -83,14 +62,14 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	var half *worktree.HalfMovedError
 	switch {
 	case err == nil:
-		return v.settled(ctx, l, session.LandingUndone)
+		return v.settled(ctx, l, session.LandingUndone, nil)
 	case errors.As(err, &half):
 		return errs.New(errs.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
 	case errors.Is(err, worktree.ErrBranchMoved):
 		err = errs.New(errs.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
 	err = v.unmoved(l, err, fmt.Sprintf("paw land --undo %d --session %s", l.ID, v.session))
-	return errors.Join(err, v.settled(ctx, l, session.LandingDone))
+	return errors.Join(err, v.settled(ctx, l, session.LandingDone, nil))
 }
 
 // undoable finds a landing that can be taken back, and where its target is checked out.
@@ -104,7 +83,7 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 		return nil, "", err
 	}
 	l = s.Landing(one.ID)
-	at, err := m.CheckoutOf(ctx, l.Target)
+	at, err := m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil || at == nil {
 		return l, "", refusedBy(err)
 	}
@@ -119,7 +98,7 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	}
 	var one *Stand
 	for i := range all {
-		if all[i].ID == id || id == 0 && all[i].Phase == session.LandingDone && all[i].stands() {
+		if all[i].ID == id || id == 0 && !all[i].offered() && all[i].stands() {
 			one = &all[i]
 		}
 	}
@@ -136,9 +115,7 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 		return nil, errs.New(errs.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", errs.Quote(one.Target))
 	case one.Phase == session.LandingOffered:
 		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
-	case one.Phase != session.LandingDone:
-		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Phase).Hint("%s", list)
-	case one.Standing == Reverted || one.Standing == Superseded:
+	case one.Standing == Undone || one.Standing == Reverted || one.Standing == Superseded:
 		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
 	case one.tip == one.After:
 		return one, nil
@@ -149,7 +126,7 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 // movedOn refuses to undo a landing that something has come after, with the way that is left.
 func movedOn(s *session.Session, all []Stand, l *Stand) error {
 	for _, later := range all {
-		if later.Phase == session.LandingDone && later.Target == l.Target && later.After == l.tip {
+		if !later.offered() && later.stands() && later.Target == l.Target && later.After == l.tip {
 			return errs.New(errs.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
 				Hint("paw land --undo %d --session %s", later.ID, s.Name).Hint("%s", revertLine(l))
 		}

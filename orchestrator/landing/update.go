@@ -21,6 +21,8 @@ type Updated struct {
 	Nothing                bool   // it had all of it
 	Rescue                 string // ref with what was there
 	DryRun                 bool
+
+	log string // what the log of the agent's branch says of it
 }
 
 // Update brings a branch, with what has landed in it, into the worktree of an agent at rest: by the same merge as a landing,
@@ -60,8 +62,8 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		if err := keepUpdated(ctx, t, goal); err != nil {
 			return err
 		}
-		moved, err := w.m.Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
-			Rescue: done.Rescue, From: was, Command: "paw update", Log: updateLog + " with " + done.From, Session: s.Name, Step: func(name string) { h.Step("update." + name) },
+		moved, err := w.m.Moves().Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
+			Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: s.Name, Step: func(name string) { h.Step("update." + name) },
 		})
 		if err != nil {
 			return app.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
@@ -76,6 +78,9 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		}
 		_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
 			rec.Shifted(agentName, session.ShiftUpdate, 0, last.Number)
+			if a := rec.Agent(agentName); a != nil && a.Rewound.Stands(moved.HeadBefore) {
+				a.Rewound.MovedTo(moved.Head)
+			}
 			return nil
 		})
 		return err
@@ -100,7 +105,7 @@ func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	if last != nil {
 		n = last.Number
 	}
-	return t.M.SetRef(ctx, turn.UpdatedRef(t.Agent.TurnSession, n), goal)
+	return t.M.Refs().Set(ctx, turn.UpdatedRef(t.Agent.TurnSession, n), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
@@ -114,12 +119,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", err
 	}
-	has, err := w.m.Contains(ctx, src.head, tip)
+	has, err := w.m.Objects().Contains(ctx, src.head, tip)
 	if err != nil {
 		return "", "", err
 	}
 	t := target{branch: done.From, tip: tip}
-	if t.checkout, err = w.m.CheckoutOf(ctx, done.From); err != nil { // only its attributes count
+	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes count
 		t.checkout = nil
 	}
 	asker, err := w.askerFor(ctx, t, false)
@@ -132,16 +137,16 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	}
 	if len(whole.Conflicts) > 0 {
-		return "", "", errs.New(errs.Conflict, "%s: conflicts with %s, nothing is changed: %s", w.name(), done.From, few(whole.Conflicts, namedPaths)).
+		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Conflicts, namedPaths)).
 			Hint("paw send %s --conflict", w.name())
 	}
 	files := whole.Tree
-	if now, err := w.m.TreeOf(ctx, src.state); err != nil || has && now == files {
+	if now, err := w.m.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
 		done.Nothing = err == nil
 		return "", "", err
 	}
 	tree := files
-	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
+	if tipTree, err := w.m.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
 		if tree, err = asker.committed(ctx, src.head, &now, files); err != nil {
@@ -151,10 +156,13 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
+	if done.log = updateLog + " with " + done.From; done.Head == tip {
+		done.log += fastForward
+	}
 	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
 	}
-	goal, err = w.m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
+	goal, err = w.m.Objects().Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
 	return goal, src.state, err
 }
 
@@ -167,7 +175,7 @@ func (a *asker) committed(ctx context.Context, head string, now *point, files st
 	if err != nil || len(merged.Conflicts) == 0 {
 		return merged.Tree, err
 	}
-	return a.m.TreeWith(ctx, merged.Tree, files, merged.Conflicts)
+	return a.m.Objects().TreeWith(ctx, merged.Tree, files, merged.Conflicts)
 }
 
 // bringIn merges a state of the agent with the tip of the branch.
@@ -176,29 +184,29 @@ func (a *asker) bringIn(ctx context.Context, one state) (worktree.Merged, error)
 	if err != nil {
 		return worktree.Merged{}, err
 	}
-	return a.m.MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
+	return a.m.Objects().MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
 }
 
 // updatedHead is the commit that the branch of an agent is to be at: the tip of the other branch where that is all, else a
 // merge.
 func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (string, error) {
-	tipTree, err := w.m.TreeOf(ctx, tip)
+	tipTree, err := w.m.Objects().TreeOf(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	if forward, err := w.m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
+	if forward, err := w.m.Objects().Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
 	}
-	if behind, err := w.m.Contains(ctx, head, tip); err != nil || behind { // what the other branch has left is taken out again
-		if same, err := w.m.TreeOf(ctx, head); err != nil || same == tree {
+	if behind, err := w.m.Objects().Contains(ctx, head, tip); err != nil || behind { // what the other branch has left is taken out again
+		if same, err := w.m.Objects().TreeOf(ctx, head); err != nil || same == tree {
 			return head, err
 		}
 	}
-	sign, err := w.m.SignsCommits(ctx)
+	sign, err := w.m.Objects().SignsCommits(ctx)
 	if err != nil {
 		return "", err
 	}
-	return w.m.Commit(ctx, worktree.NewCommit{
+	return w.m.Objects().Commit(ctx, worktree.NewCommit{
 		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch), Sign: sign,
 	})
 }

@@ -29,6 +29,7 @@ func workOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return w, err
 	}
 	w.m, err = h.ManagerOf(ctx, s)
+	w.m = w.m.Remembering()
 	return w, err
 }
 
@@ -37,9 +38,8 @@ func (w work) name() string { return w.session.Name + "/" + w.agent.Name }
 
 // changed counts the files in which two states differ.
 func (w work) changed(ctx context.Context, from, to string) (int, error) {
-	pair := [2]string{from, to}
-	counts, err := w.m.CountChanges(ctx, [][2]string{pair})
-	return counts[pair], err
+	paths, err := w.m.Objects().ChangedPaths(ctx, from, to)
+	return len(paths), err
 }
 
 // edited is a draft as the user has left it in an editor, without what surrounds it; what has not happened goes into errors.

@@ -327,6 +327,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 			return err
 		}
 		_ = os.Remove(h.PromptPath(s.Name, w.Name))
+		h.ForgetAgent(s.Name, w.Name)
 	}
 	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil

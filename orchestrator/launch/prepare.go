@@ -119,7 +119,7 @@ func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session
 		if j.Worktree != WorktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
 			continue
 		}
-		if _, err := m.CreateRef(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
+		if _, err := m.Refs().Create(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
 			return fmt.Errorf("the uncommitted work of %s: %w", w.From.Agent, err)
 		}
 		h.Step("spawn.kept")
@@ -135,13 +135,13 @@ func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) er
 		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
 			continue
 		}
-		refs, err := m.Refs(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
+		refs, err := m.Refs().List(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
 		if err != nil {
 			return err
 		}
 		maps.Copy(kept, refs)
 	}
-	return m.DeleteRefs(ctx, kept)
+	return m.Refs().Delete(ctx, kept)
 }
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new
@@ -151,7 +151,7 @@ func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *sessi
 		return
 	}
 	ref := turn.RescueRef(w.TurnSession, h.Now())
-	rescued, err := m.FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
+	rescued, err := m.Moves().FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
 	if err != nil {
 		j.refuse(fmt.Errorf("the uncommitted work of turn %d of %s could not be put into its worktree: %w", w.From.Turn, w.From.Agent, err))
 		return

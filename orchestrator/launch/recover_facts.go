@@ -25,11 +25,11 @@ func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) (
 	for i, w := range s.Agents {
 		names[i] = w.Branch
 	}
-	branches, err := m.Branches(ctx, names)
+	branches, err := m.Refs().Branches(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,12 @@ func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) (
 		rf.named = named
 		_, rf.branchExists = branches[a.Record.Branch]
 		rf.lookAtBranch(entries)
-		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(app.PlanOf(s, a.Record))
+		rf.unregistered = rf.worktreeWrong != "" && m.Registry().Unregistered(app.PlanOf(s, a.Record))
 		if rf.worktreeWrong != "" && m.HalfMade(a.Record.WorktreePath) {
 			rf.worktreeMissing, rf.worktreeWrong = true, ""
 		}
 		if rf.worktreeWrong != "" {
-			if rf.unlinked, err = m.Unlinked(ctx, app.PlanOf(s, a.Record)); err != nil {
+			if rf.unlinked, err = m.Registry().Unlinked(ctx, app.PlanOf(s, a.Record)); err != nil {
 				return nil, err
 			}
 		}

@@ -6,9 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -30,13 +33,14 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 	work := false
 	for i := range jobs {
 		j := &jobs[i]
-		path := s.Agent(j.Agent).WorktreePath
+		w := s.Agent(j.Agent)
+		path := w.WorktreePath
 		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Unprepared(path)) {
 			continue
 		}
-		work = work || !h.Setup(j.Agent, nil).Empty()
+		work = work || !h.Setup(s, w, nil).Empty()
 		group.Go(func() error {
-			setUpWorktree(ctx, h, m, s.Name, path, j, out)
+			j.Notes = append(j.Notes, SetUp(ctx, h, m, s, w, out)...)
 			return nil
 		})
 	}
@@ -46,17 +50,26 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 	}
 }
 
-func setUpWorktree(ctx context.Context, h *app.App, m worktree.Manager, session, path string, j *Job, out io.Writer) {
-	lines := &prefixWriter{prefix: j.Agent + " | ", to: out}
-	setup := h.Setup(j.Agent, lines)
-	for _, problem := range m.SetUp(ctx, path, setup) {
+// SetUp makes the worktree of one agent usable, with the output of its command going to out, and returns what did not work.
+func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, out io.Writer) (notes []string) {
+	lines := &prefixWriter{prefix: w.Name + " | ", to: out}
+	setup := h.Setup(s, w, lines)
+	for _, problem := range m.SetUp(ctx, w.WorktreePath, setup) {
 		note := problem.String()
 		if problem.Err != nil {
-			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, errs.Quote(setup.Command))
+			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", s.Name, w.Name)
 		}
-		j.Notes = append(j.Notes, note)
+		notes = append(notes, note)
 	}
 	lines.flush()
+	if setup.Command == "" {
+		return notes
+	}
+	found, problems := h.Found(s.Name, w.Name)
+	if len(found) > 0 {
+		h.Sayf("%s: set-up has set %s", w.Name, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
+	}
+	return append(notes, problems...)
 }
 
 // SharedWriter lets several set-ups write whole lines to one place.
@@ -118,6 +131,10 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	if j.Worktree == WorktreeRegister {
 		j.Notes = append(j.Notes, "git did not know its worktree any more and does again; no file in it was changed")
 	} else {
+		if err := forgetRewound(ctx, h, s, w); err != nil {
+			j.refuse(err)
+			return
+		}
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
 		if n := turnWithMore(ctx, h, m, s, w); n > 0 {
 			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, w.Name, n, s.Name))
@@ -129,6 +146,21 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	h.Step("worktree.restored")
 }
 
+// forgetRewound drops from the record where a worktree was put that is another one now.
+func forgetRewound(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
+	if w.Rewound == nil {
+		return nil
+	}
+	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		if a := rec.Agent(w.Name); a != nil {
+			a.Rewound = nil
+		}
+		return nil
+	})
+	w.Rewound = nil
+	return err
+}
+
 // turnWithMore is the last turn when its snapshot has what was not committed on
 // top of the commit that its worktree is at now, else 0.
 func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) int {
@@ -137,11 +169,11 @@ func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *sessio
 		return 0
 	}
 	last := list.Turns[len(list.Turns)-1]
-	head, err := m.WorktreeHead(ctx, w.WorktreePath)
+	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
 	if err != nil || last.After == "" || last.After == head {
 		return 0
 	}
-	if parent, err := m.Head(ctx, last.After+"^"); err != nil || parent != head {
+	if parent, err := m.Refs().Head(ctx, last.After+"^"); err != nil || parent != head {
 		return 0
 	}
 	return last.Number

@@ -28,7 +28,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	if len(agents) == 0 {
 		return nil
 	}
-	owner, err := m.KeepBlob(ctx, app.OwnerOf(s, ""))
+	owner, err := m.Objects().KeepBlob(ctx, app.OwnerOf(s, ""))
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		if err != nil {
 			return err
 		}
-		if err = m.CreateRefs(ctx, refs); err == nil {
+		if err = m.Refs().CreateAll(ctx, refs); err == nil {
 			break
 		}
 		if try == 3 {
@@ -67,7 +67,7 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 		}
 		var known map[string]string
 		if sure || len(tagged) > 0 {
-			if known, err = m.Refs(ctx, turn.OwnerRef(w.TurnSession)); err != nil {
+			if known, err = m.Refs().List(ctx, turn.OwnerRef(w.TurnSession)); err != nil {
 				return nil, err
 			}
 		}
@@ -98,7 +98,7 @@ func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session
 			return err
 		}
 		if len(own) > 0 && len(tagged) <= 1 {
-			known, err := m.Refs(ctx, turn.OwnerRef(w.TurnSession))
+			known, err := m.Refs().List(ctx, turn.OwnerRef(w.TurnSession))
 			if err != nil {
 				return err
 			}
@@ -110,5 +110,5 @@ func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session
 		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // when it is empty
 	}
 	_ = os.Remove(filepath.Join(h.Paths.TurnsDir(), s.Name))
-	return m.DeleteRefs(ctx, refs)
+	return m.Refs().Delete(ctx, refs)
 }

@@ -61,7 +61,7 @@ func Decide(f Family, occasion Occasion) Verdict {
 	if !all && !some {
 		return NotDue
 	}
-	return f.Parent.ready()
+	return f.Parent.Ready()
 }
 
 // Restarted reports whether the parent was started anew while it waited.
@@ -88,8 +88,8 @@ func (f Family) beingTold() bool {
 	return false
 }
 
-// ready reports whether a prompt may be typed.
-func (f Facts) ready() Verdict {
+// Ready reports whether a prompt may be typed.
+func (f Facts) Ready() Verdict {
 	if f.Launch == 0 {
 		return NotRunning
 	}

@@ -160,6 +160,8 @@ func Unfinished(last *turn.Record) string {
 	switch {
 	case last == nil:
 		return ""
+	case last.Limit != nil:
+		return fmt.Sprintf("turn %d reached a usage limit: %s", last.Number, display.FirstLine(last.Prompt.Words()))
 	case last.Cut():
 		return fmt.Sprintf("turn %d was cut: %s", last.Number, display.FirstLine(last.Prompt.Words()))
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError:

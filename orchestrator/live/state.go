@@ -216,7 +216,7 @@ func (o Observation) byTurns() session.AgentStatus {
 func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
 	why := Unfinished(o.Last)
 	if st.State == session.StateIdle && why != "" && o.Last.Launch != o.Launch && o.Last.Number > o.SeenCut {
-		st.Reason, st.CutTurn = why, o.Last.Number
+		st.Reason, st.CutTurn, st.Limit = why, o.Last.Number, (*session.Limit)(o.Last.Limit)
 	}
 	return st
 }
@@ -316,6 +316,8 @@ func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 		if seen.Limited {
 			st.Limit = &session.Limit{}
 		}
+	case seen.Dialog != "" && st.State == session.StateError && st.Limit != nil:
+		st.Reason = both(st.Reason, seen.Dialog)
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
 	case unknown && seen.Box != cli.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:

@@ -203,27 +203,35 @@ func TestTurnsThatWereCut(t *testing.T) {
 	}
 	limited := aborted(turn.ReasonError, "quota")
 	limited.Limit = &turn.Limit{}
+	until := func(end time.Time) *turn.Record {
+		r := aborted(turn.ReasonError, "quota")
+		r.Limit = &turn.Limit{Until: end}
+		return r
+	}
 	own := aborted(turn.ReasonCrash, "")
 	own.Launch = "s/a/2"
 	for name, c := range map[string]struct {
-		last   *turn.Record
-		change func(*Observation)
-		says   string
+		last    *turn.Record
+		change  func(*Observation)
+		says    string
+		limited bool
 	}{
-		"crash":             {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it"},
-		"stopped":           {last: aborted(turn.ReasonStopped, ""), says: "turn 4 was cut: do it"},
-		"limit":             {last: limited, says: "turn 4 was cut: do it"},
-		"its CLI exited":    {last: aborted(turn.ReasonInterrupted, "the CLI exited"), says: "turn 4 was cut: do it"},
-		"failed":            {last: aborted(turn.ReasonError, "overloaded"), says: "turn 4 failed: overloaded"},
-		"by the screen":     {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it", change: func(o *Observation) { o.HooksSeen, o.LateHooks, o.Screen.Box = time.Time{}, true, cli.BoxEmpty }},
-		"seen":              {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 4 }},
-		"an older one seen": {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 3 }, says: "turn 4 was cut: do it"},
-		"said done":         {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.Done = &session.Done{Turn: 4} }},
-		"starting":          {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.HooksSeen, o.Launched = time.Time{}, moment }},
-		"Esc":               {last: aborted(turn.ReasonInterrupted, "")},
-		"finished":          {last: &turn.Record{Number: 4, State: turn.Finished, Launch: "s/a/1", EndedAt: &ended}},
-		"of this launch":    {last: own},
-		"no turn":           {},
+		"crash":                {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it"},
+		"stopped":              {last: aborted(turn.ReasonStopped, ""), says: "turn 4 was cut: do it"},
+		"limit":                {last: limited, says: "turn 4 reached a usage limit: do it", limited: true},
+		"a limit that goes on": {last: until(moment.Add(time.Minute)), says: "turn 4 reached a usage limit: do it", limited: true},
+		"a lifted limit":       {last: until(moment), says: "turn 4 reached a usage limit: do it"},
+		"its CLI exited":       {last: aborted(turn.ReasonInterrupted, "the CLI exited"), says: "turn 4 was cut: do it"},
+		"failed":               {last: aborted(turn.ReasonError, "overloaded"), says: "turn 4 failed: overloaded"},
+		"by the screen":        {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it", change: func(o *Observation) { o.HooksSeen, o.LateHooks, o.Screen.Box = time.Time{}, true, cli.BoxEmpty }},
+		"seen":                 {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 4 }},
+		"an older one seen":    {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 3 }, says: "turn 4 was cut: do it"},
+		"said done":            {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.Done = &session.Done{Turn: 4} }},
+		"starting":             {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.HooksSeen, o.Launched = time.Time{}, moment }},
+		"Esc":                  {last: aborted(turn.ReasonInterrupted, "")},
+		"finished":             {last: &turn.Record{Number: 4, State: turn.Finished, Launch: "s/a/1", EndedAt: &ended}},
+		"of this launch":       {last: own},
+		"no turn":              {},
 	} {
 		o := runs
 		o.Now, o.Turns = moment, Turns{Visible: true, Launch: "s/a/2", Last: c.last, Launched: ended, HooksSeen: ended}
@@ -234,7 +242,7 @@ func TestTurnsThatWereCut(t *testing.T) {
 		if c.says != "" {
 			cut = 4
 		}
-		if got.CutTurn != cut || c.says != "" && (got.Reason != c.says || got.State != session.StateIdle) {
+		if got.CutTurn != cut || (got.Limit != nil) != c.limited || c.says != "" && (got.Reason != c.says || got.State != session.StateIdle) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -271,6 +279,16 @@ func TestLimitedStates(t *testing.T) {
 			Known: true, At: *at(-1), Source: session.SourceTranscript, Ended: &turn.Event{Kind: turn.KindError, Message: "used up", Limit: until(5)},
 		}, cli.Screen{}), session.StateError, &session.Limit{Until: *at(5)}, "used up"},
 		{"on the screen", open(cli.Observed{}, cli.Screen{Dialog: "asks whether to go on", Limited: true}), session.StateWaitingInput, &session.Limit{}, "asks whether"},
+		{"asks what to do about it", func() Turns {
+			f := failed(until(5))
+			f.Screen = cli.Screen{Dialog: "asks whether to switch"}
+			return f
+		}(), session.StateError, &session.Limit{Until: *at(5)}, "quota; asks whether to switch"},
+		{"a menu of an error", func() Turns {
+			f := failed(nil)
+			f.Screen = cli.Screen{Dialog: "a menu is open"}
+			return f
+		}(), session.StateError, nil, "quota"},
 		{"another dialog", open(cli.Observed{}, cli.Screen{Dialog: "may I?"}), session.StateWaitingInput, nil, "may I?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -75,6 +75,8 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
 			continue // it does not run
+		case a.State == session.StateWaitingInput:
+			what = "a turn is in progress, and waits for your answer"
 		case a.State == session.StateWaitingChildren:
 			what = fmt.Sprintf("%s (%s)", a.Reason, a.State)
 		case a.State == session.StateUnknown:
@@ -85,6 +87,22 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 			refused = refused.Hint("paw attach %s %s", s.Name, a.Record.Name)
 		}
 		return refused.Hint("paw stop %s %s", s.Name, a.Record.Name)
+	}
+	return nil
+}
+
+// RefuseGone refuses agents whose worktree is gone: one that runs has to end before recover makes it again.
+func RefuseGone(f Facts, agents ...string) error {
+	s := f.Session
+	for _, a := range f.Agents {
+		if !a.Worktree.Gone || !slices.Contains(agents, a.Record.Name) {
+			continue
+		}
+		refused := errs.New(errs.Refused, "%s: %s", a.Record.Name, session.ReasonWorktreeGone)
+		if a.Lock.State == session.LockFree {
+			return refused.Hint("paw recover %s", s.Name)
+		}
+		return refused.Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name)
 	}
 	return nil
 }
@@ -125,7 +143,7 @@ func RefuseHalfMoved(ctx context.Context, h *app.App, s *session.Session, agentN
 	if err != nil || w == nil {
 		return nil //nolint:nilerr // whoever needs them says that they are not there
 	}
-	return app.Unmoved(m.Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
+	return app.Unmoved(m.Journals().Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
 }
 
 // RefuseRunning refuses an agent whose CLI runs or is about to, with its pid.

@@ -16,6 +16,9 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	const launch = "s/a/1"
 	open := &turn.Record{Number: 1, State: turn.InProgress, Launch: launch}
+	ended := func(by *turn.Limit) *turn.Record {
+		return &turn.Record{Number: 1, State: turn.Aborted, Reason: turn.ReasonError, Launch: launch, EndedAt: &now, Limit: by}
+	}
 	for name, c := range map[string]struct {
 		turns           live.Turns
 		pane            *tmux.Pane
@@ -28,6 +31,8 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 		"hooks report":         {turns: live.Turns{HooksSeen: now}, pane: &tmux.Pane{}},
 		"waits, with words":    {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
 		"waits, nobody says":   {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
+		"ended by a limit":     {turns: live.Turns{Last: ended(&turn.Limit{})}, pane: &tmux.Pane{}, plainly: true, closer: true},
+		"ended by an error":    {turns: live.Turns{Last: ended(nil)}, pane: &tmux.Pane{}},
 		"a headless turn":      {headless: true, pane: &tmux.Pane{}},
 		"no pane":              {},
 		"a dead pane":          {pane: &tmux.Pane{Dead: true}},

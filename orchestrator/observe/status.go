@@ -153,7 +153,8 @@ type ScreenPolicy int
 const (
 	// NotAtScreens leaves them alone.
 	NotAtScreens ScreenPolicy = iota
-	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask.
+	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask, and of those that a limit has
+	// stopped.
 	WhereUnknown
 	// WhereRunning looks at those of agents in a turn, too: a dialog may cover it of which no hook tells.
 	WhereRunning
@@ -168,9 +169,11 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	if seen.Running() != live.InPane {
 		return false
 	}
-	switch live.State(seen).State {
+	switch st := live.State(seen); st.State {
 	case session.StateUnknown:
 		return true
+	case session.StateError: // it may ask what to do about the limit
+		return st.Limit != nil
 	case session.StateWaitingInput:
 		return a.Turns.Observed.Vague
 	case session.StateRunning:

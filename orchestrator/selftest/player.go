@@ -10,6 +10,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/fakemodel"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
@@ -37,7 +38,10 @@ func (p *player) scripted() bool { return p.cli != "demo" }
 func (p *player) await(ctx context.Context, what string, holds func() bool) error {
 	deadline := time.Now().Add(p.patience)
 	for !holds() {
-		if ctx.Err() != nil || time.Now().After(deadline) {
+		switch {
+		case ctx.Err() != nil:
+			return failf("%s: not before the time of the trial was over; %s", what, p.describe(ctx))
+		case time.Now().After(deadline):
 			return failf("%s: not within %s; %s", what, p.patience, p.describe(ctx))
 		}
 		p.pause(ctx, 50*time.Millisecond)
@@ -114,7 +118,9 @@ func (p *player) send(ctx context.Context, prompt string) error {
 	defer cancel()
 	_, err := orchestrator.Send(within, p.paw, p.session, p.cli, prompt, true)
 	switch {
-	case err != nil && within.Err() != nil: // what Send says then is about the end of its time
+	case err != nil && ctx.Err() != nil: // what Send says then is about the end of its time
+		return failf("the prompt did not get through before the time of the trial was over; %s", p.describe(ctx))
+	case err != nil && within.Err() != nil:
 		return failf("the prompt did not get through within %s; %s", 2*p.patience, p.describe(ctx))
 	case err != nil:
 		return failf("send: %w; %s", err, p.describe(ctx))
@@ -182,6 +188,15 @@ func (p *player) screen(ctx context.Context) string {
 		return ""
 	}
 	return text
+}
+
+// screenshot is what the agent's pane shows, with where its cursor is.
+func (p *player) screenshot(ctx context.Context) cli.Screenshot {
+	shot, err := p.tmux().Screenshot(ctx, p.agent(ctx).PaneID)
+	if err != nil {
+		return cli.Screenshot{}
+	}
+	return cli.Screenshot(shot)
 }
 
 // tail is the end of what the agent's pane shows, and has shown: a dead one shows what it said last only in its history.

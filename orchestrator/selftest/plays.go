@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paw/orchestrator"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/teardown"
@@ -163,16 +164,38 @@ func (p *player) interrupt(ctx context.Context) (string, error) {
 	return fmt.Sprintf("idle at once; turn %d is interrupted, turn %d is the next", cut, next.Number), nil
 }
 
-// staysInPane presses the key that takes a conversation of claude out of its pane, in an empty box. What left the pane would go on when
-// the pane ends.
+// staysInPane presses the key that takes a conversation of claude out of its pane, in an empty box. What left the pane would go on
+// when the pane ends. The key counts unless another one follows at once: the one behind it, which shows that the box is there and
+// takes keys, comes when the screen stands still.
 func (p *player) staysInPane(ctx context.Context) (string, error) {
-	if cli, known := p.paw.CLIs.Get(p.cli); !known || !cli.Leaves() {
+	c, known := p.paw.CLIs.Get(p.cli)
+	if !known || !c.Leaves() {
 		return "its CLI cannot take the conversation out of it", nil
 	}
+	box := func() cli.Screen { return c.Screen(p.screenshot(ctx)) }
+	isEmpty := func() bool { return box().Box == cli.BoxEmpty }
+	if err := p.await(ctx, "an empty input box", isEmpty); err != nil {
+		return "", err
+	}
 	p.press(ctx, "Left")
-	p.pause(ctx, 3*time.Second)
-	if a := p.agent(ctx); a.Away {
-		return "", failf("%s", a.Reason)
+	left := func() bool { return p.agent(ctx).Away }
+	if err := p.await(ctx, "a screen that stands still", func() bool { return left() || p.quiet(ctx) }); err != nil {
+		return "", err
+	}
+	if left() || !isEmpty() {
+		if err := p.await(ctx, "the conversation in its pane, or outside of it", left); err != nil {
+			return "", err
+		}
+		return "", failf("%s", p.agent(ctx).Reason)
+	}
+	const behind = "x"
+	p.press(ctx, behind)
+	if err := p.await(ctx, "the key behind Left in the input box", func() bool { return box().Draft == behind }); err != nil {
+		return "", err
+	}
+	p.press(ctx, "BSpace")
+	if err := p.await(ctx, "an empty input box", isEmpty); err != nil {
+		return "", err
 	}
 	return "the conversation stays in its pane", nil
 }

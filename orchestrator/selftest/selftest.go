@@ -18,11 +18,12 @@ import (
 	"paw/session"
 )
 
-// Limit bounds a trial, without its end, which takes some seconds at most.
-const Limit = 110 * time.Second
+// Limit bounds a trial, without its end, which takes some seconds at most. It is six times what the slowest CLI takes on a machine
+// that does nothing else.
+const Limit = 6 * time.Minute
 
-// Patience is how long each condition is waited for.
-const Patience = 30 * time.Second
+// Patience is how long each condition is waited for: where many programs run, the first answer of a CLI alone can take 95 seconds.
+const Patience = 2 * time.Minute
 
 // Options says what to try, and how.
 type Options struct {

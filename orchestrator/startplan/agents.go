@@ -102,6 +102,7 @@ func parseItems(items []string, set clis.Set) ([]Agent, error) {
 			e := errs.New(errs.Usage, "%s: unknown CLI", cli)
 			if nearest := set.Nearest(cli); nearest != "" {
 				e.Message += fmt.Sprintf(" (did you mean %s?)", nearest)
+				e.Instead = errs.Instead{Of: cli, By: nearest}
 			}
 			return nil, e.Hint("paw clis")
 		}

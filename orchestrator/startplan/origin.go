@@ -19,7 +19,7 @@ import (
 )
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
-// base for 0. Without N it is the last finished turn.
+// base for 0. Without N it is the last turn where that was cut, else the last finished one.
 func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (*Origin, error) {
 	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
@@ -36,23 +36,30 @@ func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
 			return nil, errs.New(errs.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
 		}
+	} else if last := len(list.Turns) - 1; last >= 0 && cutWithState(list.Turns[last]) {
+		from.Turn = list.Turns[last].Number
 	} else if from.Turn = turns.FinishedUpTo(list.Turns, math.MaxInt).Last; from.Turn == 0 {
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
 	}
 	if from.Turn == 0 {
-		from.commit = w.BaseCommit
+		if from.commit = w.BaseCommit; w.From != nil {
+			from.Snapshot = w.From.Snapshot
+		}
 		return from, nil
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
 	return from, fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command})
 }
 
+// cutWithState reports whether a turn was cut, and what it left is known.
+func cutWithState(one turns.Turn) bool { return one.Record.Cut() && one.After != "" }
+
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
 func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.AgentTurns, byForce turns.Force) error {
 	turnSession := from.source.TurnSession
 	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
-	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
+	tagged, tagErr := m.Refs().Head(ctx, turn.TagRef(turnSession, from.Turn))
 	switch {
 	case err != nil && tagErr == nil:
 		from.commit = tagged
@@ -60,13 +67,18 @@ func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.
 		return err
 	case one.State == turn.InProgress:
 		return errs.New(errs.Failed, "turn %d of %s: is not finished yet", from.Turn, from.Agent).Hint("paw turns %s %s", s.Name, from.Agent)
+	case cutWithState(*one):
+		if from.commit, err = m.Objects().SnapshotHead(ctx, one.After); err != nil {
+			return err
+		}
+		from.notes = append(from.notes, fmt.Sprintf("it begins where turn %d of %s was cut", from.Turn, from.Agent))
 	case one.State != turn.Finished:
 		return errs.New(errs.Failed, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).Hint("paw turns %s %s", s.Name, from.Agent)
 	default:
 		from.commit = one.CommitHash
 	}
 	ref, head := turn.TurnRef(turnSession, from.Turn), turn.HeadRef(turnSession, from.Turn)
-	refs, err := m.Refs(ctx, ref, head)
+	refs, err := m.Refs().List(ctx, ref, head)
 	if err != nil {
 		return err
 	}
@@ -91,7 +103,7 @@ func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.
 	if snapshot == "" || snapshot == from.commit {
 		return nil
 	}
-	if found, _ := m.Head(ctx, snapshot); found == snapshot {
+	if found, _ := m.Refs().Head(ctx, snapshot); found == snapshot {
 		from.Snapshot = snapshot
 	} else {
 		from.notes = append(from.notes, fmt.Sprintf("the snapshot of turn %d is gone: only what was committed is there", from.Turn))
@@ -100,7 +112,7 @@ func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.
 }
 
 // startFrom writes into the drafts of new agents where they start from.
-func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition, from *Origin, prompt string) error {
+func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition, from *Origin, o Options) error {
 	makes := "--from"
 	if from.current {
 		makes = "paw spawn"
@@ -114,9 +126,11 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 		a.Notes[w.Name] = append(a.Notes[w.Name], from.notes...)
 		switch {
 		case from.current || from.Turn == 0:
-		case from.Conversation == "" || !canFork(ctx, h, s, w, from, prompt):
+		case o.Silent:
 			own.Conversation = ""
-			handOver(ctx, h, s, a, w, from, prompt)
+		case from.Conversation == "" || !canFork(ctx, h, s, w, from, o.Prompt):
+			own.Conversation = ""
+			handOver(ctx, h, s, a, w, from, o.Prompt)
 		default:
 			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Name, from.Agent))
 			// Where the CLI keeps the conversation is recorded with the source.
@@ -159,14 +173,14 @@ func OriginNow(ctx context.Context, h *app.App, s *session.Session, w *session.A
 		from.Turn, from.Within = last.Number, last.State == turn.InProgress
 	}
 	for try := 0; ; try++ {
-		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {
+		if from.commit, err = m.Refs().WorktreeHead(ctx, w.WorktreePath); err != nil {
 			return nil, err
 		}
-		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Name+" when it started another agent")
+		shot, err := m.Snapshots().Take(ctx, w.WorktreePath, "", "paw: "+w.Name+" when it started another agent")
 		if err != nil {
 			return nil, err
 		}
-		head, err := m.WorktreeHead(ctx, w.WorktreePath)
+		head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
 		if err != nil {
 			return nil, err
 		}

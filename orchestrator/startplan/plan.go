@@ -99,10 +99,13 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 		a.Draft.Agents[i].Parent, a.Draft.Agents[i].Headless = o.Parent, o.Headless
 	}
 	if from != nil {
-		if err := startFrom(ctx, h, s, a, from, o.Prompt); err != nil {
+		if err := startFrom(ctx, h, s, a, from, o); err != nil {
 			return nil, err
 		}
 	} else if err := a.takeBack(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.RequireSpace(ctx, m, &a.Draft); err != nil {
 		return nil, err
 	}
 	a.Plans = app.PlansOf(s, a.Draft.Agents)
@@ -127,7 +130,7 @@ func standing(h *app.App, s *session.Session, repository worktree.Repository) st
 // takeBack lets new agents work in the worktrees of their branches that agents
 // before them have left (paw remove --keep-worktree).
 func (a *Addition) takeBack(ctx context.Context) error {
-	released, err := a.Manager.Released(ctx)
+	released, err := a.Manager.Registry().Released(ctx)
 	if err != nil {
 		return err
 	}
@@ -143,7 +146,20 @@ func (a *Addition) takeBack(ctx context.Context) error {
 
 // Record writes the intent: the agents that are about to be made, and their first prompt.
 func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
-	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+	var rec *session.Session
+	err := h.GivePorts(ctx, &a.Draft, func() (err error) {
+		rec, err = record(ctx, h, s, a, prompt, last)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Step("add.recorded")
+	return rec, nil
+}
+
+func record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
+	return h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.Draft.Agents {
 			if rec.Agent(w.Name) != nil {
 				return errs.New(errs.Usage, "agent %s: the name is taken", w.Name)
@@ -162,11 +178,6 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	h.Step("add.recorded")
-	return rec, nil
 }
 
 // Options is what the user asked of paw add.
@@ -181,6 +192,7 @@ type Options struct {
 	Origin   *Origin // what a child starts from, nil for an agent that nobody spawned
 	Parent   string  // that spawns it, "" for none
 	Headless bool    // it gets no pane
+	Silent   bool    // it takes no conversation over from the agent that it starts from
 }
 
 // Addition is agents that are about to be added to a session.

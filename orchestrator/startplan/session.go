@@ -40,9 +40,12 @@ func Session(ctx context.Context, h *app.App, repository worktree.Repository, as
 	s := &session.Session{
 		Name: name, ID: uuid.NewString(), RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: h.Now().UTC(), Status: session.StatusActive, BaseCommit: base,
-		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket}, Target: m.CurrentBranch(),
+		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket}, Target: m.Refs().CurrentBranch(),
 	}
 	if err := addAgents(ctx, h, s, m, agents, base); err != nil {
+		return nil, nil, err
+	}
+	if err := h.RequireSpace(ctx, m, s); err != nil {
 		return nil, nil, err
 	}
 	plans := app.PlansOf(s, s.Agents)
@@ -77,7 +80,7 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 		}
 		named = append(named, agents[i].branch)
 	}
-	existing, err := m.Branches(ctx, named)
+	existing, err := m.Refs().Branches(ctx, named)
 	if err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, er
 	if ref == "" {
 		ref = "HEAD"
 	}
-	base, err := m.Head(ctx, ref)
+	base, err := m.Refs().Head(ctx, ref)
 	switch {
 	case errors.Is(err, worktree.ErrNoCommits):
 		return "", withoutCommit(m.Repository)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	KeepWorktree bool
 	Force        bool // rescue what is not committed, then remove
+	NoTeardown   bool // the project's command does not run before worktrees go
 	DryRun       bool
 	Tags         bool // of purge: turn tags, refs/paw and turn logs go, too
 }
@@ -35,11 +37,14 @@ type Agent struct {
 	End      Ended
 	Children []string // agents that it has started; they stay
 	Place    Place
-	Aside    []string // why its directory stays in the trash: what git does not have, such as ignored folders
-	Save     bool     // a commit is made first of all its files
-	Holds    string   // what there is that is not committed, "" for nothing or where nobody can say
-	Words    []string // files with words of the user that it never got; they are moved away and stay
+	Aside    []string     // why its directory stays in the trash: what git does not have, such as ignored folders
+	Save     bool         // a commit is made first of all its files
+	Holds    string       // what there is that is not committed, "" for nothing or where nobody can say
+	Teardown app.Teardown // runs before the worktree goes
+	Words    []string     // files with words of the user that it never got; they are moved away and stay
 
+	torn        bool   // its teardown has begun; what that leaves behind is saved, and in nobody's way
+	tornDown    bool   // its teardown is done
 	clean       bool   // what would be saved by force is nothing
 	repository  string // its path
 	turnSession string
@@ -69,16 +74,23 @@ func planAgent(f AgentFacts, o Options) (Agent, error) {
 		return p, f.wrong
 	case o.Force && f.looked() && f.unseen == nil && f.seen.Clean():
 		return p.savingNothing(), nil
-	case !f.looked() || o.Force:
+	case !f.looked() || o.Force || p.torn:
 		return p, nil
-	case f.unseen != nil:
-		return p, errs.New(errs.Refused, "%s: not removed, its state cannot be read: %w", p.Name, f.unseen)
-	case !f.seen.Clean():
-		return p, errs.New(errs.Refused, "%s has %s", p.Name, f.seen.Summary()).
+	}
+	return p, p.refuseUnclean(f.seen, f.unseen)
+}
+
+// refuseUnclean refuses a worktree that holds what would be lost with it, or whose state cannot be read.
+func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
+	switch {
+	case unseen != nil:
+		return errs.New(errs.Refused, "%s: not removed, its state cannot be read: %w", p.Name, unseen)
+	case !seen.Clean():
+		return errs.New(errs.Refused, "%s has %s", p.Name, seen.Summary()).
 			Hint("git -C %s status --ignored", errs.Quote(p.Worktree)).
 			Hint("paw remove %s --force --session %s", p.Name, p.Session)
 	}
-	return p, nil
+	return nil
 }
 
 // savingNothing is the plan for an agent that is removed by force, and could be without.
@@ -112,6 +124,9 @@ func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	if p.Save {
 		p.Holds = f.seen.Summary()
 	}
+	if f.looked() && p.Place != Stays {
+		p.Teardown, p.torn = f.teardown, f.torn
+	}
 	return p
 }
 
@@ -134,6 +149,9 @@ func (p Agent) lines() []string {
 	var lines []string
 	if p.End.runs {
 		lines = p.End.lines()
+	}
+	if line := p.Teardown.Line(p.Name); line != "" {
+		lines = append(lines, line)
 	}
 	if p.Save {
 		what := "its files"

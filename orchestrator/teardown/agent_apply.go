@@ -65,12 +65,40 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 			return removed, err
 		}
 		removed.Back = worktree.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
+	} else if err := p.tearDown(ctx, h, m, rec); err != nil {
+		return removed, errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Session, p))
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
 		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
 	}
 	h.Step("remove.worktree-gone")
-	removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name)
-	return removed, err
+	if removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name); err != nil {
+		return removed, err
+	}
+	return removed, h.ForgetWorktree(p.Session, p.Name)
+}
+
+// tearDown runs the project's command in the worktree, once it is sure that the worktree can go: the agent's CLI may have
+// written until it ended.
+func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session) error {
+	switch {
+	case p.tornDown:
+		return nil
+	case p.Teardown.Command == "":
+		return h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown) // which may be one that is not trusted
+	}
+	if there, err := m.Removable(ctx, p.worktree); err != nil || !there {
+		return notRemoved(p.Session, p.Name, p.Worktree, err)
+	}
+	if p.phase == session.PhaseRemoving && !p.torn {
+		if err := p.refuseUnclean(m.See(ctx, p.worktree)); err != nil {
+			return err
+		}
+	}
+	if err := h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown); err != nil {
+		return errs.WithHints(err, "paw sh "+p.Session+"/"+p.Name, "paw remove "+p.Session+"/"+p.Name+" --no-teardown")
+	}
+	p.torn, p.tornDown = true, true
+	return nil
 }
 
 // end ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not been launched
@@ -98,19 +126,20 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, removed *Removed) (err error) {
 	var done worktree.Removal
 	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
-	if p.clean || p.phase != session.PhaseDiscarding {
+	saves := p.clean || p.torn // what has come into a clean one since is saved, too
+	if saves || p.phase != session.PhaseDiscarding {
 		done, err = m.Remove(ctx, p.worktree, p.seen)
 		var changed *worktree.ConflictError
-		if !p.clean || !errors.As(err, &changed) {
+		if !saves || !errors.As(err, &changed) {
 			return err
 		}
 	}
-	if p.Save || p.clean { // what has come into a clean one since is saved, too
+	if p.Save || saves {
 		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw has taken it away since it was planned
 			return err
 		}
 		ref := turn.RescueRef(p.turnSession, h.Now())
-		snapshot, err := m.Snapshot(ctx, p.Worktree, ref, "paw: "+p.Name+" before its worktree was removed")
+		snapshot, err := m.Snapshots().Take(ctx, p.Worktree, ref, "paw: "+p.Name+" before its worktree was removed")
 		if err != nil {
 			return errs.New(errs.Refused, "%s: not removed, its work could not be saved: %w", p.Name, err)
 		}
@@ -149,6 +178,7 @@ func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...st
 // Resume goes on with the removal of an agent that was cut short, as the record says.
 func Resume(ctx context.Context, h *app.App, s *session.Session, name string) (*Removed, error) {
 	f := agentOf(observe.Facts{Session: s}, name)
+	f.lookAtTeardown(h, Options{})
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return &Removed{}, err

@@ -29,6 +29,8 @@ type AgentFacts struct {
 	halfMade   bool
 	seen       worktree.Seen
 	unseen     error // why its files could not be looked at, nil when they were
+	teardown   app.Teardown
+	torn       bool  // its teardown has begun, in a removal that was cut short
 	wrong      error // why it cannot go whatever it holds, nil when it can
 }
 
@@ -36,13 +38,15 @@ type AgentFacts struct {
 func (f AgentFacts) looked() bool { return f.there && !f.missing && !f.halfMade }
 
 // lookAtAgents looks at agents, and unless their worktrees stay into these: at as many at once as there are processors.
-func lookAtAgents(ctx context.Context, m worktree.Manager, f observe.Facts, names []string, stay bool) []AgentFacts {
+func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe.Facts, names []string, o Options) []AgentFacts {
 	found := make([]AgentFacts, len(names))
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
 	for i, name := range names {
 		all.Go(func() error {
-			if found[i] = agentOf(f, name); stay {
+			found[i] = agentOf(f, name)
+			found[i].lookAtTeardown(h, o)
+			if o.KeepWorktree {
 				found[i].missing = !exists(found[i].plan.Path)
 			} else {
 				found[i].look(ctx, m, f.Session)
@@ -63,6 +67,13 @@ func agentOf(f observe.Facts, name string) AgentFacts {
 		known.agent = *a
 	}
 	return known
+}
+
+// lookAtTeardown looks what is to run before the worktree of an agent goes.
+func (f *AgentFacts) lookAtTeardown(h *app.App, o Options) {
+	w := &f.agent.Record
+	f.teardown = h.Teardown(o.NoTeardown)
+	f.torn = w.Phase == session.PhaseRemoving && h.TeardownBegan(f.session, w.Name)
 }
 
 // look looks at the worktree of an agent.
@@ -114,8 +125,8 @@ func notRemoved(sessionName, agentName, path string, err error) error {
 // it was.
 func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, err error) error {
 	refused := errs.New(errs.Refused, "%s: not removed: %w", w.Name, err)
-	unlinked, _ := m.Unlinked(ctx, app.PlanOf(s, *w))
-	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(app.PlanOf(s, *w)) {
+	unlinked, _ := m.Registry().Unlinked(ctx, app.PlanOf(s, *w))
+	if w.Phase == session.PhaseCreating || unlinked || m.Registry().Unregistered(app.PlanOf(s, *w)) {
 		return refused.Hint("paw recover %s", s.Name)
 	}
 	return refused.Hint("%s", launch.WayBack(s, w))

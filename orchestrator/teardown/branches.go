@@ -125,7 +125,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 			tips[f.name] = f.tip
 		}
 	}
-	merged, err := m.Merged(ctx, tips, "HEAD")
+	merged, err := m.Refs().MergedBranches(ctx, tips, "HEAD")
 	for i := range found {
 		f := &found[i]
 		if tips[f.name] == "" {
@@ -135,7 +135,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 			continue
 		}
 		if f.lookAtLanding(ctx, m, leaving); f.landed == "" {
-			f.also, f.err = m.RefsWith(ctx, f.tip)
+			f.also, f.err = m.Refs().Containing(ctx, f.tip)
 		}
 	}
 	return found
@@ -153,12 +153,12 @@ func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string,
 // lookAtTips looks which branches there are, whose they are, and who else uses them.
 func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := make([]branchFacts, len(agents))
-	holders, err := m.Holders(ctx, leaving...)
+	holders, err := m.Registry().Holders(ctx, leaving...)
 	for i, w := range agents {
 		f := &found[i]
 		*f = branchFacts{agent: w.Name, name: w.Branch, made: app.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
 		if err == nil {
-			f.tip, f.err = m.Tip(ctx, w.Branch)
+			f.tip, f.err = m.Refs().Tip(ctx, w.Branch)
 		}
 	}
 	return found
@@ -170,7 +170,7 @@ func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, lea
 	if i < 0 || !f.made || f.tip == "" || f.err != nil {
 		return
 	}
-	if there, err := m.Contains(ctx, leaving[i].Saved, f.tip); err == nil && there {
+	if there, err := m.Objects().Contains(ctx, leaving[i].Saved, f.tip); err == nil && there {
 		f.landed = leaving[i].Saved
 	}
 }

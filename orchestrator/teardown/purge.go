@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
@@ -20,7 +22,8 @@ type Purge struct {
 	Landings []string // that were cut short, and are finished first
 	Agents   []Agent
 	Branches []Branch
-	Checks   string // the place where checks ran, "" for none
+	Checks   string       // the place where checks ran, "" for none
+	Teardown app.Teardown // runs there before it goes
 	Turns    []Turns
 	Others   []string // tmux windows of the user that stay
 
@@ -126,6 +129,9 @@ func (p Purge) String() string {
 		lines = append(lines, branch.line())
 	}
 	if p.Checks != "" {
+		if line := p.Teardown.Line(landing.CheckName); line != "" {
+			lines = append(lines, line)
+		}
 		lines = append(lines, "delete the place where checks ran, "+p.Checks+"; what git does not have goes to the trash folder")
 	}
 	does := "keep"

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
+	"paw/session"
 	"paw/worktree"
 )
 
@@ -116,23 +120,61 @@ func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager,
 		return err
 	}
 	h.Step("purge.recorded")
-	for i, agent := range p.Agents {
+	agents, notTorn := p.tearDown(ctx, h, m, rec, stopped)
+	for i, agent := range agents {
 		removed, err := agent.apply(ctx, h, m, rec, stopped)
 		if len(removed.Kept()) > 0 {
 			purged.Aside = append(purged.Aside, *removed)
 		}
 		if err != nil {
-			return errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Name, p.Agents[i+1:]...))
+			return errors.Join(err, notTorn, giveUp(context.WithoutCancel(ctx), h, p.Name, agents[i+1:]...))
 		}
 		purged.Removed = append(purged.Removed, agent.Name)
 		h.Step("purge.removed")
 	}
-	return nil
+	return notTorn
+}
+
+// tearDown runs the teardowns of all agents, as many at once as there are processors. It returns the agents that can go, and
+// why the others cannot, which stay.
+func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, stopped observe.Facts) (agents []Agent, failed error) {
+	agents = slices.Clone(p.Agents)
+	errs := make([]error, len(agents))
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
+	for i := range agents {
+		if agents[i].Teardown.Command == "" {
+			continue
+		}
+		all.Go(func() error {
+			unlock, err := h.Hold(ctx, h.Locks.Removal, p.Name, agents[i].Name)
+			if errs[i] = err; err != nil {
+				return nil // each agent has an error of its own
+			}
+			defer unlock()
+			if errs[i] = agents[i].end(ctx, h, rec, stopped); errs[i] == nil {
+				errs[i] = agents[i].tearDown(ctx, h, m, rec)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	var stay []Agent
+	for i := range slices.Backward(agents) {
+		if errs[i] != nil {
+			stay = append(stay, agents[i])
+			agents = slices.Delete(agents, i, i+1)
+		}
+	}
+	if len(stay) > 0 {
+		failed = errors.Join(errors.Join(errs...), giveUp(context.WithoutCancel(ctx), h, p.Name, stay...))
+	}
+	return agents, failed
 }
 
 // removeChecks takes the place away where checks ran.
 func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager, purged *Purged) error {
-	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session)
+	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session, p.options.NoTeardown)
 	if place.Trash != "" {
 		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the checks", Aside: place.Aside}, Trash: place.Trash})
 	}
@@ -151,6 +193,13 @@ func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 		if dir != "" {
 			purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: agent}, WordsDir: dir})
 		}
+	}
+	kept, err := h.SetQueueAside(p.Name)
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the queue"}, WordsDir: kept})
 	}
 	dirs := []string{filepath.Join(h.Paths.LaunchDir(), p.Name), filepath.Dir(h.StateDir(p.Name, "x"))}
 	if p.Gone != "" && p.options.Tags {

@@ -27,11 +27,11 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	}
 	if f.gone {
 		f.there = directoriesOf(s)
-	} else if err := f.look(ctx, h, m, s); err != nil {
+	} else if err := f.look(ctx, h, m, s, o); err != nil {
 		return Purge{}, err
 	}
 	p, err := planPurge(f, o)
-	p.m = m
+	p.m, p.Teardown = m, h.Teardown(o.NoTeardown)
 	for i := range p.Agents {
 		p.Agents[i].Words = h.Words(s.Name, p.Agents[i].Name)
 	}
@@ -50,8 +50,8 @@ func directoriesOf(s *session.Session) []string {
 }
 
 // look looks at everything of a session that is in its repository.
-func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (err error) {
-	f.agents = lookAtAgents(ctx, m, f.fleet, app.AgentNames(s), false)
+func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (err error) {
+	f.agents = lookAtAgents(ctx, h, m, f.fleet, app.AgentNames(s), o)
 	f.landings = landing.CutShort(ctx, h, s)
 	if f.turns, err = agentsWithTurns(ctx, h, m, s); err != nil {
 		return err

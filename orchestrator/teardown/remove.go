@@ -25,6 +25,7 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 	if err != nil {
 		return Removal{}, err
 	}
+	m = m.Remembering()
 	r := Removal{m: m}
 	f, err := atRest(ctx, h, s, names, o.Force)
 	if err != nil {
@@ -32,7 +33,7 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 	}
 	var leaving []worktree.Plan
 	var agents []session.Agent
-	for _, found := range lookAtAgents(ctx, m, f, names, o.KeepWorktree) {
+	for _, found := range lookAtAgents(ctx, h, m, f, names, o) {
 		p, err := planAgent(found, o)
 		if err != nil {
 			return r, err

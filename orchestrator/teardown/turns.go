@@ -90,7 +90,7 @@ func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name strin
 			doomed[ref] = oid
 		}
 	}
-	if err := m.DeleteRefs(ctx, doomed); err != nil {
+	if err := m.Refs().Delete(ctx, doomed); err != nil {
 		return nil, err
 	}
 	for _, t := range plan {
@@ -124,7 +124,7 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 		turnSession := sessionName + "_" + agent
 		prefixes = append(prefixes, turn.RefPrefix(turnSession), turns.TagPrefix(turnSession))
 	}
-	return m.Refs(ctx, prefixes...)
+	return m.Refs().List(ctx, prefixes...)
 }
 
 // checksIn is the name under which the place where checks ran has refs, among those of agents; none where it has none.

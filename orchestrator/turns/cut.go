@@ -92,7 +92,7 @@ func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.
 				*f = counted
 			}
 		})
-		refs, err := t.M.Refs(ctx, TagPrefix(w.TurnSession))
+		refs, err := t.M.Refs().List(ctx, TagPrefix(w.TurnSession))
 		if err != nil {
 			return err
 		}

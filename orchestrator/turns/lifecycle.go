@@ -27,7 +27,7 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 	var skipped []int
 	atLeast := max(t.Dir.Highest(), t.Agent.TurnHighWater) + 1
 	for {
-		n, err := t.M.Claim(ctx, turn.ClaimPrefix(t.Agent.TurnSession), atLeast, head)
+		n, err := t.M.Refs().Claim(ctx, turn.ClaimPrefix(t.Agent.TurnSession), atLeast, head)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +88,9 @@ func LeftOut(notes []string) []string {
 
 // endMove ends a move of files that was cut short in the worktree, before the agent works on what it left; note says how.
 func (t *Recorder) endMove(ctx context.Context) (note string) {
-	ended, err := t.M.EndMoveIn(ctx, t.Agent.WorktreePath)
+	ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath)
 	switch {
-	case err != nil && t.M.Settled(ctx, t.Agent.WorktreePath) != nil:
+	case err != nil && t.M.Journals().Settled(ctx, t.Agent.WorktreePath) != nil:
 		return "the files are half moved: " + err.Error()
 	case err != nil || ended == nil:
 		return ""
@@ -103,9 +103,9 @@ func (t *Recorder) endMove(ctx context.Context) (note string) {
 func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string) {
 	if follows {
 		ended := turn.TurnRef(t.Agent.TurnSession, n-1)
-		refs, err := t.M.Refs(ctx, ended)
+		refs, err := t.M.Refs().List(ctx, ended)
 		if end := refs[ended]; err == nil && end != "" {
-			if _, err = t.M.CreateRef(ctx, turn.BeforeRef(t.Agent.TurnSession, n), end); err == nil {
+			if _, err = t.M.Refs().Create(ctx, turn.BeforeRef(t.Agent.TurnSession, n), end); err == nil {
 				return ""
 			}
 		}
@@ -131,7 +131,7 @@ func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) erro
 func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
 	ref := turn.TurnRef(t.Agent.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {
-		if _, err := t.M.CreateRef(ctx, ref, held.Snapshot); err == nil {
+		if _, err := t.M.Refs().Create(ctx, ref, held.Snapshot); err == nil {
 			return held.Commit, held.Snapshot, held.Message, "", nil
 		}
 		note = "the snapshot of its end is lost, a later one stands in for it"
@@ -155,7 +155,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	}
 	end := turn.End{Outcome: "success", Message: display.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
 	if start := one.Record().StartCommit; head != start {
-		message, err := t.M.LastMessage(ctx, t.Agent.WorktreePath, head, start)
+		message, err := t.M.Objects().LastMessage(ctx, t.Agent.WorktreePath, head, start)
 		if err != nil {
 			_ = one.Note("the message of the last commit cannot be read: " + err.Error())
 		}
@@ -189,7 +189,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 
 // tag makes the tag of a finished turn, on the commit of its result.
 func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
-	won, err := t.M.CreateRef(ctx, turn.TagRef(t.Agent.TurnSession, r.Number), r.CommitHash)
+	won, err := t.M.Refs().Create(ctx, turn.TagRef(t.Agent.TurnSession, r.Number), r.CommitHash)
 	if err == nil && !won {
 		err = fmt.Errorf("tag %s exists already", turn.TagName(t.Agent.TurnSession, r.Number))
 	}

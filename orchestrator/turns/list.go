@@ -47,7 +47,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	list := AgentTurns{Agent: w.Name, Turns: []Turn{}}
 	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
-	refs, err := m.Refs(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
+	refs, err := m.Refs().List(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
 	if err != nil {
 		return list, nil, err
 	}
@@ -62,7 +62,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
-		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Has(ctx, one.After) {
+		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Objects().Has(ctx, one.After) {
 			one.After = "" // somebody has deleted its ref, and git has collected it
 		}
 		if at, there := tags[r.Number]; there {
@@ -78,7 +78,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 		list.Turns = append(list.Turns, one)
 	}
 	if n := len(records); n > 0 {
-		if at := w.Rewound.At(records[n-1].Number); at != records[n-1].Number {
+		if at := w.Rewound.At(records[n-1].Number); at != records[n-1].Number && whereRewound(ctx, m, &w) {
 			list.RewoundTo, list.BackBy = &at, fmt.Sprint(w.Rewound.From)
 			last, undone := w.LastShift()
 			updated := last != nil && last.Kind == session.ShiftUpdate
@@ -87,7 +87,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			}
 		}
 	}
-	counts, err := m.CountChanges(ctx, pairs)
+	counts, err := m.Objects().CountChanges(ctx, pairs)
 	if err != nil {
 		return list, problems, err
 	}
@@ -97,6 +97,12 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 		}
 	}
 	return list, problems, nil
+}
+
+// whereRewound reports whether the worktree of an agent is still at the commit that a rewind has put it on.
+func whereRewound(ctx context.Context, m worktree.Manager, w *session.Agent) bool {
+	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
+	return err == nil && w.Rewound.Stands(head)
 }
 
 // ListGrace is how long a hook may still be at work on an end before a list shows that end without it.
@@ -162,7 +168,7 @@ func FinishedUpTo(list []Turn, number int) session.Finished {
 // LastSeen is the state that the user looked at last: the base, where there was no look yet.
 func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string, error) {
 	ref := turn.SeenRef(w.TurnSession)
-	refs, err := m.Refs(ctx, ref)
+	refs, err := m.Refs().List(ctx, ref)
 	if err != nil || refs[ref] == "" {
 		return w.BaseCommit, err
 	}
@@ -172,11 +178,18 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 // MarkSeen keeps what the user has looked at. Killed after the ref, it leaves turns to be reviewed that are seen, not the
 // other way round.
 func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look State) error {
-	if err := m.SetRef(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
+	saw, err := KeepSeen(ctx, h, m, w, look)
+	if err != nil {
 		return err
 	}
+	return h.UpdateAgent(ctx, sessionName, w.Name, saw)
+}
+
+// KeepSeen is MarkSeen for who saves the record anyway: saw is what the record of the agent gets.
+func KeepSeen(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, look State) (saw func(*session.Agent), err error) {
+	if err := m.Refs().Set(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
+		return nil, err
+	}
 	h.Step("seen.ref")
-	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) {
-		w.Seen, w.SeenCut = look.Finished, max(look.Last, w.SeenCut)
-	})
+	return func(w *session.Agent) { w.Seen, w.SeenCut = look.Finished, max(look.Last, w.SeenCut) }, nil
 }

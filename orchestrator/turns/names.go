@@ -84,7 +84,7 @@ func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error)
 
 // addRefs adds what paws of any home have made in a repository.
 func (space *Names) addRefs(ctx context.Context, m worktree.Manager) error {
-	refs, err := m.Refs(ctx, turn.HiddenPrefix, branchesOfPaw)
+	refs, err := m.Refs().List(ctx, turn.HiddenPrefix, branchesOfPaw)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (space *Names) addRefs(ctx context.Context, m worktree.Manager) error {
 			space.hidden[turnSession] = true
 		}
 	}
-	entries, err := m.List(ctx)
+	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) 
 		return nil, err
 	}
 	if !ok {
-		refs, err := m.Refs(ctx, "refs/tags/"+turn.TagPrefix)
+		refs, err := m.Refs().List(ctx, "refs/tags/"+turn.TagPrefix)
 		if err != nil {
 			return nil, err
 		}
@@ -240,11 +240,11 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 	for _, agent := range agents {
 		refs = append(refs, ref(agent))
 	}
-	known, err := m.Refs(ctx, refs...)
+	known, err := m.Refs().List(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
-	owner, err := m.BlobID(app.OwnerOf(s, ""))
+	owner, err := m.Objects().BlobID(app.OwnerOf(s, ""))
 	for _, agent := range agents {
 		if at := known[ref(agent)]; at == "" || at == owner {
 			own = append(own, agent)

@@ -35,7 +35,7 @@ func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit
 	}
 	head, err := t.head(ctx)
 	if err == nil {
-		_, err = t.M.CreateRef(ctx, turn.HeadRef(t.Agent.TurnSession, n), head)
+		_, err = t.M.Refs().Create(ctx, turn.HeadRef(t.Agent.TurnSession, n), head)
 	}
 	if err != nil {
 		note += fmt.Sprintf(" (%v)", err)
@@ -46,7 +46,7 @@ func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit
 // snapshot saves the worktree within the budget. Beyond it, or when it fails, there
 // is none, and the note says why: HEAD in its place would look like all there was.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.M.SnapshotWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
+	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
@@ -61,8 +61,23 @@ func scratch(h *app.App, s *session.Session, w *session.Agent) string {
 	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
 }
 
+// head returns the commit that HEAD of the agent's worktree is at. On a branch that has no commit, or that is gone, head returns the last
+// commit that HEAD was at, or the base of the agent: turns go on. A worktree that is gone is an error.
 func (t *Recorder) head(ctx context.Context) (string, error) {
-	return t.M.WorktreeHead(ctx, t.Agent.WorktreePath)
+	head, err := t.M.Refs().WorktreeHead(ctx, t.Agent.WorktreePath)
+	if err == nil {
+		return head, nil
+	}
+	last, there := t.M.Refs().LastHeadIn(t.Agent.WorktreePath)
+	if !there {
+		return "", err
+	}
+	for _, last := range []string{last, t.Agent.BaseCommit} {
+		if last != "" && t.M.Objects().Has(ctx, last) {
+			return last, nil
+		}
+	}
+	return "", err
 }
 
 // Force says whether --force was given, and to which command.
@@ -124,7 +139,7 @@ func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 
 // Now is a snapshot of the worktree as it is, kept by no ref.
 func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
-	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
+	snapshot, err := m.Snapshots().TakeWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
 	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
 		err = errs.New(errs.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
 			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)
@@ -140,7 +155,7 @@ func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 
 // LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
 func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
-	refs, err := t.M.Refs(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
+	refs, err := t.M.Refs().List(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
 	if err != nil {
 		return "", "", err
 	}
@@ -167,7 +182,7 @@ func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*
 		if w == nil || r.Turn < 1 {
 			continue
 		}
-		refs, err := m.Refs(ctx, turn.RefPrefix(w.TurnSession))
+		refs, err := m.Refs().List(ctx, turn.RefPrefix(w.TurnSession))
 		if err != nil {
 			return
 		}
@@ -176,7 +191,7 @@ func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*
 			of[r], pairs = pair, append(pairs, pair)
 		}
 	}
-	counts, err := m.CountChanges(ctx, pairs)
+	counts, err := m.Objects().CountChanges(ctx, pairs)
 	if err != nil {
 		return
 	}

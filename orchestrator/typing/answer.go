@@ -2,8 +2,6 @@ package typing
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -72,13 +70,12 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 		return nil, err
 	}
 	// Whoever holds the lock may be answering that question: the next one is not what this answer is for.
-	permission := ""
 	if id == "" {
 		first, err := t.drawn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		id, permission = first.ID, first.permission
+		id = first.ID
 		h.Step("answer.seen")
 	}
 	unlock, err := Lock(ctx, h, s, t.w)
@@ -90,11 +87,10 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	if err != nil {
 		return nil, err
 	}
-	next := permission != "" && asked.permission != "" && permission != asked.permission // in the same words
-	if asked.ID != id || next {
+	if !sameQuestion(id, asked.ID) {
 		return nil, t.refusal("asks something else by now: %s", asked.Text)
 	}
-	took, err := asked.pick(answer)
+	took, err := asked.pick(answer, sameForm(id, asked.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +106,9 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked, asked.Options[took])
 }
 
-// pick is the index of the option that an answer means, if it is the only one.
-func (a *Asked) pick(answer string) (int, error) {
+// pick is the index of the option that an answer means, if it is the only one. Numbers and words count only in the form of the
+// question that they were read from.
+func (a *Asked) pick(answer string, sameForm bool) (int, error) {
 	means := cli.Meaning(strings.ToLower(strings.TrimSpace(answer)))
 	if short := map[cli.Meaning]cli.Meaning{"y": cli.MeansYes, "n": cli.MeansNo}[means]; short != "" {
 		means = short
@@ -122,12 +119,12 @@ func (a *Asked) pick(answer string) (int, error) {
 			fitting = append(fitting, i)
 		}
 	}
-	if len(fitting) == 0 {
+	if len(fitting) == 0 && sameForm {
 		if n, err := strconv.Atoi(string(means)); err == nil && n >= 1 && n <= len(a.Options) {
 			fitting = []int{n - 1}
 		}
 	}
-	if len(fitting) == 0 {
+	if len(fitting) == 0 && sameForm {
 		for i, o := range a.Options {
 			if strings.EqualFold(strings.TrimSpace(answer), o.Label) {
 				fitting = append(fitting, i)
@@ -211,15 +208,10 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
 	asked := &Asked{Question: question, Agent: t.w.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%d %d %q", last.Number, last.WaitingSince.UnixNano(), question.Text)
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
 	}
-	for _, o := range question.Options {
-		fmt.Fprintf(sum, " %q %q", o.Label, o.About)
-	}
-	asked.ID = hex.EncodeToString(sum.Sum(nil)[:6])
+	asked.ID = asked.identity()
 	return asked, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// handedPatience is how long a CLI that has a prompt by its channel may take to begin with it.
+// handedPatience is how long a CLI that has a prompt, by its channel or out of its box, may take to begin with it.
 const handedPatience = 30 * time.Second
 
 // loginDialog is what a CLI shows that cannot answer any prompt yet.
@@ -20,7 +20,7 @@ func (t *sender) reach(ctx context.Context) bool {
 	if t.channel != nil {
 		return true
 	}
-	if t.silent || t.ready.Event && t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() {
+	if t.silent || t.ready.Event && !t.reports() {
 		return false
 	}
 	channel := t.cli.Channel(t.app.SpecFor(t.s, t.w, ""))

@@ -25,8 +25,10 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
 		case err != nil:
 			return err
-		case now.ID != asked.ID:
+		case !sameQuestion(asked.ID, now.ID):
 			return t.refusal("asks something else by now: %s", now.Text)
+		case !sameForm(asked.ID, now.ID):
+			return t.refusal("something else covers its question by now: %s", now.Text)
 		}
 		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o cli.Option) bool { return o.Selected })
 		key := want.Key
@@ -60,7 +62,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	for end := t.app.Now().Add(movePatience); t.app.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
-		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
+		if err != nil || !sameForm(asked.ID, now.ID) || !now.Options[from].Selected {
 			poll.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -75,7 +76,23 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	return t.enter(ctx)
 }
 
-// PaneWriter types what is delivered to a parent into the parent's pane.
+// Confirm waits until a prompt that was typed has arrived; when that does not come to pass, Enter may have been lost and is
+// pressed once more, unless a turn has begun since.
+func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.Agent, prompt string, arrived, begun func() bool) bool {
+	for try := range 2 {
+		if poll.Until(ctx, min(k.Patience, 20*time.Millisecond), k.Patience, arrived) {
+			return true
+		}
+		if try == 0 && ctx.Err() == nil && !begun() {
+			if err := k.Again(ctx, s, w, prompt); err != nil {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// PaneWriter types what paw was asked to type later into the pane of an agent.
 type PaneWriter struct {
 	// Panes lists the panes of the session's server.
 	Panes observe.AskPanes

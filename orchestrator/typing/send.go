@@ -3,6 +3,7 @@ package typing
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -17,6 +18,37 @@ import (
 // confirmPatience is how long send waits for the event that says that the prompt arrived, and for a second Enter to help.
 const confirmPatience = 5 * time.Second
 
+// A CLI whose screen changes within readStep still reads a long prompt, for up to readFactor times of what it may need for one of that
+// length: beside other programs it gets a part of a processor.
+const (
+	readStep   = 15 * time.Second
+	readFactor = 4
+)
+
+// reader tells how long a CLI is waited for that reads a prompt: until a time, and then as long as its screen changes.
+type reader struct {
+	until   time.Time
+	atMost  time.Duration // behind until
+	looked  time.Time
+	shown   string
+	changes bool
+}
+
+// on reports whether it is to be waited for; shows is what the screen shows now.
+func (r *reader) on(now time.Time, shows func() string) bool {
+	if now.Before(r.until) {
+		return true
+	}
+	if !now.Before(r.until.Add(r.atMost)) {
+		return false
+	}
+	if now.Sub(r.looked) >= readStep {
+		text := shows()
+		r.looked, r.shown, r.changes = now, text, text != r.shown
+	}
+	return r.changes
+}
+
 // Sent is how a prompt arrived.
 type Sent struct {
 	Agent  string
@@ -29,6 +61,33 @@ type Sent struct {
 // Send types a prompt, waits until the CLI takes it where that is asked for,
 // and returns how it arrived.
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
+	return send(ctx, h, s, agentName, sending{prompt, wait, func() bool { return true }, func(sent *Sent) error {
+		if sent.Queued {
+			return h.KeepQueued(s.Name, agentName, prompt)
+		}
+		return nil
+	}})
+}
+
+// SendAgain is Send of a prompt that the CLI has dropped; it returns nil where another paw has sent that meanwhile.
+func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
+	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
+		if sent.Queued {
+			return h.QueuedAgain(one)
+		}
+		return os.Remove(one.Path)
+	}})
+}
+
+// sending is how a prompt is sent.
+type sending struct {
+	prompt string
+	wait   bool
+	still  func() bool       // whether it is to be sent at all; nobody else types while this and keep run
+	keep   func(*Sent) error // once it is sent
+}
+
+func send(ctx context.Context, h *app.App, s *session.Session, agentName string, o sending) (*Sent, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
@@ -41,7 +100,7 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	if err != nil {
 		return nil, err
 	}
-	t, err := senderFor(h, s, w, cli, prompt)
+	t, err := senderFor(h, s, w, cli, o.prompt)
 	if err != nil {
 		return nil, errs.New(errs.Usage, "%w", err)
 	}
@@ -50,6 +109,9 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 		return nil, err
 	}
 	defer unlock()
+	if !o.still() {
+		return nil, nil
+	}
 	// Whoever typed before may have begun the conversation that the prompt is looked for in.
 	if t.s, err = h.Load(s.Name); err != nil {
 		return nil, err
@@ -66,14 +128,12 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
-	if own || !wait {
-		return sent, nil
+	if !own && o.wait {
+		if err := t.confirm(ctx, sent); err != nil {
+			return sent, err
+		}
 	}
-	err = t.confirm(ctx, sent)
-	if err == nil && sent.Queued {
-		err = h.KeepQueued(s.Name, agentName, prompt)
-	}
-	return sent, err
+	return sent, o.keep(sent)
 }
 
 // Lock waits until no other paw types a prompt into the pane of the agent.
@@ -89,7 +149,8 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 		patience, t.heard = handedPatience, true
 	}
 	for try := range 2 {
-		for deadline := t.app.Now().Add(patience); t.app.Now().Before(deadline) && ctx.Err() == nil; {
+		reads := reader{until: t.app.Now().Add(patience), atMost: readFactor * t.long}
+		for reads.on(t.app.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
 			t.countEarlier()
 			if t.arrived(ctx, sent) {
 				t.settled()
@@ -108,6 +169,8 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 			if err := t.enter(ctx); err != nil {
 				return err
 			}
+		} else if t.filled && t.reports() { // the CLI took it out of its box
+			patience = handedPatience + t.long
 		}
 	}
 	if one := t.otherTurn(); one != nil {
@@ -115,6 +178,9 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	}
 	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
 }
+
+// reports reports whether the hooks of the CLI have reported in this launch: they will tell of a prompt that it took.
+func (t *sender) reports() bool { return !t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() }
 
 // arrived reports whether the prompt arrived as it was sent, and writes into sent how.
 func (t *sender) arrived(ctx context.Context, sent *Sent) bool {

@@ -381,6 +381,15 @@ func (t *sender) taken(ctx context.Context) bool {
 	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
 }
 
+// onScreen is what the pane shows, "" where it cannot be seen.
+func (t *sender) onScreen(ctx context.Context) string {
+	shot, err := t.client.Look(ctx, t.program)
+	if err != nil {
+		return ""
+	}
+	return shot.Text
+}
+
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *sender) isEmpty(ctx context.Context) bool {
 	box, err := t.see(ctx)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"paw/config/lazyregexp"
 )
 
 // ErrNotInstalled means that there is no git on PATH.
@@ -44,6 +46,18 @@ func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text)
 // CorruptIndex reports whether git could not read the index of the checkout that it ran in.
 func (e *Error) CorruptIndex() bool {
 	return e.Said("index file corrupt") || e.Said("index file smaller than expected")
+}
+
+// filterRefused is what git says of a file that a filter cannot convert which the user requires, in either direction.
+var filterRefused = lazyregexp.New(`(?m)^fatal: .*: (?:clean|smudge) filter '?(.+?)'? failed$`)
+
+// RefusingFilter returns the name of the filter.NAME.required that could not convert a file, "" where it is something else.
+func (e *Error) RefusingFilter() string {
+	found := filterRefused.FindStringSubmatch(e.Stderr)
+	if found == nil {
+		return ""
+	}
+	return found[1]
 }
 
 // ExitCode returns the exit code of the git command behind err, -1 for any

@@ -285,3 +285,40 @@ func TestUsageIsShown(t *testing.T) {
 		}
 	}
 }
+
+// On the smallest usual terminal most of twelve agents are seen, each in a line with what it is about.
+func TestTwelveAgentsOnASmallTerminal(t *testing.T) {
+	var board Board
+	for i, g := range []Group{NeedsYou, NeedsYou, NeedsYou, NeedsYou, ToReview, ToReview, ToReview, Working, Working, Quiet, Quiet, Quiet} {
+		a := agent(fmt.Sprintf("agent%d", i+1), "claude", g, "limited until 18:30", display.Yellow, "12", fmt.Sprintf("task %d of the day", i+1))
+		a.Number, a.Urgency = i+1, i
+		board.Agents = append(board.Agents, a)
+	}
+	seen := 0
+	for line := range strings.Lines(screenOf(opened(&played{}, board, Options{}, 80, 24))) {
+		if strings.Contains(line, "limited until") && strings.Contains(line, "  task ") {
+			seen++
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d agents are seen", seen)
+	}
+}
+
+// g is about all whose turns were cut where that of the selected agent was not: it stands right behind a recovery.
+func TestGoOnForOthers(t *testing.T) {
+	board := fiveAgents()
+	for i := range board.Agents {
+		a := &board.Agents[i]
+		a.Asks, a.Cut = false, a.Name == "api" || a.Name == "docs"
+	}
+	paw := &played{}
+	m := typed(opened(paw, board, Options{}, 120, 35), "3", "g")
+	if got := screenOf(m); !strings.Contains(got, "tell api, docs to go on?") || !strings.Contains(got, "a all 2 whose turns were cut") {
+		t.Errorf("not asked:\n%s", got)
+	}
+	typed(m, "a")
+	if want := "send shop/api,docs -- go on"; len(paw.ran) == 0 || paw.ran[len(paw.ran)-1] != want {
+		t.Errorf("ran %q, want %s", paw.ran, want)
+	}
+}

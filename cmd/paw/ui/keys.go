@@ -267,8 +267,14 @@ const goOn = "go on"
 // askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
 func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
 	all := m.cutAgents(a.Session)
-	if !a.Cut {
+	if !a.Cut && len(all) == 0 {
 		m.say(true, "no turn of %s was cut", a.Name)
+		return m, nil
+	}
+	if !a.Cut { // the others are meant
+		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
+			choose: map[string]string{"a": a.Session + "/" + strings.Join(all, ",")},
+			done:   func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
 		return m, nil
 	}
 	keys := "y " + a.Name + " goes on"

@@ -11,7 +11,7 @@ const (
 	focusBeside   = 160 // from here also while a page has the keys
 	leastList     = 50  // columns of a list with the detail beside it
 	mostList      = 100
-	mostListBelow = 60 // per cent of the lines that the list may take with the detail below it
+	mostListBelow = 67 // per cent of the lines that the list may take with the detail below it
 	leastDetail   = 5  // lines of a detail below the list
 	leastHeight   = 14 // below it there is no room for a detail
 )

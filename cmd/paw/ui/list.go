@@ -30,6 +30,7 @@ const (
 
 const (
 	leastAbout = 30 // columns that a row needs to say what it is about, else that has a line of its own or none
+	tightAbout = 16 // where no agent has a second line
 	leastName  = 8
 	mostName   = 28
 	gap        = "  "
@@ -68,8 +69,9 @@ func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
 	return c
 }
 
-// columnWidths are the widths of the columns, 0 for those that are left out, and what is left for the last one.
-func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [columnsOfRow]int, about int) {
+// columnWidths are the widths of the columns, 0 for those that are left out, and what is left for the last one. Where the list is
+// tight, that one is worth more than most others.
+func (m Model) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
 	for _, row := range rows {
 		for k, text := range row {
 			widths[k] = max(widths[k], m.Width(text))
@@ -89,22 +91,26 @@ func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [col
 	if widths[colTokens] = 0; tokens > 0 && width-total()-len(gap) < leastAbout || width-total()-tokens-2*len(gap) >= leastAbout {
 		widths[colTokens] = tokens // it takes no room from what an agent is about
 	}
+	least := leastAbout
+	if tight {
+		least = tightAbout
+	}
 	for _, k := range dropped {
-		if total() > width {
+		if total() > width || tight && k != colNumber && k != colTurn && width-total()-len(gap) < least {
 			widths[k] = 0
 		}
 	}
 	if over := total() - width; over > 0 {
 		widths[colName] = max(widths[colName]-over, min(leastName, widths[colName]))
 	}
-	if about = width - total() - len(gap); about < leastAbout {
+	if about = width - total() - len(gap); about < least {
 		about = 0
 	}
 	return widths, about
 }
 
 // listLines is the list. What agents are about has a second line each where there is no column for it and the height
-// allows; those that need the user have it always.
+// allows; those that need the user have it as long as all agents are seen with it.
 func (m Model) listLines(width, height int) []listLine {
 	agents := m.rows
 	rows := make([][columnsOfRow]string, len(agents))
@@ -112,18 +118,19 @@ func (m Model) listLines(width, height int) []listLine {
 	for i, a := range agents {
 		rows[i] = m.cells(a, several)
 	}
-	widths, about := m.columnWidths(rows, width)
-	roomy := m.roomyHeight(agents) <= height
+	roomy := m.roomyHeight(agents, true) <= height
+	tight := m.roomyHeight(agents, false) > height
+	widths, about := m.columnWidths(rows, width, tight)
 	var lines []listLine
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
-			if i > 0 && (roomy || about > 0) {
+			if i > 0 && (roomy || about > 0 && !tight) {
 				lines = append(lines, listLine{agent: -1})
 			}
 			lines = append(lines, listLine{m.heading(agents, a.Group), -1})
 		}
 		lines = append(lines, listLine{m.row(a, rows[i], widths, about, width), i})
-		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou) {
+		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou && !tight) {
 			lines = append(lines, listLine{m.below(a, width), i})
 		}
 	}
@@ -140,18 +147,21 @@ func (m Model) severalSessions() bool {
 	return false
 }
 
-// roomyHeight is how many lines the list has with everything.
-func (m Model) roomyHeight(agents []Agent) int {
+// roomyHeight is how many lines the list has with everything or, without all, with second lines for those alone that need the
+// user and no line between groups.
+func (m Model) roomyHeight(agents []Agent, all bool) int {
 	lines := 0
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
-			lines += 2
+			if lines++; all && i > 0 {
+				lines++
+			}
 		}
-		if lines++; a.About != "" {
+		if lines++; a.About != "" && (all || a.Group == NeedsYou) {
 			lines++
 		}
 	}
-	return lines - 1
+	return lines
 }
 
 // heading names a group and counts it.
@@ -165,11 +175,11 @@ func (m Model) heading(agents []Agent, g Group) string {
 	return m.paint(groupNames[g], bold) + " " + m.paint(fmt.Sprint(n), m.groupStyle(g))
 }
 
-// row is an agent's line. The selected one is a bar, so that it is seen without colours, too.
+// row is an agent's line. The selected one is a bar: with the colours of all rows or, without colours, inverse.
 func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
 	selected := a.Key() == m.selected
 	paint := m.paint
-	if selected {
+	if selected && !m.colour { // a style would end the bar
 		paint = func(text, _ string) string { return text }
 	}
 	var line strings.Builder
@@ -211,7 +221,10 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		line.WriteString(m.Cut(a.About, about))
 	}
 	text := m.Cut(strings.TrimRight(line.String(), " "), width)
-	if selected {
+	switch {
+	case selected && m.colour:
+		return display.OnBar(m.Fill(text, width))
+	case selected:
 		return "\x1b[7m" + m.Fill(text, width) + "\x1b[m"
 	}
 	return text

@@ -151,6 +151,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 				e.Background++
 			}
 		}
+		e.Subagents += reported(p.TranscriptPath)
 	case "StopFailure":
 		await(p.TranscriptPath, p.PromptID)
 		if p.Error == "rate_limit" {
@@ -160,8 +161,12 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// flush is how long after a hook the transcript may not have the prompt that the hook is about.
-const flush = 300 * time.Millisecond
+// How long after a hook the transcript may not have what the hook is about: the prompt, and the error with the limit that ended the
+// turn. claude goes on writing while the hook runs, and takes seconds for it where many programs run.
+const (
+	flush      = 300 * time.Millisecond
+	flushLimit = 10 * time.Second
+)
 
 // await waits until the transcript has a line of the turn, which may have begun without a hook. In the first turn of
 // a conversation the file may not be there yet.
@@ -182,7 +187,7 @@ func await(path, id string) {
 // limitIn is the usage limit that the newest error in a transcript is about, which has those words; nil for none. claude may
 // write it down a moment after it has called the hook.
 func limitIn(path, words string) (limit *turn.Limit) {
-	poll.Until(context.Background(), poll.Tick, flush, func() bool {
+	poll.Until(context.Background(), poll.Tick, flushLimit, func() bool {
 		var found turnLine
 		_ = records.EachBack(path, func(line turnLine) bool {
 			if !line.IsSidechain && (line.IsAPIErrorMessage || line.PromptSource != "") {

@@ -60,7 +60,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		seen.Elsewhere = entry.Cwd
 	}
 	switch {
-	case entry.Status == "busy", ok && !settled && (told.wait > 0 || awaitsSubagents(last)): // between two turns it is idle for a moment
+	case entry.Status == "busy", ok && !settled && told.wait > 0, ok && told.ended == nil && reports(entry, last): // idle for a moment between two turns
 		seen.Busy = true
 		return seen, nil
 	case entry.Status == "waiting":
@@ -86,11 +86,6 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		seen.Ended.Kind, seen.Ended.Message = turn.KindEnd, last.Held.Message
 	}
 	return seen, nil
-}
-
-// awaitsSubagents reports whether subagents still worked for the open turn when claude had answered.
-func awaitsSubagents(last *turn.Record) bool {
-	return records.IsOpen(last) && last.Held != nil && last.Held.Subagents > 0
 }
 
 // told is what the transcript of the turn last tells, nothing without one.

@@ -13,19 +13,20 @@ import (
 
 // turnLine is what a line of the transcript says about turns.
 type turnLine struct {
-	Type              string    `json:"type"`
-	Subtype           string    `json:"subtype"`
-	PromptID          string    `json:"promptId"`
-	PromptSource      string    `json:"promptSource"`                // typed, queued, or system: claude prompts itself
-	Operation         string    `json:"operation"`                   // on the queue of prompts
-	HookCount         int       `json:"hookCount"`                   // of a stop_hook_summary
-	Subagents         int       `json:"pendingBackgroundAgentCount"` // that work on, of a turn_duration
-	Timestamp         time.Time `json:"timestamp"`
-	IsMeta            bool      `json:"isMeta"`
-	IsSidechain       bool      `json:"isSidechain"`
-	IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
-	Error             string    `json:"error"`
-	APIError          string    `json:"apiError"` // of version 2.1.330 and later
+	Type              string          `json:"type"`
+	Subtype           string          `json:"subtype"`
+	PromptID          string          `json:"promptId"`
+	PromptSource      string          `json:"promptSource"`                // typed, queued, or system: claude prompts itself
+	Operation         string          `json:"operation"`                   // on the queue of prompts
+	Content           json.RawMessage `json:"content"`                     // that waits in that queue
+	HookCount         int             `json:"hookCount"`                   // of a stop_hook_summary
+	Subagents         int             `json:"pendingBackgroundAgentCount"` // that work on, of a turn_duration
+	Timestamp         time.Time       `json:"timestamp"`
+	IsMeta            bool            `json:"isMeta"`
+	IsSidechain       bool            `json:"isSidechain"`
+	IsAPIErrorMessage bool            `json:"isApiErrorMessage"`
+	Error             string          `json:"error"`
+	APIError          string          `json:"apiError"` // of version 2.1.330 and later
 	QuotaLimits       struct {
 		Status   string `json:"status"`
 		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
@@ -38,9 +39,9 @@ type turnLine struct {
 // interrupted begins what claude writes in the user's name after an Esc or a denied permission.
 const interrupted = "[Request interrupted by user"
 
-// reported is how much later than its lines a prompt may be reported. Those of what claude adds to it come behind
+// reportedWithin is how much later than its lines a prompt may be reported. Those of what claude adds to it come behind
 // its own, with earlier times.
-const reported = 10 * time.Second
+const reportedWithin = 10 * time.Second
 
 // toldTurns is what a transcript tells of a turn, and of the turns behind it that no hook has reported. Claude 2.1.330
 // reports a prompt that waits when it is typed, and not when it begins to work on it.
@@ -79,7 +80,7 @@ func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 		}
 		mine := records.IsOpen(last) && line.PromptID != "" && slices.Contains(ids, line.PromptID)
 		if !mine && line.Timestamp.Before(from) {
-			return line.Timestamp.After(from.Add(-reported))
+			return line.Timestamp.After(from.Add(-reportedWithin))
 		}
 		lines = append(lines, line)
 		return true

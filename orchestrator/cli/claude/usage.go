@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"paw/orchestrator/cli"
@@ -30,7 +29,7 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	if err != nil {
 		return nil, err
 	}
-	subagents, _ := filepath.Glob(filepath.Join(cli.GlobQuote(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
+	subagents, _ := filepath.Glob(filepath.Join(cli.GlobQuote(subagentFiles(path)), "*.jsonl"))
 	uses, err := records.UsesIn(append([]string{path}, subagents...), func(l line) (id string, u cli.Use) {
 		if l.Type != "assistant" {
 			return "", cli.Use{}

@@ -88,7 +88,7 @@ func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLI
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
 		Metered: true, Resume: "exact, by id",
-		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true,
+		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true, SilentErrors: true,
 	}
 }
 

@@ -78,6 +78,7 @@ var cut = []screens.Dialog{
 // dialogs are told by their words. The first that fits names the dialog.
 var dialogs = []screens.Dialog{
 	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
+	screens.Asks(`^  Approaching rate limits\n\s*Switch to (\S+) `, "asks whether to switch to $1, near its rate limits"),
 	screens.Asks(`Select Model`, "asks to choose a model"),
 	screens.Asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
 	screens.AsksInTurn(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -67,9 +68,27 @@ func readSet(folder string) (set, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
+	missed, err := names(folder, "plan")
+	if err != nil {
+		return s, err
+	}
+	done, err := names(folder, "done")
+	if err != nil {
+		return s, err
+	}
+	missed = slices.DeleteFunc(missed, func(name string) bool { return slices.Contains(done, name) })
 	tests, err := readTests(bytes.NewReader(results))
-	s.table = newTable(tests)
+	s.table = newTable(tests, missed)
 	return s, err
+}
+
+// names are the words of a file of a set, none where the file is not there.
+func names(folder, file string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(folder, file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.Fields(string(text)), err
 }
 
 // print shows the scenarios of a set and what its failures said first. It reports whether something is wrong.
@@ -98,10 +117,13 @@ func (s set) print(w io.Writer) bool {
 			fmt.Fprintf(w, "    %s\n", line)
 		}
 	}
+	if len(s.table.missed) > 0 {
+		fmt.Fprintf(w, "\nFAIL %s: never began: %s\n", s.name, strings.Join(s.table.missed, ", "))
+	}
 	if s.table.ran == 0 {
 		fmt.Fprintf(w, "FAIL %s: no test of a CLI ran\n", s.name)
 	}
-	return len(s.table.failed) > 0 || s.table.ran == 0
+	return len(s.table.failed)+len(s.table.missed) > 0 || s.table.ran == 0
 }
 
 func (t *test) title() string { return cmp.Or(t.name, "all") }

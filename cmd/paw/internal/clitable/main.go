@@ -3,8 +3,8 @@
 //	go test -json ... | clitable watch FILE    a line for each test that ends; the events are added to FILE
 //	clitable close LOG FOLDER...               the closing tables; the output of failed tests goes to LOG
 //
-// A FOLDER is of one set of versions, which is named like it. It has results.json, the events of go test, and facts, a
-// name and a value per line: `node`, the version of each CLI, `load`, `seconds`, or `same` with another set that has the
+// A FOLDER is of one set of versions, which is named like it. It has results.json, the events of go test, plan and done, the names
+// of the tests that were to run and of those that had their turn, and facts, a name and a value per line: `node`, the version of each CLI, `load`, `seconds`, or `same` with another set that has the
 // same versions, in place of results. The exit status is 1 when a test failed or a set has no test that ran.
 package main
 

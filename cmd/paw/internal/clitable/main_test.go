@@ -151,6 +151,37 @@ FAIL pinned TestOther (62 s)
 	}
 }
 
+// TestClosingCut: where the tests were ended before all had begun, the table names what did not run.
+func TestClosingCut(t *testing.T) {
+	root := t.TempDir()
+	dir := aSet(t, root, "pinned", facts, events(t,
+		"run TestCLIs", "run TestCLIs/claude", "run TestCLIs/claude/commit", "pass TestCLIs/claude/commit", "pass TestCLIs/claude", "pass TestCLIs"))
+	for file, names := range map[string]string{
+		"plan": "TestCLIs/claude\nTestCLIs/codex\nTestCLIs/qwen\nTestCLIsUsage/claude\nTestCLIsUsage/qwen\nTestCLIsFamily\n",
+		"done": "TestCLIs/codex\n", // has no such scenario
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(names), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := run([]string{"close", filepath.Join(root, "log"), dir}, nil, &out); !errors.Is(err, errFailed) {
+		t.Errorf("%v", err)
+	}
+	got, _, _ := strings.Cut(out.String(), "\nversion ")
+	want := `
+pinned
+scenario      claude   codex  opencode  gemini  qwen     copilot
+CLIs: commit  ok 62s   -      -         -       not run  -
+CLIsUsage     not run  -      -         -       not run  -
+
+FAIL pinned: never began: TestCLIs/qwen, TestCLIsUsage/claude, TestCLIsUsage/qwen, TestCLIsFamily
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestClosingNothing: a set of which nothing ran is not green, nor is one that was not built.
 func TestClosingNothing(t *testing.T) {
 	root := t.TempDir()

@@ -20,13 +20,14 @@ type row struct {
 type table struct {
 	clis   []string
 	rows   []*row
-	others []*test // failed ones that are of no CLI
-	failed []*test // without those that only contain a failed one
-	ran    int     // tests of CLIs that ended, skipped ones included
+	others []*test  // failed ones that are of no CLI
+	failed []*test  // without those that only contain a failed one
+	missed []string // that were to run, and never began
+	ran    int      // tests of CLIs that ended, skipped ones included
 }
 
-// newTable sorts the tests by scenario and CLI.
-func newTable(tests []*test) table {
+// newTable sorts the tests by scenario and CLI. Those that were to run and had no turn are missed, unless some of them is known.
+func newTable(tests []*test, missed []string) table {
 	t := table{}
 	for _, looked := range cli.LookedAts() {
 		t.clis = append(t.clis, looked.CLI)
@@ -51,7 +52,30 @@ func newTable(tests []*test) table {
 		}
 	}
 	t.markNotRun(tests)
+	for _, name := range missed {
+		if !slices.ContainsFunc(tests, func(one *test) bool { return one.name == name }) {
+			t.miss(name)
+		}
+	}
 	return t
+}
+
+// miss takes a test that never began, with all that it has for its CLI in the tests of the others.
+func (t *table) miss(name string) {
+	t.missed = append(t.missed, name)
+	group, cli, ofCLI := strings.Cut(name, "/")
+	if !ofCLI {
+		return
+	}
+	inGroup := func(r *row) bool { return r.group == group }
+	if !slices.ContainsFunc(t.rows, inGroup) {
+		t.row(&test{name: name}, strings.TrimPrefix(group, "Test"))
+	}
+	for _, r := range t.rows {
+		if inGroup(r) && r.cells[cli] == resultNone {
+			r.cells[cli] = resultNotRun
+		}
+	}
 }
 
 // blamed reports whether a test stands for itself: it has no subtests, or failed although none of them did.

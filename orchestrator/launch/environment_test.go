@@ -1,4 +1,4 @@
-package orchestrator
+package launch
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 // Where the environment of the parent's CLI cannot be read, a child gets that of
 // the command which its parent runs, without what the CLI has put there and with
 // a PATH on which the CLI is. (testdata/script/spawn.txtar has the other case.)
-func TestAsParentInASandbox(t *testing.T) {
+func TestAsAgentInASandbox(t *testing.T) {
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", CLI: "mine", Command: []string{"/opt/clis/mine", "--flag"}}}}
 	h := &app.App{
 		Paths:  config.Paths{StateDir: t.TempDir()},
@@ -36,7 +36,7 @@ func TestAsParentInASandbox(t *testing.T) {
 		{[]string{"KEY=x"}, []string{"KEY=x", "PATH=/opt/clis"}},
 	} {
 		h.Env = c.env
-		other, err := asParent(h, s, &s.Agents[0])
+		other, err := AsAgent(h, s, &s.Agents[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+func newBlame(a *invocation) *cobra.Command {
+	var o orchestrator.BlameOptions
+	here := false
+	cmd := &cobra.Command{
+		Use:   "blame [AGENT[@N]] FILE[:LINE[-LINE]]",
+		Short: "Say which turn or commit each line of a file came with",
+		Long: exits(`Say of each line of a file in which turn of which agent it came, committed or not, or with
+which commit. Without AGENT it is the file as it is in your checkout, with what has landed
+told by its turns; in an agent's worktree, or with AGENT, it is that agent's file, as it is
+now or was at the end of turn N. What changed in a worktree between two turns is "you";
+what you type while a turn runs counts for the turn. FILE:LINE tells all about one line.`, exitUsage, exitNotFound),
+		Example: `  paw blame src/main.go
+  paw blame claude src/main.go:10-20
+  paw blame claude@3 src/main.go:12`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.blame(cmd, o, args, here) },
+	}
+	cmd.Flags().BoolVar(&here, "here", false, "the file of this checkout, also in an agent's worktree")
+	cmd.Flags().BoolVarP(&o.IgnoreSpace, "ignore-space", "w", false, "lines that differ in white space alone are the same")
+	a.addJSON(cmd)
+	a.addSession(cmd)
+	return cmd
+}
+
+var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)
+
+// blame is paw blame.
+func (a *invocation) blame(cmd *cobra.Command, o orchestrator.BlameOptions, args []string, here bool) error {
+	o.File = args[len(args)-1]
+	one := false
+	if found := fileAndLines.FindStringSubmatch(o.File); found != nil {
+		if _, err := os.Lstat(o.File); err != nil {
+			o.File, one = found[1], found[3] == "" || found[3] == found[2]
+			o.Lines = found[2] + "," + found[2]
+			if !one {
+				o.Lines = found[2] + "," + found[3]
+			}
+		}
+	}
+	h, s, err := a.blamed(cmd, &o, args[:len(args)-1], here)
+	if err != nil {
+		return err
+	}
+	lines, err := orchestrator.Blame(cmd.Context(), h, s, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json:
+		return a.printJSON(blameView(o.File, lines))
+	case one && len(lines) == 1:
+		a.printLine(lines[0])
+		return nil
+	}
+	return a.paged(cmd.Context(), h, func() error {
+		rows := [][]cell{heads("TURN", "CLI", "WHEN", "PROMPT", "", "LINE")}
+		for _, line := range lines {
+			cli, prompt := "", ""
+			if line.Origin != nil {
+				cli, prompt = line.Origin.CLI, firstWords(line.Origin.Prompt)
+			}
+			rows = append(rows, texts(bringer(line), cli, line.At.Local().Format(time.DateOnly), prompt, fmt.Sprint(line.Line), line.Text))
+		}
+		a.printTable(a.stdout, "", rows)
+		return nil
+	})
+}
+
+// blamed finds the session, and the agent whose file is meant.
+func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, agent []string, here bool) (*app.App, *session.Session, error) {
+	if len(agent) == 1 && here {
+		return nil, nil, usagef(cmd, "--here takes no agent")
+	}
+	if len(agent) == 1 {
+		h, s, name, number, err := a.agentAndTurn(cmd, agent)
+		o.Agent, o.Turn, o.File = name, number, filepath.Clean(o.File)
+		return h, s, err
+	}
+	h, s, err := a.session(cmd)
+	if err == nil && !here {
+		o.Agent, o.File = orchestrator.AgentHere(h, s, o.File)
+	}
+	return h, s, err
+}
+
+// promptWidth is how much of a prompt a line of a table shows.
+const promptWidth = 32
+
+func firstWords(prompt string) string {
+	line, _, _ := strings.Cut(prompt, "\n")
+	if runes := []rune(line); len(runes) > promptWidth {
+		return string(runes[:promptWidth-1]) + "…"
+	}
+	return line
+}
+
+// bringer says who brought a line.
+func bringer(line orchestrator.Blamed) string {
+	o := line.Origin
+	switch {
+	case line.By == orchestrator.ByUncommitted:
+		return "not committed"
+	case o == nil:
+		return line.Commit[:7] + " " + line.Author
+	case o.By == orchestrator.ByYou && o.Before == 0:
+		return "you, since"
+	case o.By == orchestrator.ByYou:
+		return fmt.Sprintf("you, before %d", o.Before)
+	case o.First < o.Turn:
+		return fmt.Sprintf("%s/%s %d-%d", o.Session, o.Agent, o.First, o.Turn)
+	}
+	return fmt.Sprintf("%s/%s %d", o.Session, o.Agent, o.Turn)
+}
+
+// printLine tells all about one line.
+func (a *invocation) printLine(line orchestrator.Blamed) {
+	out := forReading(a.stdout)
+	fmt.Fprintf(out, "%d  %s\n%s, %s\n", line.Line, line.Text, bringer(line), line.At.Local().Format(time.DateTime))
+	o := line.Origin
+	if o == nil || o.By != orchestrator.ByTurn {
+		return
+	}
+	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(o.Prompt))
+	if answer := strings.TrimSpace(o.Message); answer != "" {
+		fmt.Fprintf(out, "\n%s\n", firstWords(answer))
+	}
+	name := errs.Quote(o.Session + "/" + o.Agent)
+	fmt.Fprintf(out, "\npaw log %s --turn %d\npaw diff %s %d\n", name, o.Turn, name, o.Turn)
+}
+
+type blameJSON struct {
+	Version int             `json:"version"`
+	File    string          `json:"file"`
+	Lines   []blameLineJSON `json:"lines"`
+}
+
+type blameLineJSON struct {
+	Line       int       `json:"line"`
+	Text       string    `json:"text"`
+	By         string    `json:"by"`
+	Session    *string   `json:"session"`
+	Agent      *string   `json:"agent"`
+	CLI        *string   `json:"cli"`
+	Turn       *int      `json:"turn"`
+	TurnFirst  *int      `json:"turn_first"`
+	BeforeTurn *int      `json:"before_turn"`
+	Prompt     *string   `json:"prompt"`
+	Commit     *string   `json:"commit"`
+	Author     *string   `json:"author"`
+	At         time.Time `json:"at"`
+}
+
+func blameView(file string, lines []orchestrator.Blamed) blameJSON {
+	view := blameJSON{Version: 1, File: file, Lines: []blameLineJSON{}}
+	for _, line := range lines {
+		one := blameLineJSON{Line: line.Line, Text: line.Text, By: string(line.By), At: line.At}
+		if o := line.Origin; o != nil {
+			one.Session, one.Agent, one.CLI, one.Prompt = orNull(o.Session), orNull(o.Agent), orNull(o.CLI), orNull(o.Prompt)
+			one.Turn, one.TurnFirst, one.BeforeTurn = orNull(o.Turn), orNull(o.First), orNull(o.Before)
+		} else if line.By == orchestrator.ByCommit {
+			one.Commit, one.Author = orNull(line.Commit), orNull(line.Author)
+		}
+		view.Lines = append(view.Lines, one)
+	}
+	return view
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"paw/config/lazyregexp"
+)
+
+// helpWidth is how many columns a line of help takes at most.
+const helpWidth = 80
+
+// helpGroups are the commands as paw --help lists them.
+var helpGroups = []struct{ head, commands string }{
+	{"START", "start add attach recover"},
+	{"LOOK", "ui status turns diff log"},
+	{"TALK", "send answer wait"},
+	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
+}
+
+// rootHelp is paw --help: examples, the commands by what one wants, exit codes last.
+const rootHelp = `Several AI coding CLIs at once on one repository: each gets a git branch, a
+worktree and a tmux pane. After a crash everything comes back.
+
+EXAMPLES
+  paw start --cli claude,codex    two branches, two worktrees, two panes
+  paw land claude                 what it has done, into your branch
+  paw recover                     after a crash: same panes, same conversations
+`
+
+const rootHelpEnd = `MORE         queue run seen review next check forecast bisect update pr blame
+FOR AGENTS   spawn, done (paw help agents)   WORKTREES  path sh env setup
+PAW ITSELF   clis, config, usage, host, doctor, tmux, completion, version
+TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
+
+Without a command it is paw ui where a session exists. %s COMMAND
+--help says more. --color auto|always|never and --no-pager go with each command.
+
+EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work; the others are
+in paw help exit-codes
+`
+
+// groupsOfAll are all commands as paw help all describes them.
+var groupsOfAll = append(slices.Clone(helpGroups),
+	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update pr bisect"},
+	struct{ head, commands string }{"MORE", "queue next run usage path sh env setup"},
+	struct{ head, commands string }{"FOR AGENTS", "spawn done"},
+	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version"},
+)
+
+// help prints the page that paw help WORDS asks for: the overview, all commands, a topic or a command.
+func (a *invocation) help(root *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return a.showHelp(root)
+	}
+	if len(words) == 1 {
+		if words[0] == everybody {
+			return a.showLong(root.Context(), a.allHelp(root))
+		}
+		if text, ok := topicNamed(words[0]); ok {
+			return a.showLong(root.Context(), a.withHeads(text))
+		}
+	}
+	of, rest, err := root.Find(words)
+	if err != nil || of == root || len(rest) > 0 {
+		e := a.unknownCommand(root, words)
+		if near := nearTopic(words[0]); near != "" {
+			e.Hints = []string{"paw help " + near}
+		}
+		return e
+	}
+	return a.showHelp(of)
+}
+
+// showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
+func (a *invocation) showHelp(cmd *cobra.Command) error {
+	if !cmd.HasParent() {
+		return a.showLong(cmd.Context(), a.rootHelp(cmd))
+	}
+	return a.showLong(cmd.Context(), a.commandHelp(cmd))
+}
+
+// showLong prints a text, on a terminal that it does not fit through the user's pager.
+func (a *invocation) showLong(ctx context.Context, text string) error {
+	show := func() error {
+		_, err := fmt.Fprintln(a.stdout, strings.TrimRight(text, "\n"))
+		return err
+	}
+	if !isTerminal(a.stdout) {
+		return show()
+	}
+	if _, height := a.terminalSize(); strings.Count(text, "\n") < height {
+		return show()
+	}
+	h, err := a.paw()
+	if err != nil {
+		return show() // help is there also where nothing else works
+	}
+	return a.paged(ctx, h, show)
+}
+
+// rootHelp is paw --help.
+func (a *invocation) rootHelp(root *cobra.Command) string {
+	return a.withHeads(rootHelp) + "\n" + a.commandList(root, helpGroups) + fmt.Sprintf(a.withHeads(rootHelpEnd), root.CommandPath())
+}
+
+// allHelp is paw help all.
+func (a *invocation) allHelp(root *cobra.Command) string {
+	text := a.commandList(root, groupsOfAll) + a.paint("TOPICS", styleHead) + "\n"
+	for _, name := range topicNames() {
+		text += fmt.Sprintf("  paw help %-11s %s\n", name, topicAbout(name))
+	}
+	return text
+}
+
+// commandList is a line for each command of some groups.
+func (a *invocation) commandList(root *cobra.Command, groups []struct{ head, commands string }) string {
+	var out bytes.Buffer
+	for _, group := range groups {
+		fmt.Fprintln(&out, a.paint(group.head, styleHead))
+		for _, name := range strings.Fields(group.commands) {
+			if sub, _, err := root.Find([]string{name}); err == nil {
+				fmt.Fprintf(&out, "  %-10s %s\n", name, sub.Short)
+			}
+		}
+	}
+	return out.String()
+}
+
+// commandHelp is the help of one command.
+func (a *invocation) commandHelp(cmd *cobra.Command) string {
+	var out bytes.Buffer
+	head := func(text string) string { return a.paint(text, styleHead) }
+	text, codes, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
+	fmt.Fprintf(&out, "%s\n  %s\n", head("USAGE"), useLine(cmd))
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(&out, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&out, "\n%s\n%s\n", head("EXAMPLES"), cmd.Example)
+	}
+	fmt.Fprintf(&out, "\n%s\n", reflowed(text, helpWidth))
+	for _, sub := range cmd.Commands() {
+		fmt.Fprintf(&out, "\n%s\n  %s  %s\n", head("COMMANDS"), sub.CommandPath(), sub.Short)
+	}
+	cmd.InitDefaultHelpFlag()
+	flags := cmd.NonInheritedFlags()
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			f.Usage = "show this"
+		}
+	})
+	fmt.Fprintf(&out, "\n%s\n%s", head("FLAGS"), flags.FlagUsagesWrapped(helpWidth))
+	if codes != "" {
+		fmt.Fprintf(&out, "\n%s\n%s\n", head("EXIT STATUS"), codes)
+	}
+	return out.String()
+}
+
+// topicFiles are pages about what is not one command. The first line of each says what the page is about.
+//
+//go:embed topics/*.txt
+var topicFiles embed.FS
+
+// topicNames are the topics of paw help.
+func topicNames() []string {
+	files, err := fs.Glob(topicFiles, "topics/*.txt")
+	if err != nil {
+		panic(err) // the pattern is not one
+	}
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(path.Base(file), ".txt")
+	}
+	return files
+}
+
+// topicNamed is a page, as wide as all help.
+func topicNamed(name string) (string, bool) {
+	text, err := topicFiles.ReadFile("topics/" + name + ".txt")
+	if err != nil {
+		return "", false
+	}
+	if name == "agents" { // whose lines docs/agents.md has
+		return string(text), true
+	}
+	return reflowed(string(text), helpWidth) + "\n", true
+}
+
+// topicAbout says in a line what a page is about.
+func topicAbout(name string) string {
+	if name == "agents" {
+		return "For an AI agent to read: what it may run inside paw"
+	}
+	page, _ := topicNamed(name)
+	about, _, _ := strings.Cut(page, "\n")
+	return about
+}
+
+// nearTopic is the topic that a mistyped word can only mean, "" for none.
+func nearTopic(word string) string {
+	var near []string
+	for _, name := range topicNames() {
+		if strings.HasPrefix(name, word) || oneSlip(name, word) || strings.TrimSuffix(name, "s") == word {
+			near = append(near, name)
+		}
+	}
+	if len(near) != 1 {
+		return ""
+	}
+	return near[0]
+}
+
+// withHeads paints the words in capitals that begin lines, with two spaces behind them where a text follows.
+func (a *invocation) withHeads(text string) string {
+	return headWords.ReplaceAllStringFunc(text, func(word string) string { return a.paint(word, styleHead) })
+}
+
+var headWords = lazyregexp.New(`(?m)^[A-Z][A-Z, ]+[A-Z]($|  )`)
+
+// reflowed is text with its paragraphs filled up to width; indented ones stay as they are.
+func reflowed(text string, width int) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = strings.Join(columns.Wrap(strings.ReplaceAll(p, "\n", " "), width, len(p)+1), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// newHelp is paw help WORDS.
+func newHelp(a *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND | TOPIC | all]",
+		Short:  "Show the help of a command, or a page on a topic",
+		Hidden: true,
+
+		ValidArgsFunction: completeTopics,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.help(cmd.Root(), args) },
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A machine is added, agents run there, and what is said to them by the names HOST:AGENT is done there.
+func TestHostFromNothingToATurn(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t, "/bin/sh")
+	if out := m.ok("host", "add", "gpu", "gpu-box"); !strings.Contains(out, "paw start --on gpu") {
+		t.Errorf("host add: %s", out)
+	}
+	if out := m.ok("host", "list"); !strings.Contains(out, m.repoThere) {
+		t.Errorf("host list: %s", out)
+	}
+	out := m.ok("start", "--on", "gpu", "--cli", "demo", "--prompt", "do: write far.txt there")
+	if strings.Contains(out, "Welcome") {
+		t.Errorf("a greeting is in the answer: %s", out)
+	}
+	if sessions, _ := os.ReadDir(filepath.Join(m.root, "here", ".local/share/paw/sessions")); len(sessions) > 0 {
+		t.Errorf("a session was made here: %v", sessions)
+	}
+	m.ok("wait", "gpu:demo")
+	if out := m.ok("turns", "gpu:demo"); !strings.Contains(out, "write far.txt") {
+		t.Errorf("turns: %s", out)
+	}
+	if out := m.ok("diff", "gpu:demo"); !strings.HasPrefix(out, "diff --git") || !strings.Contains(out, "+there") {
+		t.Errorf("diff is no patch: %q", out)
+	}
+	applied := exec.Command("git", "apply", "--3way")
+	applied.Dir, applied.Stdin = m.repo, strings.NewReader(m.ok("diff", "gpu:demo"))
+	if out, err := applied.CombinedOutput(); err != nil {
+		t.Errorf("git apply: %v: %s", err, out)
+	}
+	m.ok("send", "gpu:demo", "do: write", "second.txt", "x")
+	m.ok("wait", "gpu:shop/demo")
+	if out := m.ok("log", "gpu:demo"); !strings.Contains(out, "second.txt") {
+		t.Errorf("log: %s", out)
+	}
+	m.ok("review", "gpu:demo", "--on", "far.txt:1", "who: there?")
+	if out := m.ok("review", "gpu:demo", "--list"); !strings.Contains(out, "who: there?") {
+		t.Errorf("review: %s", out)
+	}
+	// paw exits here as the paw on the host exits.
+	for _, tt := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"turns", "gpu:nobody"}, 10, "nobody"},
+		{[]string{"land", "gpu:demo", "--dry-run"}, 2, "paw diff gpu:demo | git apply --3way"},
+		{[]string{"path", "gpu:demo"}, 2, "ssh -t gpu-box"},
+		{[]string{"diff", "gpu:demo", "demo"}, 2, "more than one machine"},
+		{[]string{"start", "--on", "gpus", "--cli", "demo"}, 10, "did you mean gpu"},
+		{[]string{"remove", "gpu:demo"}, 3, ""},
+	} {
+		out, complaints, code := m.paw(tt.args...)
+		if code != tt.code || !strings.Contains(out+complaints, tt.says) {
+			t.Errorf("paw %v: exit code %d, want %d\n%s%s", tt.args, code, tt.code, out, complaints)
+		}
+	}
+	m.ok("stop", "gpu:shop")
+	m.ok("host", "remove", "gpu")
+	if text, err := os.ReadFile(filepath.Join(m.root, "here/.config/paw/config.toml")); err != nil || strings.Contains(string(text), "gpu") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// The agents of a host stand in the same list; a host that does not answer is a row with its last states and their age.
+func TestHostsInTheSameList(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t, "/bin/sh")
+	m.ok("host", "add", "gpu", "gpu-box")
+	m.ok("start", "--on", "gpu", "--cli", "demo")
+	m.ok("start", "--name", "near", "--cli", "demo", "--detach")
+	out := m.ok("status")
+	if !strings.Contains(out, "near  active") || !strings.Contains(out, "gpu:shop  active") {
+		t.Errorf("status: %s", out)
+	}
+	if out := m.ok("status", "--here"); strings.Contains(out, "gpu") {
+		t.Errorf("status --here: %s", out)
+	}
+	var view struct {
+		Sessions []struct {
+			Name, Host string
+			Agents     []struct{ Name, Host string }
+		}
+		Hosts []hostJSON
+	}
+	read := func() {
+		t.Helper()
+		view.Sessions, view.Hosts = nil, nil
+		if err := json.Unmarshal([]byte(m.ok("status", "--json")), &view); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read()
+	if len(view.Sessions) != 2 || view.Sessions[0].Host != "" || view.Sessions[1].Host != "gpu" || view.Sessions[1].Agents[0].Host != "gpu" || !view.Hosts[0].Reached {
+		t.Errorf("%+v", view)
+	}
+
+	m.cut() // the machine is switched off
+	began := time.Now()
+	out = m.ok("status")
+	if !strings.Contains(out, "gpu  unreachable  ") || !strings.Contains(out, "as of ") || !strings.Contains(out, "gpu:shop") {
+		t.Errorf("status: %s", out)
+	}
+	t.Logf("%s", time.Since(began))
+	read()
+	if view.Hosts[0].Reached || view.Hosts[0].AsOf == nil || len(view.Sessions) != 2 {
+		t.Errorf("%+v", view)
+	}
+	if _, complaints, code := m.paw("turns", "gpu:demo"); code != 1 || !strings.Contains(complaints, "gpu: not reached") {
+		t.Errorf("exit code %d: %s", code, complaints)
+	}
+	if _, complaints, code := m.paw("wait", "gpu:demo", "--timeout", "1s"); code != 7 || !strings.Contains(complaints, "asking again") {
+		t.Errorf("exit code %d: %s", code, complaints)
+	}
+	m.connect()
+	waitFor(t, "the host is reached again", func() bool { return strings.Contains(m.ok("status"), "gpu:shop  active") })
+}
+
+// A host that freezes behind a standing connection is given up after its patience, and reached again once it goes on.
+func TestFrozenHost(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t, "/bin/sh")
+	m.ok("host", "add", "gpu", "gpu-box")
+	m.ok("start", "--on", "gpu", "--cli", "demo")
+	m.ok("status")
+	m.freeze(true)
+	for range 3 {
+		if out := m.ok("status"); !strings.Contains(out, "gpu  unreachable  ") && !strings.Contains(out, "gpu  connecting") {
+			t.Errorf("status: %s", out)
+		}
+	}
+	m.freeze(false)
+	waitFor(t, "the host is reached again", func() bool { return strings.Contains(m.ok("status"), "gpu:shop  active") })
+}
+
+// Whatever the login shell over there is, and however it greets: a request arrives word for word, and paw is installed from here.
+func TestLoginShells(t *testing.T) {
+	for _, name := range []string{"bash", "dash", "fish", "tcsh"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shell, err := exec.LookPath(name)
+			if err != nil {
+				t.Skipf("%s is not installed", name)
+			}
+			m := newMachines(t, shell)
+			m.ok("host", "add", "gpu", "gpu-box", "--install")
+			if installed, _ := filepath.Glob(filepath.Join(m.there, ".local/share/paw/bin/paw-*")); len(installed) != 1 {
+				t.Errorf("installed: %v", installed)
+			}
+			m.ok("host", "doctor", "gpu")
+			m.ok("start", "--on", "gpu", "--cli", "demo")
+			const words = `do: say it's "quoted" $HOME !! * ü`
+			m.ok("send", "gpu:demo", words)
+			m.ok("wait", "gpu:demo")
+			if out := m.ok("turns", "gpu:demo", "--json"); !strings.Contains(out, `it's \"quoted\" $HOME !! * ü`) {
+				t.Errorf("turns: %s", out)
+			}
+		})
+	}
+}
+
+// Variables are handed over by their names alone, and arrive at the CLI over there.
+func TestVariablesAreHandedOver(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t, "/bin/sh")
+	m.ok("host", "add", "gpu", "gpu-box")
+	file := filepath.Join(m.root, "here/.config/paw/config.toml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write(file, strings.Replace(string(text), "ssh = ", "env = [\"SECRET_KEY\"]\nssh = ", 1), 0o600)
+	m.env = append(m.env, "SECRET_KEY=sk-1", "OTHER_KEY=sk-2")
+	m.ok("start", "--on", "gpu", "--cli", "demo")
+	m.ok("send", "gpu:demo", `do: run printf '%s-%s' "$SECRET_KEY" "$OTHER_KEY" > keys`)
+	m.ok("wait", "gpu:demo")
+	if keys, err := os.ReadFile(filepath.Join(m.there, "src/shop.paw/shop/demo/keys")); string(keys) != "sk-1-" {
+		t.Errorf("%q, %v", keys, err)
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/cmd/paw/ui"
+	"paw/config/display"
+	"paw/orchestrator/app"
+	"paw/orchestrator/hosts"
+	"paw/orchestrator/observe"
+	"paw/session"
+)
+
+// hostJSON says how a host was reached.
+type hostJSON struct {
+	Name    string     `json:"name"`
+	Reached bool       `json:"reached"`
+	AsOf    *time.Time `json:"as_of"` // of what is shown of it; null where nothing is known
+	Error   *string    `json:"error"`
+}
+
+// askHosts begins to ask the hosts that this repository is on, or all of them; the answers are those that came within each host's
+// patience. Without hosts nothing is opened and nothing started.
+func askHosts(ctx context.Context, h *app.App, all bool) (answers func() []hosts.Answer) {
+	var places []hosts.Place
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Hosts)) {
+		host := h.Config.Hosts[name]
+		dir, mapped := hosts.There(host.Repos, h.Root())
+		if all {
+			dir = ""
+		}
+		if all || mapped {
+			places = append(places, hosts.Place{Host: hosts.Host{Name: name, Host: host}, Dir: dir})
+		}
+	}
+	if len(places) == 0 {
+		return noHosts
+	}
+	client, err := sshClient(h)
+	if err != nil {
+		return func() []hosts.Answer { return []hosts.Answer{{Host: places[0].Name, Err: err}} }
+	}
+	asked := make(chan []hosts.Answer, 1)
+	go func() { asked <- client.Statuses(ctx, places, h.Now) }()
+	var got []hosts.Answer
+	return func() []hosts.Answer {
+		if got == nil {
+			got = <-asked
+		}
+		return got
+	}
+}
+
+// noHosts returns no answers; it stands for askHosts where no host is to be asked.
+func noHosts() []hosts.Answer { return nil }
+
+// machinesJSON is the status of this machine and of hosts.
+type machinesJSON struct {
+	Version  int           `json:"version"`
+	Sessions []any         `json:"sessions"` // each a sessionJSON; those of hosts as they came
+	Problems []problemJSON `json:"problems"`
+	Hosts    []hostJSON    `json:"hosts"`
+}
+
+// withHosts adds the answers of hosts to the status of this machine.
+func withHosts(own statusJSON, answers []hosts.Answer) machinesJSON {
+	view := machinesJSON{Version: own.Version, Problems: own.Problems}
+	for _, s := range own.Sessions {
+		view.Sessions = append(view.Sessions, s)
+	}
+	for _, one := range answers {
+		view.Sessions = append(view.Sessions, one.Objects()...)
+		v := hostJSON{Name: one.Host, Reached: one.Err == nil, AsOf: orNull(one.AsOf)}
+		if one.Err != nil {
+			v.Error = orNull(whyNot(one.Err))
+		}
+		view.Hosts = append(view.Hosts, v)
+	}
+	return view
+}
+
+// whyNot returns why a host gave no answer, without the name of the host.
+func whyNot(err error) string {
+	var lost *hosts.NotReached
+	var refused *hosts.Refusal
+	switch {
+	case errors.As(err, &lost) && lost.Connecting:
+		return "connecting"
+	case errors.As(err, &lost):
+		return lost.Why
+	case errors.As(err, &refused):
+		return refused.Said
+	}
+	return err.Error()
+}
+
+// hostStatuses converts the sessions in a host's answer to the type that the tables of paw status print. They are named HOST:SESSION.
+func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
+	var statuses []observe.SessionStatus
+	for _, s := range one.Sessions() {
+		st := observe.SessionStatus{Session: &session.Session{Name: one.Host + ":" + s.Name, RepoPath: s.RepoPath}, Status: session.Status(s.Status), Reason: s.Reason}
+		if one.Err != nil {
+			st.Reason = "as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
+		}
+		for _, g := range s.Agents {
+			st.Agents = append(st.Agents, observe.AgentStatus{
+				Record:         session.Agent{Name: g.Name, CLI: g.CLI, Branch: g.Branch, WorktreePath: g.WorktreePath, Parent: g.Parent},
+				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: g.Reason, Since: g.Since},
+				Branch:         g.Head,
+				TurnsCompleted: g.TurnsCompleted, CurrentTurn: g.CurrentTurn, ToReview: g.ToReview,
+				PID: g.PID,
+			})
+		}
+		statuses = append(statuses, st)
+	}
+	return statuses
+}
+
+// hostLine returns the row of a host that gave no answer: the reason, and the age of the last answer.
+func (a *invocation) hostLine(one hosts.Answer, now time.Time) string {
+	word := "unreachable"
+	why := whyNot(one.Err)
+	if why == "connecting" {
+		word, why = "connecting", "asked again by the next command"
+	}
+	if one.Status != nil {
+		why += ", as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
+	}
+	return fmt.Sprintf("%s  %s  %s", one.Host, a.colour(word, string(session.StateUnknown)), why)
+}
+
+// hostLines shows the hosts on a terminal, below what is on this machine; the last known states of one that is not reached are grey.
+func (a *invocation) hostLines(answers []hosts.Answer, now time.Time, width int) []string {
+	var lines []string
+	for _, one := range answers {
+		if one.Err != nil {
+			lines = append(lines, "", columns.Cut(a.hostLine(one, now), width))
+		}
+		for _, st := range hostStatuses(one, now) {
+			lines = append(lines, "")
+			for _, line := range a.statusLines(st, now, width) {
+				if one.Err != nil {
+					line = a.paint(colourless(line), styleDim)
+				}
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// showHosts prints the hosts below what is on this machine.
+func (a *invocation) showHosts(answers []hosts.Answer, now time.Time) error {
+	if isTerminal(a.stdout) {
+		width, _ := a.terminalSize()
+		for _, line := range a.hostLines(answers, now, width) {
+			fmt.Fprintln(a.stdout, line)
+		}
+		return nil
+	}
+	for _, one := range answers {
+		if one.Err != nil {
+			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(a.stdout, a.hostLine(one, now))
+		}
+		for _, st := range hostStatuses(one, now) {
+			fmt.Fprintln(a.stdout)
+			a.printStatus(st, now)
+		}
+	}
+	return nil
+}
+
+// hostWatch asks hosts while paw status --watch goes on: again as soon as the last answers are there, and every two seconds at most.
+type hostWatch struct {
+	off     bool
+	asked   chan []hosts.Answer
+	last    []hosts.Answer
+	began   time.Time
+	running bool
+}
+
+// hostPause is the least time between two looks at a host.
+const hostPause = 2 * time.Second
+
+// look returns the newest answers without waiting for any.
+func (w *hostWatch) look(ctx context.Context, h *app.App, all bool) []hosts.Answer {
+	select {
+	case w.last = <-w.asked:
+		w.running = false
+	default:
+	}
+	if !w.running && !w.off && time.Since(w.began) >= hostPause {
+		w.running, w.began, w.asked = true, time.Now(), make(chan []hosts.Answer, 1)
+		answers, to := askHosts(ctx, h, all), w.asked
+		go func() { to <- answers() }()
+	}
+	return w.last
+}
+
+// colourless removes colours and trailing blanks from a line.
+func colourless(line string) string { return strings.TrimRight(display.Strip(line), " ") }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/orchestrator/hosts"
+)
+
+// onCommand is the hidden command that runs here what another machine's paw asks for: paw __on WORD.
+const onCommand = "__on"
+
+// answer runs a request of another machine in this process: it stands in the folder of the request, with its environment. Standard
+// output begins with the marker of the request, so that greetings of the login shell are told from the answer.
+func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(argv) != 3 {
+		fmt.Fprintln(stderr, "paw: error: __on: takes one word")
+		return 2
+	}
+	request, err := hosts.ParseRequest(argv[2])
+	if err != nil {
+		fmt.Fprintf(stderr, "paw: error: __on: %v\n", err)
+		return 2
+	}
+	if request.Marker != "" {
+		fmt.Fprintln(stdout, request.Marker)
+	}
+	dir := request.Dir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(os.Getenv("HOME"), dir)
+	}
+	if err := os.Chdir(dir); err != nil {
+		fmt.Fprintf(stderr, "paw: error: %s: no such folder there\n", dir)
+		return 10
+	}
+	if request.Login {
+		login, err := hosts.LoginEnvironment(context.Background(), os.Getenv("SHELL"), env)
+		if err != nil {
+			fmt.Fprintf(stderr, "paw: note: the login shell %s does not give its environment: %v\n", os.Getenv("SHELL"), err)
+		}
+		env = withVariables(env, login)
+	}
+	if request.Env {
+		in := bufio.NewReader(stdin)
+		line, err := in.ReadString('\n')
+		given, parseErr := hosts.TakeOver(line)
+		if err != nil || parseErr != nil {
+			fmt.Fprintln(stderr, "paw: error: __on: the variables did not arrive")
+			return 1
+		}
+		var list []string
+		for name, value := range given {
+			list = append(list, name+"="+value)
+		}
+		env, stdin = withVariables(env, list), in
+	}
+	env = withVariables(env, []string{"PWD=" + dir})
+	return run(append([]string{argv[0]}, request.Args...), env, stdin, stdout, stderr)
+}
+
+// withVariables returns an environment with others of the same names in their place; this process has them, too.
+func withVariables(env, others []string) []string {
+	for _, kv := range others {
+		name, value, ok := strings.Cut(kv, "=")
+		if !ok || name == "" {
+			continue
+		}
+		kept := env[:0:0]
+		for _, own := range env {
+			if !strings.HasPrefix(own, name+"=") {
+				kept = append(kept, own)
+			}
+		}
+		env = append(kept, kv)
+		os.Setenv(name, value) //nolint:errcheck // a name without NUL and = cannot fail
+	}
+	return env
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/config"
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+)
+
+// promptFlags are the flags, beside --prompt, that say what an agent is asked.
+type promptFlags struct {
+	promptFile string
+	template   string // name of a prompt of the configuration
+	issue      string // number of an issue, or its address
+	pull       string // of a pull request
+}
+
+// addPromptFlags gives a command --prompt and what may take its place or stand beside it.
+func (a *invocation) addPromptFlags(cmd *cobra.Command, prompt *string, p *promptFlags, what string) {
+	f := cmd.Flags()
+	f.StringVarP(prompt, "prompt", "p", "", what)
+	f.StringVar(&p.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
+	f.StringVar(&p.template, "template", "", "prompt of the configuration ([prompts]), with what you write below it")
+	f.StringVar(&p.issue, "issue", "", "number of an issue: its text goes along, quoted as that of whoever wrote it (gh, glab)")
+	completeFlag(cmd, "template", a.completeTemplates)
+	completeFlag(cmd, "issue", cobra.NoFileCompletions)
+}
+
+// addPullFlag gives a command that makes agents --pr.
+func (a *invocation) addPullFlag(cmd *cobra.Command, p *promptFlags) {
+	cmd.Flags().StringVar(&p.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
+	completeFlag(cmd, "pr", cobra.NoFileCompletions)
+}
+
+// completeTemplates completes the prompts of the configuration.
+func (a *invocation) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	h, err := a.paw()
+	if err != nil {
+		return names(nil)
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Prompts)) {
+		words = append(words, described(name, h.Config.Prompts[name]))
+	}
+	return names(words)
+}
+
+// given reports whether any of the flags is there.
+func (p *promptFlags) given() bool { return *p != promptFlags{} }
+
+// withWords is a whole prompt: the template, below it what the user wrote, and at its end the texts of strangers.
+func (p *promptFlags) withWords(h *app.App, words string, quoted ...string) (string, error) {
+	parts := []string{words}
+	if p.template != "" {
+		text, err := templateNamed(h, p.template)
+		if err != nil {
+			return "", err
+		}
+		parts = []string{strings.TrimSpace(text), words}
+	}
+	parts = slices.DeleteFunc(append(parts, quoted...), func(part string) bool { return part == "" })
+	return strings.Join(parts, "\n\n"), nil
+}
+
+// issueText is the issue of --issue, "" without.
+func (p *promptFlags) issueText(ctx context.Context, h *app.App, repository string) (string, error) {
+	if p.issue == "" {
+		return "", nil
+	}
+	return orchestrator.FromIssue(ctx, h, repository, p.issue)
+}
+
+// templateNamed is a prompt of the configuration.
+func templateNamed(h *app.App, name string) (string, error) {
+	if text, ok := h.Config.Prompts[name]; ok {
+		return text, nil
+	}
+	for _, c := range h.Config.Untrusted {
+		if c.Key == "prompts."+name {
+			return "", errs.New(errs.Usage, "template %s: comes with the repository, and is not trusted", name).Hint("paw config trust")
+		}
+	}
+	known := slices.Sorted(maps.Keys(h.Config.Prompts))
+	e := errs.New(errs.Usage, "template %s: not under [prompts] in the configuration (%s)", name, cmp.Or(strings.Join(known, ", "), "there is none"))
+	e.Instead = errs.Instead{Of: name, By: config.Nearest(name, known)}
+	if e.Instead.By == "" {
+		e.Instead = errs.Instead{}
+		return "", e.Hint("paw config")
+	}
+	return "", e
+}
+
+// readPrompt reads --prompt-file.
+func (o *startOptions) readPrompt(stdin io.Reader) error {
+	if o.promptFile == "" {
+		return nil
+	}
+	if o.Prompt != "" {
+		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
+	}
+	var data []byte
+	var err error
+	if o.promptFile == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(o.promptFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
+	}
+	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
+	return err
+}
+
+// firstPrompt completes the options of agents that are to be made: what they are asked first and, for a pull request, where they
+// begin.
+func (a *invocation) firstPrompt(ctx context.Context, h *app.App, repository string, o *startOptions) error {
+	if !o.given() || o.promptFile != "" && o.template+o.issue+o.pull == "" {
+		return nil
+	}
+	issue, err := o.issueText(ctx, h, repository)
+	if err != nil {
+		return err
+	}
+	var asked orchestrator.Asked
+	if o.pull != "" {
+		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, a.stdin, a.stderr, a.json)); err != nil {
+			return err
+		}
+		o.Base = asked.Base
+		if alone := len(o.CLIs) == 1 && !strings.Contains(o.CLIs[0], ",") && len(o.Branches) == 0; alone && asked.Branch != "" {
+			o.Branches = []string{asked.Branch}
+		}
+	}
+	o.Prompt, err = o.withWords(h, o.Prompt, issue, asked.Words)
+	return err
+}

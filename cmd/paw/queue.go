@@ -1,0 +1,403 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/queue"
+	"paw/session"
+)
+
+func newQueue(a *invocation) *cobra.Command {
+	dryRun := false
+	cmd := &cobra.Command{
+		Use:   "queue [SESSION] [AGENT...]",
+		Short: "Show the prompts that wait for their moment, and what they wait for",
+		Long: exits(`Show the prompts that wait, run, are held and are done. The queue of a session types a prompt to
+an agent when its turn has ended, and starts agents for tasks of their own, so many at a time. It
+goes on by itself until it is empty; a person always goes first.`, exitUsage, exitNotFound),
+		Example: `  paw queue
+  paw queue --json
+  paw queue add claude "now the tests"
+  paw queue go --all`,
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, agents, err := a.sessionAndSome(cmd, args)
+			if err != nil {
+				return err
+			}
+			return a.showQueue(cmd.Context(), h, s, agents, dryRun)
+		},
+	}
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be done next, and do nothing")
+	a.addJSON(cmd)
+	for _, sub := range []*cobra.Command{
+		newQueueAdd(a), newQueueChange(a, queue.ChangeHold, "Keep tasks from beginning"),
+		newQueueChange(a, queue.ChangeGo, "Let tasks go that are held"),
+		newQueueChange(a, queue.ChangeRetry, "Begin tasks again, whatever was typed before"), newQueueChange(a, queue.ChangeDrop, "Take tasks out"),
+	} {
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+// queueOptions is what was typed behind paw queue add.
+type queueOptions struct {
+	session.Task
+	file, plan, timeout, label string
+	clis                       []string
+	check                      []string
+	issues                     []string
+	dryRun, yes                bool
+}
+
+func newQueueAdd(a *invocation) *cobra.Command {
+	var o queueOptions
+	cmd := &cobra.Command{
+		Use:   "add [AGENT] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
+		Short: "Queue a prompt, or tasks with agents of their own",
+		Long: exits(`Queue a prompt. With AGENT it is typed there when the turn of the agent has ended; without, an agent of
+its own is started for it. It prints the id. A task is done when its turn has ended well and its check, if
+any, has passed; a failed check goes back to the agent with its last lines, so often as --retries says.
+
+A plan is a TOML file of [[task]] tables with id, prompt or prompt_file, cli, agent, after, from, base, brief,
+check, retries and timeout; max may stand before them. All of it is queued, or nothing.`,
+			exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+		Example: `  paw queue add claude "now write the tests"
+  paw queue add --cli codex,claude --check "make test" --retries 2 "write the lexer"
+  paw queue add --after t1 --from t1 "write the parser"
+  paw queue add --plan night.toml
+  paw queue add --issue 12 --issue 17 --cli claude`,
+		ValidArgsFunction: a.completeAgents,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.queueAdd(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.ID, "id", "", "id of the task (default: t1, t2, ...)")
+	f.StringVarP(&o.file, "prompt-file", "f", "", "file with the prompt, - for standard input")
+	f.StringSliceVar(&o.clis, "cli", nil, "CLI of the new agent; of several the first that is installed and not limited")
+	f.StringArrayVar(&o.After, "after", nil, "id of a task that has to be done first")
+	f.StringVar(&o.From, "from", "", "AGENT[@N] or id of a task: begin where that ended")
+	f.BoolVar(&o.Brief, "brief", false, "with --from, take the conversation over as well")
+	f.StringVar(&o.Base, "base", "", "commit or branch to begin at (default: HEAD)")
+	f.StringArrayVar(&o.check, "check", nil, "command that has to pass on the work")
+	f.IntVar(&o.Retries, "retries", 0, "how often a failed check goes back to the agent")
+	f.StringVar(&o.timeout, "timeout", "", "fail when the turn takes longer, such as 30m")
+	f.StringVar(&o.plan, "plan", "", "file with many tasks (TOML)")
+	f.StringSliceVar(&o.issues, "issue", nil, "number of an issue: a task gh-N with its text, quoted (gh, glab)")
+	f.StringVar(&o.label, "issues", "", "all open issues with this label, which are shown first")
+	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be queued, and queue nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "queue --issues without asking")
+	a.addJSON(cmd)
+	a.addSession(cmd)
+	completeFlag(cmd, "cli", a.completeCLIs)
+	for _, flag := range []string{"id", "after", "from", "base", "check", "retries", "timeout", "issue", "issues"} {
+		completeFlag(cmd, flag, cobra.NoFileCompletions)
+	}
+	return cmd
+}
+
+// queueAdd is paw queue add.
+func (a *invocation) queueAdd(cmd *cobra.Command, o queueOptions, args []string) error {
+	h, s, err := a.session(cmd)
+	if err != nil {
+		return err
+	}
+	tasks, most, err := a.newTasks(cmd, h, s, o, args)
+	if err != nil {
+		return err
+	}
+	if o.label != "" && !o.dryRun && !o.yes {
+		for _, t := range tasks {
+			fmt.Fprintf(a.stderr, "%s  %s\n", t.ID, firstOf(t.Prompt))
+		}
+		if err := a.confirm(cmd.Context(), fmt.Sprintf("queue these %s, whose texts strangers may have written?", errs.Counted(len(tasks), "issue")), cmd.CommandPath()); err != nil {
+			return err
+		}
+	}
+	_, queued, err := queue.Enqueue(cmd.Context(), h, s, tasks, most, o.dryRun)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(queueJSON{Version: 1, Session: s.Name, Tasks: taskViews(queued)})
+	}
+	for _, t := range queued {
+		switch {
+		case o.dryRun:
+			fmt.Fprintf(a.stdout, "queue %s: %s\n", t.ID, t.What)
+		default:
+			fmt.Fprintln(a.stdout, t.ID)
+		}
+	}
+	return nil
+}
+
+// newTasks are the tasks that were asked for, and how many agents a plan keeps at work.
+func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, o queueOptions, args []string) ([]queue.New, int, error) {
+	given := 0
+	for _, one := range []bool{o.plan != "", len(o.issues) > 0, o.label != "", o.file != ""} {
+		if one {
+			given++
+		}
+	}
+	o.CLIs, o.Check, o.Kind = o.clis, o.check, session.AgentTask
+	if o.timeout != "" {
+		var err error
+		if o.Timeout, err = time.ParseDuration(o.timeout); err != nil || o.Timeout <= 0 {
+			return nil, 0, usagef(cmd, "--timeout %s: not a time, such as 90s or 10m", o.timeout)
+		}
+	}
+	switch {
+	case given > 1:
+		return nil, 0, usagef(cmd, "--plan, --issue, --issues and --prompt-file: give one of them")
+	case o.plan != "" && len(args) > 0:
+		return nil, 0, usagef(cmd, "--plan takes no text")
+	case o.plan != "":
+		return queue.ReadPlan(o.plan)
+	case len(o.issues) > 0 || o.label != "":
+		tasks, err := issueTasks(cmd.Context(), h, s, o, strings.Join(args, " "))
+		return tasks, 0, err
+	}
+	if len(args) > 0 && (len(args) > 1 || o.file != "") {
+		if word := strings.TrimPrefix(args[0], s.Name+"/"); s.Agent(word) != nil && cmd.ArgsLenAtDash() != 0 {
+			o.Kind, o.Agent, args = session.PromptTask, word, args[1:]
+		}
+	}
+	if len(args) == 1 && s.Agent(args[0]) != nil && o.Kind == session.AgentTask {
+		return nil, 0, usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
+	}
+	prompt, err := a.queuedPrompt(cmd, o, args)
+	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
+}
+
+// queuedPrompt is the prompt that was typed, or that of a file or of standard input.
+func (a *invocation) queuedPrompt(cmd *cobra.Command, o queueOptions, args []string) (string, error) {
+	read := startOptions{}
+	read.promptFile = o.file
+	switch {
+	case o.file != "" && len(args) > 0:
+		return "", usagef(cmd, "TEXT and --prompt-file: give one of them")
+	case o.file != "":
+		err := read.readPrompt(a.stdin)
+		return read.Prompt, err
+	case len(args) == 1 && args[0] == "-":
+		text, err := io.ReadAll(a.stdin)
+		return strings.TrimSuffix(string(text), "\n"), err
+	case len(args) == 0:
+		return "", usagef(cmd, "no prompt: pass TEXT, -f FILE, or - for standard input")
+	}
+	return strings.Join(args, " "), nil
+}
+
+// issueTasks are tasks for issues, each with an agent of its own; words stand above the text of each.
+func issueTasks(ctx context.Context, h *app.App, s *session.Session, o queueOptions, words string) ([]queue.New, error) {
+	if o.label != "" {
+		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)
+		if err != nil {
+			return nil, err
+		}
+		if len(numbers) == 0 {
+			return nil, errs.New(errs.NotFound, "--issues %s: no open issue has this label", o.label)
+		}
+		o.issues = numbers
+	}
+	if o.ID != "" {
+		return nil, errs.New(errs.Usage, "--id goes with one prompt; a task of an issue is called gh-N")
+	}
+	var tasks []queue.New
+	for _, number := range o.issues {
+		text, err := orchestrator.FromIssue(ctx, h, s.RepoPath, number)
+		if err != nil {
+			return nil, err
+		}
+		t := queue.New{Task: o.Task, Prompt: strings.TrimSpace(words + "\n\n" + text)}
+		t.ID = "gh-" + strings.TrimLeft(number[strings.LastIndexByte(number, '/')+1:], "#")
+		t.After, t.Check = slices.Clone(o.After), slices.Clone(o.check)
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command {
+	var all bool
+	var starts int
+	cmd := &cobra.Command{
+		Use:   string(do) + " ID... | --all",
+		Short: short,
+		Long:  exits(queueHelp[do], exitUsage, exitNotFound, exitLocked),
+		Example: "  paw queue " + string(do) + " t1 t2" + map[bool]string{true: "\n  paw queue " + string(do) + " --all"}[do != queue.ChangeRetry] +
+			map[bool]string{true: "\n  paw queue go --all --starts 100"}[do == queue.ChangeGo],
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if all == (len(ids) > 0) && starts == 0 {
+				return usagef(cmd, "name the tasks, or say --all")
+			}
+			h, s, err := a.session(cmd)
+			if err != nil {
+				return err
+			}
+			said, err := queue.Apply(cmd.Context(), h, s, do, ids, starts)
+			if err != nil {
+				return err
+			}
+			for _, line := range said {
+				fmt.Fprintln(a.stdout, line)
+			}
+			return nil
+		},
+	}
+	if do == queue.ChangeRetry {
+		cmd.Use = "retry ID..."
+	} else {
+		cmd.Flags().BoolVarP(&all, "all", "a", false, "all tasks")
+	}
+	if do == queue.ChangeGo {
+		cmd.Flags().IntVar(&starts, "starts", 0, "let the queue make so many launches and prompts in this session")
+	}
+	a.addSession(cmd)
+	return cmd
+}
+
+var queueHelp = map[queue.Change]string{
+	queue.ChangeHold: `Keep tasks that wait from beginning until paw queue go. One that an agent works on is not held: paw stop
+ends that.`,
+	queue.ChangeGo: `Let tasks go that are held: because you have turned to their agent, after a stop, a crash or a recovery, by a
+usage limit or by ends at the start, after a task that has failed. A prompt that may have been typed is not
+repeated; paw queue retry does that.`,
+	queue.ChangeRetry: `Begin tasks again that have failed, were dropped, or are held, whatever was typed before: at their agents
+where these are there, else with new ones.`,
+	queue.ChangeDrop: `Take tasks out of the queue. What an agent works on it goes on with.`,
+}
+
+// taskJSON is one task.
+type taskJSON struct {
+	ID    string   `json:"id"`
+	Agent *string  `json:"agent"`
+	State string   `json:"state"`
+	Why   *string  `json:"why"`
+	What  string   `json:"what"`
+	After []string `json:"after"`
+	Turn  *int     `json:"turn"`
+}
+
+// queueJSON is what paw queue --json prints.
+type queueJSON struct {
+	Version int        `json:"version"`
+	Session string     `json:"session"`
+	Held    *string    `json:"held,omitempty"`
+	Max     int        `json:"max,omitempty"`
+	Starts  int        `json:"starts,omitempty"`
+	Made    int        `json:"made,omitempty"`
+	Next    *time.Time `json:"next,omitempty"`
+	Tasks   []taskJSON `json:"tasks"`
+	Plan    []string   `json:"plan,omitempty"`
+}
+
+func taskViews(tasks []session.Task) []taskJSON {
+	views := []taskJSON{}
+	for _, t := range tasks {
+		views = append(views, taskJSON{
+			ID: t.ID, Agent: orNull(t.Agent), State: string(t.State), Why: orNull(t.Why), What: t.What, After: append([]string{}, t.After...), Turn: orNull(t.Turn),
+		})
+	}
+	return views
+}
+
+// showQueue is paw queue.
+func (a *invocation) showQueue(ctx context.Context, h *app.App, s *session.Session, agents []string, dryRun bool) error {
+	list, err := queue.Look(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = &queue.List{Session: s.Name}
+	}
+	if len(agents) > 0 {
+		list.Tasks = slices.DeleteFunc(list.Tasks, func(t session.Task) bool { return !slices.Contains(agents, t.Agent) })
+	}
+	var plan []string
+	for _, step := range list.Steps {
+		plan = append(plan, step.String())
+	}
+	switch {
+	case a.json:
+		view := queueJSON{Version: 1, Session: s.Name, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
+		if !list.Next.IsZero() {
+			view.Next = &list.Next
+		}
+		if dryRun {
+			view.Plan = append([]string{}, plan...)
+		}
+		return a.printJSON(view)
+	case dryRun:
+		for _, line := range plan {
+			fmt.Fprintln(a.stdout, line)
+		}
+		return nil
+	case len(list.Tasks) == 0:
+		fmt.Fprintf(a.stdout, "%s: nothing is queued\n", s.Name)
+		return nil
+	}
+	rows := [][]cell{texts("ID", "STATE", "AGENT", "AFTER", "WHAT")}
+	for _, t := range list.Tasks {
+		what := t.What
+		if t.Why != "" && string(t.State) != t.Why {
+			what = t.Why + " · " + what
+		}
+		rows = append(rows, texts(t.ID, string(t.State), cmp.Or(t.Agent, strings.Join(t.CLIs, ",")), strings.Join(t.After, ","), what))
+	}
+	for i := range rows[0] {
+		rows[0][i].state = "head"
+	}
+	a.printTable(a.stdout, "", rows)
+	if line := queueLine(h, list); line != "" {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return nil
+}
+
+// queueLine says in one line how a queue stands, "" for one in which nothing is open.
+func queueLine(h *app.App, l *queue.List) string {
+	runs, waits, held := l.Counts()
+	if runs+waits+held == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("queue: %d run, %d wait", runs, waits)
+	if held > 0 {
+		line += fmt.Sprintf(", %d held", held)
+	}
+	if l.Held != "" {
+		line += " (" + l.Held + "): paw queue go --all"
+	}
+	if !l.Next.IsZero() {
+		line += ", next at " + clock(l.Next, h.Now())
+	}
+	if l.NeedsArm() {
+		line += ", not armed: paw recover"
+	}
+	return line
+}
+
+// clock is a time of today, or with its day.
+func clock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("2 Jan 15:04")
+}
+
+// firstOf is what of a prompt a line has room for.
+func firstOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

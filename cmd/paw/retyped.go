@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+// namingFlags are those flags whose values are names of agents, sessions, CLIs and branches, in lists and pairs.
+var namingFlags = []string{"--cli", "--branches", "--branch", "--name", "--template"}
+
+// instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
+// the name stands nowhere in the line.
+func (a *invocation) instead(err error) string {
+	var e *errs.Error
+	var name *session.NameError
+	switch {
+	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.Of == everybody:
+		return a.retypedForAll()
+	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.By != "":
+		return a.retypedAgent(e.Instead.Of, e.Instead.By)
+	case errors.As(err, &e) && e.Instead.By != "":
+		return a.retyped(e.Instead.Of, e.Instead.By)
+	case errors.As(err, &name):
+		if usable := session.NameFrom(name.Name); usable != "" {
+			return a.retyped(name.Name, usable)
+		}
+	}
+	return ""
+}
+
+// retyped is the line that was typed with another name.
+func (a *invocation) retyped(name, by string) string {
+	line, found := []string{"paw"}, false
+	for i, word := range a.typed {
+		flag, value, joined := strings.Cut(word, "=")
+		if joined && slices.Contains(namingFlags, flag) {
+			value, found = renamed(value, name, by, found)
+			word = flag + "=" + value
+		} else if i > 0 && slices.Contains(namingFlags, a.typed[i-1]) {
+			word, found = renamed(word, name, by, found)
+		}
+		line = append(line, errs.Quote(word))
+	}
+	if !found {
+		return ""
+	}
+	return strings.Join(line, " ")
+}
+
+// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged.
+func renamed(list, name, by string, found bool) (string, bool) {
+	items := strings.Split(list, ",")
+	for i, item := range items {
+		first, rest, pair := strings.Cut(item, "=")
+		switch {
+		case item == name:
+			items[i], found = by, true
+		case pair && first == name:
+			items[i], found = by+"="+rest, true
+		case pair && rest == name:
+			items[i], found = first+"="+by, true
+		}
+	}
+	return strings.Join(items, ","), found
+}
+
+// retypedAgent is the line that was typed with another agent.
+func (a *invocation) retypedAgent(name, by string) string {
+	if a.ran == nil {
+		return ""
+	}
+	words, found := slices.Clone(a.ran.Flags().Args()), false
+	for i, word := range words {
+		items := strings.Split(word, ",")
+		for k, item := range items {
+			of, agent := "", item
+			if at := strings.LastIndexByte(item, '/'); at >= 0 {
+				of, agent = item[:at+1], item[at+1:]
+			}
+			if agent, turn, numbered := strings.Cut(agent, "@"); agent == name && !found {
+				items[k], found = of+by, true
+				if numbered {
+					items[k] += "@" + turn
+				}
+			}
+		}
+		words[i] = strings.Join(items, ",")
+	}
+	if !found {
+		return ""
+	}
+	return lineOf(a.ran, words)
+}
+
+// everybody is a word that people type for all agents.
+const everybody = "all"
+
+// retypedForAll is the line that does to all agents of the session what was typed for an agent "all", "" where no command does.
+func (a *invocation) retypedForAll() string {
+	if a.ran == nil || len(a.ran.Flags().Args()) == 0 || a.ran.Flags().Args()[0] != everybody {
+		return ""
+	}
+	behind := a.ran.Flags().Args()[1:]
+	switch name := a.ran.Name(); name {
+	case "land", "update", "send":
+		return lineOf(a.ran, append([]string{"--" + everybody}, behind...))
+	case "stop", "wait", "turns", "status", "usage", "forecast", "recover":
+		return lineOf(a.ran, behind)
+	case "seen", "check", "review", "remove":
+		return lineOf(a.ran, append(agentNames(a.sessionHere()), behind...))
+	}
+	return ""
+}
+
+// lineOf is the line of a command with other words, and with the flags that were typed: what is pasted must not do something
+// else.
+func lineOf(cmd *cobra.Command, words []string) string {
+	line := []string{cmd.CommandPath()}
+	cmd.Flags().Visit(func(f *pflag.Flag) { line = append(line, typedFlag(f)...) })
+	for _, word := range words {
+		line = append(line, errs.Quote(word))
+	}
+	return strings.Join(line, " ")
+}
+
+// typedFlag is a flag as it was typed; --yes is left out: whoever pastes a line has not read what it asks.
+func typedFlag(f *pflag.Flag) (words []string) {
+	values := []string{f.Value.String()}
+	if several, ok := f.Value.(pflag.SliceValue); ok {
+		values = several.GetSlice()
+	}
+	for _, value := range values {
+		switch {
+		case f.Name == "yes":
+		case f.Value.Type() == "bool" && value == "true":
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name+"="+errs.Quote(value))
+		}
+	}
+	return words
+}

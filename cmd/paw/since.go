@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/config/display"
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// agentSince is what an agent has done since a time.
+type agentSince struct {
+	agent    *observe.AgentStatus
+	finished int
+	failed   int // aborted turns, cut ones too
+	files    int // that the turns changed, one that two of them changed twice
+	last     string
+}
+
+// reportSince prints what has happened in sessions since a time: what the agents did, the most urgent first, and what has landed.
+func (a *invocation) reportSince(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string, from time.Time) error {
+	statuses, problems, err := orchestrator.Status(ctx, h, o)
+	if err != nil {
+		return err
+	}
+	keepAgents(statuses, agents)
+	if len(statuses) == 0 {
+		return a.showStatus(h, statuses, problems, noHosts())
+	}
+	a.printProblems(problems)
+	for i, st := range statuses {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		list, problems, err := orchestrator.Turns(ctx, h, st.Session)
+		if err != nil {
+			return err
+		}
+		a.printProblems(problems)
+		turnsSince(list, from)
+		var done []agentSince
+		for _, r := range mostUrgent(st.Agents) {
+			done = append(done, doneSince(r.AgentStatus, list))
+		}
+		landed, err := landedSince(ctx, h, st.Session, from)
+		if err != nil {
+			return err
+		}
+		a.printSince(st, done, landed, from, h.Now())
+	}
+	return nil
+}
+
+// landedSince returns the landings of a session since a time that their branches have, and none that was taken back.
+func landedSince(ctx context.Context, h *app.App, s *session.Session, from time.Time) ([]landing.Stand, error) {
+	if !slices.ContainsFunc(s.Landings, func(l session.Landing) bool { return !l.At.Before(from) }) {
+		return nil, nil
+	}
+	all, err := landing.Standings(ctx, h, s)
+	return slices.DeleteFunc(all, func(l landing.Stand) bool {
+		return l.At.Before(from) || l.Standing != landing.InForce && l.Standing != landing.Rewritten
+	}), err
+}
+
+// doneSince counts the turns of an agent that are left in a list.
+func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
+	d := agentSince{agent: ag}
+	for _, sequence := range list {
+		if sequence.Agent != ag.Record.Name {
+			continue
+		}
+		for _, t := range sequence.Turns {
+			switch t.State {
+			case turn.Finished:
+				d.finished++
+			case turn.Aborted:
+				d.failed++
+			case turn.Initial, turn.InProgress:
+			}
+			if t.Files != nil {
+				d.files += *t.Files
+			}
+			d.last = headline(t.Prompt.Words())
+			if t.State == turn.Finished && t.Message != "" {
+				d.last = display.OneLine(display.FirstLine(t.Message))
+			}
+		}
+	}
+	return d
+}
+
+// printSince prints the report of one session.
+func (a *invocation) printSince(st observe.SessionStatus, done []agentSince, landings []landing.Stand, from, now time.Time) {
+	finished, failed, quiet := 0, 0, []string{}
+	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "FILES", "LAST")}
+	for _, d := range done {
+		finished, failed = finished+d.finished, failed+d.failed
+		if d.last == "" && !needsUser(d.agent) {
+			quiet = append(quiet, d.agent.Record.Name)
+			continue
+		}
+		row := texts(d.agent.Record.Name, orchestrator.StateWord(d.agent.AgentStatus), strconv.Itoa(d.finished), "", strconv.Itoa(d.files), d.last)
+		row[1].state = colourOf(d.agent.AgentStatus)
+		if d.failed > 0 {
+			row[3] = cell{strconv.Itoa(d.failed), "error"}
+		}
+		rows = append(rows, row)
+	}
+	var landed []string
+	for _, l := range landings {
+		landed = append(landed, fmt.Sprintf("landed in %s: %s  %s", l.Target, l.Agent, display.OneLine(l.Title)))
+	}
+	line := fmt.Sprintf("since %s: %s finished", timeOf(from, now), errs.Counted(finished, "turn"))
+	if failed > 0 {
+		line += fmt.Sprintf(", %d failed", failed)
+	}
+	fmt.Fprintf(a.stdout, "%s  %s, %d landed\n", a.paint(st.Session.Name, styleHead), line, len(landed))
+	if len(rows) > 1 {
+		a.printTable(a.stdout, "  ", rows, "FILES", "FAILED", "TURNS")
+	}
+	if len(quiet) > 0 {
+		fmt.Fprintf(a.stdout, "  nothing of %s\n", strings.Join(quiet, ", "))
+	}
+	for _, one := range landed {
+		fmt.Fprintln(a.stdout, "  "+one)
+	}
+}
+
+// needsUser reports whether an agent stands under NEEDS YOU at the desk.
+func needsUser(ag *observe.AgentStatus) bool {
+	return orchestrator.GroupOf(*ag) == orchestrator.NeedsYou
+}
+
+// timeOf is the time of today, or the date and time.
+func timeOf(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return at.Format("15:04")
+	}
+	return at.Format("Jan _2 15:04")
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"paw/config/display"
+)
+
+// cell is one field of a table, with the state that colours it.
+type cell struct{ text, state string }
+
+// heads is the first row of a table, which names its columns.
+func heads(names ...string) []cell {
+	row := texts(names...)
+	for i := range row {
+		row[i].state = "head"
+	}
+	return row
+}
+
+// texts is a row without colours.
+func texts(fields ...string) []cell {
+	row := make([]cell, len(fields))
+	for i, text := range fields {
+		row[i].text = text
+	}
+	return row
+}
+
+// leastLast is how many columns the last column of a table keeps, as long as there are others to leave out.
+const leastLast = 24
+
+// printTable prints rows with aligned columns, two spaces apart, indented. On a terminal each row is cut to its width, and of the
+// columns with these heads so many are left out, the first ones first, that the last column can be read.
+func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell, spare ...string) {
+	for _, row := range rows {
+		for i, c := range row {
+			row[i].text = display.OneLine(c.text)
+		}
+	}
+	width := 0
+	if isTerminal(w) {
+		width, _ = a.terminalSize()
+		rows = fitting(rows, width-len(indent), spare)
+	}
+	_, _ = w.Write(a.tableOf(rows, indent, width)) // at once: a table of 200 rows is one write
+}
+
+// tableOf is a table as text, with each line cut to width where that is not 0.
+func (a *invocation) tableOf(rows [][]cell, indent string, width int) (out []byte) {
+	widths := columnWidths(rows)
+	for _, row := range rows {
+		out = append(out, indent...)
+		for i, c := range row {
+			out = append(out, a.colour(c.text, c.state)...)
+			for n := columns.Width(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
+				out = append(out, ' ')
+			}
+		}
+		if out = bytes.TrimRight(out, " "); width > 0 {
+			at := bytes.LastIndexByte(out, '\n') + 1
+			out = append(out[:at], columns.Cut(string(out[at:]), width)...)
+		}
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// columnWidths is how wide the columns of a table are.
+func columnWidths(rows [][]cell) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columns.Width(c.text))
+		}
+	}
+	return widths
+}
+
+// fitting is a table without as many of the spare columns as have to go so that it fits the room.
+func fitting(rows [][]cell, room int, spare []string) [][]cell {
+	for _, head := range spare {
+		widths := columnWidths(rows)
+		total := min(widths[len(widths)-1], leastLast)
+		for _, w := range widths[:len(widths)-1] {
+			total += w + 2
+		}
+		if total <= room {
+			break
+		}
+		k := slices.IndexFunc(rows[0], func(c cell) bool { return c.text == head })
+		if k < 0 {
+			continue
+		}
+		left := make([][]cell, len(rows))
+		for i, row := range rows {
+			if left[i] = row; k < len(row) {
+				left[i] = slices.Delete(slices.Clone(row), k, k+1)
+			}
+		}
+		rows = left
+	}
+	return rows
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+// Agents have ports of this range, below those that Linux gives to clients.
+const firstPort, lastPort = 20000, 29999
+
+// WithPorts chooses as many blocks of ports as are wanted, and hands them to save, which writes them into a record. Until that
+// is done no other paw chooses any. Where the configuration asks for no ports, the blocks are nil.
+func (h *App) WithPorts(ctx context.Context, wanted int, save func(blocks []*session.Ports) error) error {
+	count := h.Config.Worktree.Ports
+	if count == 0 || wanted == 0 {
+		return save(make([]*session.Ports, wanted))
+	}
+	brief, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	unlock, err := h.Locks.Ports(brief)
+	if err != nil {
+		return h.RecordError("", err)
+	}
+	defer unlock()
+	taken, err := h.takenPorts()
+	if err != nil {
+		return err
+	}
+	blocks := chooseBlocks(wanted, count, taken, freePort)
+	if blocks == nil {
+		return errs.New(errs.Failed, "no %d free ports in %d-%d", count, firstPort, lastPort).Hint("paw status --all")
+	}
+	h.Step("ports.chosen")
+	return save(blocks)
+}
+
+// GivePorts gives all agents of a draft their ports and variables, and saves the record that has them.
+func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func() error) error {
+	return h.WithPorts(ctx, len(draft.Agents), func(blocks []*session.Ports) error {
+		for i := range draft.Agents {
+			w := &draft.Agents[i]
+			w.Ports, w.Variables = blocks[i], nil
+			h.Fill(draft, w)
+		}
+		return save()
+	})
+}
+
+// takenPorts are the blocks in the records of this home.
+func (h *App) takenPorts() ([]session.Ports, error) {
+	sessions, _, err := h.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var taken []session.Ports
+	add := func(p *session.Ports) {
+		if p != nil {
+			taken = append(taken, *p)
+		}
+	}
+	for _, s := range sessions {
+		add(s.Checks.Ports)
+		for i := range s.Agents {
+			add(s.Agents[i].Ports)
+		}
+	}
+	return taken, nil
+}
+
+// chooseBlocks takes the first blocks, each beginning at a multiple of its size, that nobody has and whose ports are free. It
+// returns nil where there are not as many as are wanted.
+func chooseBlocks(wanted, count int, taken []session.Ports, free func(port int) bool) []*session.Ports {
+	var blocks []*session.Ports
+	for first := (firstPort + count - 1) / count * count; first+count-1 <= lastPort && len(blocks) < wanted; first += count {
+		block := session.Ports{First: first, Count: count}
+		if slices.ContainsFunc(taken, block.Meets) || !allFree(block, free) {
+			continue
+		}
+		blocks = append(blocks, &block)
+	}
+	if len(blocks) < wanted {
+		return nil
+	}
+	return blocks
+}
+
+func allFree(block session.Ports, free func(port int) bool) bool {
+	for port := block.First; port <= block.Last(); port++ {
+		if !free(port) {
+			return false
+		}
+	}
+	return true
+}
+
+// freePort reports whether a server could have a port now, whichever address of this machine it chooses. It binds each and
+// listens at none.
+func freePort(port int) bool {
+	return canBind(unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) &&
+		canBind(unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: [16]byte(net.IPv6loopback)}) &&
+		canBind(unix.AF_INET, &unix.SockaddrInet4{Port: port})
+}
+
+// canBind is true as well where the machine does not have such addresses.
+func canBind(family int, address unix.Sockaddr) bool {
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = unix.Close(fd) }()
+	unix.CloseOnExec(fd)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) // as servers do: a connection that has ended is in nobody's way
+	if family == unix.AF_INET6 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
+	}
+	err = unix.Bind(fd, address)
+	return !errors.Is(err, unix.EADDRINUSE) && !errors.Is(err, unix.EACCES)
+}
+
+// PortsHeld says of each port of an agent, none of whose processes should run, who has it.
+func PortsHeld(s *session.Session, w *session.Agent) []string {
+	if w.Ports == nil {
+		return nil
+	}
+	var held []string
+	var servers map[int]int
+	for port := w.Ports.First; port <= w.Ports.Last(); port++ {
+		if freePort(port) {
+			continue
+		}
+		if servers == nil {
+			servers = session.Listeners(w.Ports.First, w.Ports.Last())
+		}
+		pid := servers[port]
+		switch env, _ := session.Environ(pid); {
+		case pid == 0:
+			held = append(held, fmt.Sprintf("its port %d is taken", port))
+		case slices.Contains(env, "PAW_SESSION="+s.Name) && slices.Contains(env, "PAW_AGENT="+w.Name): // what it has left running
+		default:
+			held = append(held, fmt.Sprintf("its port %d is taken by pid %d", port, pid))
+		}
+	}
+	return held
+}

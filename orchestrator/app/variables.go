@@ -1,0 +1,164 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"paw/config"
+	"paw/orchestrator/cli"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Fill gives an agent the variables of worktree.env that it does not have yet. Those that it has stay as they were filled in,
+// whatever the configuration says since: a teardown has to find what the set-up has made. The problems are those that cannot be
+// filled in.
+func (h *App) Fill(s *session.Session, w *session.Agent) (problems []string) {
+	filling := config.Filling{Session: s.Name, Agent: w.Name, Repo: s.ProjectName, Worktree: w.WorktreePath}
+	if w.Ports != nil {
+		filling.FirstPort, filling.Ports = w.Ports.First, w.Ports.Count
+	}
+	set := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Worktree.Env)) {
+		value, ok := filling.Fill(h.Config.Worktree.Env[name])
+		if _, there := w.Variables[name]; !ok && !there {
+			problems = append(problems, fmt.Sprintf("%s is not set: it wants more ports than %s has", name, w.Name))
+		} else if !there {
+			set[name] = value
+		}
+	}
+	if len(set) > 0 {
+		maps.Copy(set, w.Variables)
+		w.Variables = set
+	}
+	return problems
+}
+
+// foundPath is the file whose name a set-up command gets as $PAW_ENV.
+func (h *App) foundPath(sessionName, agentName string) string {
+	return filepath.Join(h.StateDir(sessionName, agentName), "setup.env")
+}
+
+// largestFound is how many bytes are read of what a set-up has found out.
+const largestFound = 64 << 10
+
+// Found are the variables that the set-up of an agent has found out, and what is wrong with other lines.
+func (h *App) Found(sessionName, agentName string) (variables map[string]string, problems []string) {
+	text, err := os.ReadFile(h.foundPath(sessionName, agentName))
+	if err != nil {
+		return nil, nil
+	}
+	if len(text) > largestFound {
+		return nil, []string{fmt.Sprintf("what set-up wrote to $PAW_ENV is more than %d KiB, and does not count", largestFound>>10)}
+	}
+	variables = map[string]string{}
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		name, value, err := config.ProjectVariable(string(line))
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("line %d of what set-up wrote to $PAW_ENV does not count: %v", i+1, err))
+			continue
+		}
+		variables[name] = value
+	}
+	return variables, problems
+}
+
+// Setup is the configured set-up of the worktree of an agent, with the output of its command going to out.
+func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktree.Setup {
+	c := h.Config.Worktree
+	setup := worktree.Setup{Copy: c.Copy, Link: c.Link, Include: c.Include, Command: c.Setup, Out: out}
+	if len(c.Env) > 0 {
+		setup.For = fmt.Sprint(c.Ports, c.Env)
+	}
+	if c.Setup == "" {
+		return setup
+	}
+	found := h.foundPath(s.Name, w.Name)
+	setup.Env = append(h.projectEnv(w.Variables), "PAW_ENV="+found)
+	setup.Announce = func(command string) {
+		h.Sayf("%s: %s", w.Name, command)
+		if err := WritePrivate(found, nil); err != nil { // what an earlier set-up has found out does not count any more
+			h.Notef("%s: set-up cannot tell variables: %v", w.Name, err)
+		}
+	}
+	return setup
+}
+
+// ProjectVariables are the variables that an agent has beside those of the user's shell: what was filled in for it, and what its
+// set-up has found out.
+func (h *App) ProjectVariables(s *session.Session, w *session.Agent) map[string]string {
+	set := map[string]string{}
+	maps.Copy(set, w.Variables)
+	found, _ := h.Found(s.Name, w.Name)
+	maps.Copy(set, found)
+	return set
+}
+
+// UserEnv is the environment of the user, also where an agent runs paw: without the variables that this one has from its project.
+func (h *App) UserEnv() []string {
+	name := h.Getenv("PAW_SESSION")
+	if name == "" || session.ValidateName("session", name) != nil {
+		return h.Env
+	}
+	s, err := h.Store.Load(name)
+	if err != nil || s == nil || s.Agent(h.Getenv("PAW_AGENT")) == nil {
+		return h.Env
+	}
+	return h.WithoutProject(h.Env, s, s.Agent(h.Getenv("PAW_AGENT")))
+}
+
+// WithoutProject is an environment without the variables that an agent has from its project: what it starts has its own.
+func (h *App) WithoutProject(env []string, s *session.Session, w *session.Agent) []string {
+	own := h.ProjectVariables(s, w)
+	if len(own) == 0 {
+		return env
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		mine, has := own[name]
+		return has && mine == value
+	})
+}
+
+// ProjectEnv is the environment of a command that the project runs for an agent: the user's, without what tells an agent which
+// one it is, and with the agent's own variables.
+func (h *App) ProjectEnv(s *session.Session, w *session.Agent) []string {
+	return h.projectEnv(h.ProjectVariables(s, w))
+}
+
+func (h *App) projectEnv(variables map[string]string) []string {
+	set := Variables(cli.Without(cli.Scrub(h.UserEnv()), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"}))
+	maps.Copy(set, variables)
+	return Environment(set)
+}
+
+// Variables are those of an environment, by name.
+func Variables(env []string) map[string]string {
+	set := map[string]string{}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	return set
+}
+
+// Environment lists variables as KEY=value, in a stable order.
+func Environment(set map[string]string) []string {
+	env := make([]string, 0, len(set))
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	sort.Strings(env)
+	return env
+}

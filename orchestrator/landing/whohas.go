@@ -1,0 +1,85 @@
+package landing
+
+import (
+	"context"
+	"strings"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+// noteWhoHas says who has what was taken back: agents, whose own work of it lands again, other branches, and remotes. Where its agent was removed,
+// it says what brings it back.
+func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
+	refs, err := v.m.Refs().Containing(ctx, l.After)
+	if err != nil {
+		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
+		return
+	}
+	sessions, err := siblings(v.home, s)
+	if err != nil {
+		sessions = []*session.Session{s}
+	}
+	for _, ref := range refs {
+		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
+			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
+		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
+			v.noteWhoseBranch(ctx, sessions, branch, l)
+		}
+	}
+	if s.Agent(l.Agent) == nil {
+		at := ""
+		if l.Checkout != "" {
+			at = "-C " + errs.Quote(l.Checkout) + " "
+		}
+		v.home.Notef("%s was removed, and what it did is in no branch: git %smerge --ff-only %.12s brings it back, git branch NAME %.12s keeps it apart",
+			l.Agent, at, l.After, l.After)
+	}
+}
+
+// noteWhoseBranch says that a branch has what was taken back, and what that means.
+func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session, branch string, l *session.Landing) {
+	for _, s := range sessions {
+		for i := range s.Agents {
+			w := work{home: v.home, m: v.m, session: s, agent: &s.Agents[i]}
+			if w.agent.Branch != branch {
+				continue
+			}
+			name := w.agent.Name
+			if s.Name != v.session {
+				name = w.name()
+			}
+			own, err := w.landsAgain(ctx, l)
+			switch {
+			case err != nil:
+				v.home.Notef("%s has landing %d in its worktree; whether it lands that again is not known: %v", name, l.ID, err)
+			case own:
+				v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", name, l.ID)
+			default:
+				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.agent.Name, s.Name)
+			}
+			return
+		}
+	}
+	v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
+}
+
+// landsAgain reports whether something of a landing that was taken back is the agent's own work.
+func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) {
+	t := target{branch: l.Target, tip: l.Before}
+	a, err := w.askerFor(ctx, t, false)
+	if err != nil {
+		return false, err
+	}
+	tip, err := tipOf(ctx, w.m, w.agent.Branch)
+	if err != nil {
+		return false, err
+	}
+	now := a.point(0)
+	one := state{tip, &now}
+	h, err := a.lookAtHistory(ctx, one)
+	if err != nil {
+		return false, err
+	}
+	return len(h.lacking(h.tip, []string{l.After}, a.lineOf(one))) > 0, nil
+}

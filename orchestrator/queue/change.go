@@ -1,0 +1,150 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+// Hold keeps tasks from beginning, all of a queue for no id. It returns what it has to say of those that it cannot keep.
+func Hold(q *session.Queue, ids []string) (said []string) {
+	if len(ids) == 0 {
+		q.Held = session.HeldYou
+		return nil
+	}
+	for _, id := range ids {
+		switch t := q.Task(id); t.State {
+		case session.TaskWaiting:
+			t.State, t.Why = session.TaskHeld, session.HeldYou
+		case session.TaskRunning:
+			said = append(said, fmt.Sprintf("%s: %s works on it already; paw stop %s/%s ends that", id, t.Agent, q.Session, t.Agent))
+		case session.TaskHeld:
+		default:
+			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
+		}
+	}
+	return said
+}
+
+// Go lets tasks go, all of a queue for no id: what a person, a stop, a limit or a breaker holds, and what comes after a task
+// that is not done. It repeats no prompt that may have been typed, and says which those are. cliOf is the CLI of an agent, "" for one that is not there.
+func Go(q *session.Queue, ids []string, cliOf func(agent string) string) (said []string) {
+	if len(ids) == 0 {
+		q.Held, q.Blocks = "", map[string]session.Block{}
+		for _, t := range q.Tasks {
+			if !t.State.Over() {
+				ids = append(ids, t.ID)
+			}
+		}
+	}
+	for _, id := range ids {
+		t := q.Task(id)
+		if t.State.Over() {
+			said = append(said, fmt.Sprintf("%s: is %s; paw queue retry %s begins it again", id, t.State, id))
+			continue
+		}
+		q.Held = ""
+		letGo(q, t, cliOf)
+		if t.State == session.TaskHeld {
+			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; paw queue retry %s does it", id, id))
+		}
+	}
+	return said
+}
+
+// letGo takes away what holds one task.
+func letGo(q *session.Queue, t *session.Task, cliOf func(agent string) string) {
+	if lane, there := q.Lanes[t.Agent]; there {
+		lane.Held = false
+		q.Lanes[t.Agent] = lane
+	}
+	for key, b := range q.Blocks {
+		if b.CLI == cliOf(t.Agent) || t.Kind == session.AgentTask && slices.Contains(t.CLIs, b.CLI) {
+			delete(q.Blocks, key)
+		}
+	}
+	clear(q.Quick)
+	t.After = slices.DeleteFunc(slices.Clone(t.After), func(id string) bool {
+		before := q.Task(id)
+		return before != nil && before.State.Over() && before.State != session.TaskDone
+	})
+	switch {
+	case t.State == session.TaskWaiting && t.Kind == session.PromptTask:
+		t.Limited, t.NotYet = false, time.Time{}
+	case t.State != session.TaskHeld:
+	case strings.HasPrefix(t.Why, "check: "):
+		t.State, t.Why, t.Checking = session.TaskRunning, "", true
+	case strings.HasPrefix(t.Why, "limit:"):
+		t.State, t.Why, t.Text, t.Kind, t.Limited, t.Limits, t.Typed = session.TaskWaiting, "", session.TextContinue, session.PromptTask, false, 0, false
+	case !t.Typed:
+		t.State, t.Why = session.TaskWaiting, ""
+	}
+}
+
+// Retry begins tasks again whatever was typed before: at their agents where these are there, else with new ones.
+func Retry(q *session.Queue, ids []string, cliOf func(agent string) string) (said []string) {
+	for _, id := range ids {
+		t := q.Task(id)
+		if t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
+			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
+			continue
+		}
+		t.State = session.TaskHeld
+		letGo(q, t, cliOf)
+		t.State, t.Why, t.Turn, t.Tries, t.Limits, t.Typed, t.Limited, t.Checking = session.TaskWaiting, "", 0, 0, 0, false, false, false
+		if t.Text == session.TextContinue {
+			t.Text = session.TextPrompt
+		}
+		switch {
+		case t.Agent != "" && cliOf(t.Agent) != "":
+			t.Kind = session.PromptTask
+		case len(t.CLIs) > 0:
+			t.Kind, t.Agent, t.Text = session.AgentTask, "", session.TextPrompt
+		}
+	}
+	return said
+}
+
+// Drop takes tasks out. What an agent works on it goes on with.
+func Drop(q *session.Queue, ids []string) (said []string) {
+	for _, id := range ids {
+		t := q.Task(id)
+		if t.State.Over() {
+			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
+			continue
+		}
+		if t.State == session.TaskRunning {
+			said = append(said, fmt.Sprintf("%s: %s works on", id, t.Agent))
+		}
+		t.State, t.Why, t.Checking = session.TaskDropped, session.HeldYou, false
+	}
+	return said
+}
+
+// Named refuses ids that no task has, with the nearest one.
+func Named(q *session.Queue, ids []string) error {
+	for _, id := range ids {
+		if q.Task(id) == nil {
+			return unknown(q, id)
+		}
+	}
+	return nil
+}
+
+// unknown is the error of an id that no task has.
+func unknown(q *session.Queue, id string) *errs.Error {
+	all := make([]string, len(q.Tasks))
+	for i, t := range q.Tasks {
+		all[i] = t.ID
+	}
+	e := errs.New(errs.NotFound, "%s: no such task in the queue of %s", id, q.Session)
+	if near := config.Nearest(id, all); near != "" {
+		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return e.Hint("paw queue %s", q.Session)
+}

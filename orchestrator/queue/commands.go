@@ -1,0 +1,268 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// List is the queue of a session as people see it.
+type List struct {
+	Session     string
+	Held        string // why nothing begins at all, "" for nothing
+	Max, Starts int
+	Made        int // starts so far
+	Tasks       []session.Task
+	Steps       []Step // that are done next
+	Next        time.Time
+	Armed       bool
+}
+
+// Brief returns a List from the file of a queue alone, nil where nothing is open. It knows who is held, and not what else tasks wait for.
+func Brief(h *app.App, sessionName string) *List {
+	if !h.Queues().Open(sessionName) {
+		return nil
+	}
+	q, err := h.Queues().Load(sessionName)
+	if err != nil || q == nil {
+		return nil
+	}
+	list := &List{Session: sessionName, Held: q.Held, Made: q.Starts, Tasks: q.Tasks, Armed: Armed(h, sessionName)}
+	for i := range q.Tasks {
+		if t := &q.Tasks[i]; t.State == session.TaskWaiting && t.Kind == session.PromptTask && q.Lanes[t.Agent].Held {
+			t.State, t.Why = session.TaskHeld, session.HeldYou // as Look says of it
+		}
+	}
+	for _, t := range q.Tasks {
+		due := t.NotYet
+		if t.State == session.TaskWaiting && due.IsZero() {
+			for _, b := range q.Blocks {
+				due = b.Until
+			}
+		}
+		if t.State == session.TaskWaiting && h.Now().Before(due) && (list.Next.IsZero() || due.Before(list.Next)) {
+			list.Next = due
+		}
+		if t.State == session.TaskRunning || t.State == session.TaskWaiting && h.Now().Before(due) {
+			list.Steps = []Step{{Do: StepArm}}
+		}
+	}
+	return list
+}
+
+// Counts counts the tasks that run, wait and are held.
+func (l *List) Counts() (runs, waits, held int) {
+	for _, t := range l.Tasks {
+		switch t.State {
+		case session.TaskRunning:
+			runs++
+		case session.TaskWaiting:
+			waits++
+		case session.TaskHeld:
+			held++
+		case session.TaskDone, session.TaskFailed, session.TaskDropped:
+		}
+	}
+	return runs, waits, held
+}
+
+// Look lists the queue of a session, nil where it never had one. It changes nothing.
+func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
+	q, err := h.Queues().Load(s.Name)
+	if q == nil || err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return nil, err
+	}
+	f, _, err := Gather(ctx, h, s, q)
+	if err != nil {
+		return nil, err
+	}
+	d := decide(q, f, h.Now())
+	list := &List{
+		Session: s.Name, Held: q.Held, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),
+	}
+	for _, step := range d.steps {
+		if step.Do == StepArm {
+			list.Next = step.Until
+		}
+	}
+	return list, nil
+}
+
+// NeedsArm reports whether tmux should look again and nobody has told it to.
+func (l *List) NeedsArm() bool {
+	return !l.Armed && slices.ContainsFunc(l.Steps, func(s Step) bool { return s.Do == StepArm })
+}
+
+// Enqueue adds tasks to the queue of a session, all or none, and returns it with them. With a dry run nothing is written.
+func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, dryRun bool) (*session.Queue, []session.Task, error) {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := possible(ctx, h, s, tasks); err != nil {
+		return nil, nil, err
+	}
+	f, _, err := Gather(ctx, h, s, (&session.Queue{Session: s.Name}).Clone())
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]session.Task, len(tasks))
+	for i, t := range tasks {
+		all[i] = t.Task
+		all[i].What = firstLine(turn.Prompt(t.Prompt).Words())
+	}
+	errDry := errors.New("dry run")
+	var q *session.Queue
+	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
+		if err := Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }); err != nil {
+			return err
+		}
+		if q = now; most > 0 {
+			now.Max = most
+		}
+		if dryRun {
+			return errDry
+		}
+		for i := range all {
+			if err := h.Queues().KeepText(s.Name, all[i].ID, session.TextPrompt, tasks[i].Prompt); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errDry) {
+		return q, all, nil
+	}
+	if err != nil {
+		return nil, nil, h.RecordError(s.Name, err)
+	}
+	Wake(h, s.Name, 0, false)
+	return q, all, nil
+}
+
+// seenOf is the number of the turn that an agent has, or is about to have by what was typed to it before.
+func seenOf(h *app.App, s *session.Session, f Facts, agent string) int {
+	seen := len(h.QueuedPrompts(s.Name, agent))
+	last, err := h.TurnDir(s.Name, agent).Last()
+	if err != nil || last == nil {
+		if f.Agents[agent].Status.Cause == session.CausePrompted {
+			seen++
+		}
+		return seen
+	}
+	return seen + last.Number
+}
+
+// possible refuses what could never begin, before anything is written.
+func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) error {
+	for i := range tasks {
+		t := &tasks[i]
+		if err := t.fault(); err != nil {
+			return errs.New(errs.Usage, "%w", err)
+		}
+		names := t.CLIs
+		if t.Kind == session.PromptTask {
+			w, err := app.AgentNamed(s, t.Agent)
+			if err != nil {
+				return err
+			}
+			names = []string{w.CLI}
+		} else if len(names) == 0 {
+			t.CLIs = []string{h.Config.DefaultCLI}
+			names = t.CLIs
+		}
+		missing := 0
+		for _, name := range names {
+			c, known := h.CLIs.Get(name)
+			if !known {
+				_, err := startplan.Agents([]string{name}, nil, h.CLIs, nil)
+				return err
+			}
+			if c.Facts().Unseen {
+				return errs.New(errs.Usage, "%s: paw does not see when its turns end, so nothing can wait for that", name).Hint("paw clis")
+			}
+			if _, err := h.Program(c); err != nil {
+				if missing++; missing == len(names) && t.Kind == session.AgentTask {
+					return err
+				}
+			}
+		}
+		if agent, _, _ := strings.Cut(t.From, "@"); t.From != "" && s.Agent(agent) == nil && !inPlan(h, s, tasks, t.From) {
+			return errs.New(errs.Usage, "%s: neither an agent of %s nor a task of its queue", t.From, s.Name).Hint("paw queue %s", s.Name)
+		}
+	}
+	return ctx.Err()
+}
+
+// inPlan reports whether an id is that of a task that is there or about to be.
+func inPlan(h *app.App, s *session.Session, tasks []New, id string) bool {
+	q, err := h.Queues().Load(s.Name)
+	return err == nil && q != nil && q.Task(id) != nil || slices.ContainsFunc(tasks, func(t New) bool { return t.ID == id })
+}
+
+// Change is what a command does with tasks of a queue.
+type Change string
+
+// The changes.
+const (
+	ChangeHold  Change = "hold"
+	ChangeGo    Change = "go"
+	ChangeRetry Change = "retry"
+	ChangeDrop  Change = "drop"
+)
+
+// Apply makes a change to tasks of the queue of a session, to all of them for no id where that makes sense. It returns what has
+// to be said of those that stay as they are.
+func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids []string, starts int) (said []string, err error) {
+	cliOf := func(agent string) string {
+		if w := s.Agent(agent); w != nil {
+			return w.CLI
+		}
+		return ""
+	}
+	_, err = h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
+		if err := Named(q, ids); err != nil {
+			return err
+		}
+		if starts > 0 {
+			if starts <= q.Starts {
+				return errs.New(errs.Usage, "--starts %d: there were %d already", starts, q.Starts)
+			}
+			q.StartsMax = starts
+		}
+		switch do {
+		case ChangeHold:
+			said = Hold(q, ids)
+		case ChangeGo:
+			said = Go(q, ids, cliOf)
+		case ChangeRetry:
+			said = Retry(q, ids, cliOf)
+		case ChangeDrop:
+			if len(ids) == 0 {
+				for _, t := range q.Tasks {
+					if !t.State.Over() {
+						ids = append(ids, t.ID)
+					}
+				}
+			}
+			said = Drop(q, ids)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	Wake(h, s.Name, 0, false)
+	return said, nil
+}

@@ -1,0 +1,213 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// verdict is whether a waiting task begins now, and why not.
+type verdict struct {
+	why  string // "" for one that begins
+	held bool   // only its user, or another task, changes that
+	due  time.Time
+	look bool // its agent is about to take a prompt
+	arm  bool // time alone may change it
+	cli  string
+}
+
+// begin decides which waiting tasks begin, in their order, and when to look again.
+func (d *decision) begin() {
+	working, starts := d.working(), d.q.Starts
+	armed := working > 0
+	var due time.Time
+	taken := map[string]bool{}
+	for i := range d.q.Tasks {
+		t := &d.q.Tasks[i]
+		if t.State != session.TaskWaiting {
+			continue
+		}
+		v := d.verdict(t, working, starts, taken)
+		d.verdicts[t.ID] = v
+		if v.look {
+			d.step(StepLook, t, v.why)
+		}
+		armed = armed || v.arm
+		if !v.due.IsZero() && (due.IsZero() || v.due.Before(due)) {
+			due = v.due
+		}
+		if v.why != "" {
+			continue
+		}
+		do := StepPrompt
+		switch {
+		case t.Kind == session.AgentTask && t.Limited:
+			do = StepHandover
+		case t.Kind == session.AgentTask:
+			do = StepStart
+		case t.Limited:
+			do = StepContinue
+		}
+		d.steps = append(d.steps, Step{Do: do, ID: t.ID, Agent: t.Agent, CLI: v.cli})
+		working, starts, taken[t.Agent] = working+1, starts+1, t.Agent != ""
+		armed = true
+	}
+	if armed || !due.IsZero() {
+		d.steps = append(d.steps, Step{Do: StepArm, Until: due})
+	}
+}
+
+// working counts the agents that the queue keeps at work.
+func (d *decision) working() int {
+	at := 0
+	for i := range d.q.Tasks {
+		t := &d.q.Tasks[i]
+		one := d.f.Agents[t.Agent].of(t)
+		late := t.State == session.TaskFailed && one != nil && one.State == turn.InProgress && t.Turn != 0
+		if t.State == session.TaskRunning && !t.Checking || late {
+			at++
+		}
+	}
+	return at
+}
+
+// verdict decides whether one waiting task begins.
+func (d *decision) verdict(t *session.Task, working, starts int, taken map[string]bool) verdict {
+	if v := d.behind(t); v.why != "" {
+		return v
+	}
+	switch {
+	case d.f.Down != "":
+		return verdict{why: d.f.Down, held: true}
+	case d.q.Held != "":
+		return verdict{why: d.q.Held, held: true}
+	case t.Kind == session.PromptTask && d.q.Lanes[t.Agent].Held:
+		return verdict{why: session.HeldYou, held: true}
+	case d.now.Before(t.NotYet):
+		return verdict{why: "due " + t.NotYet.Local().Format("2 Jan 15:04"), due: t.NotYet, arm: true}
+	}
+	v := d.possible(t, taken)
+	switch {
+	case v.why != "":
+		return v
+	case starts >= d.startsMax():
+		return verdict{why: "starts", held: true}
+	case working >= d.max():
+		return verdict{why: "max", arm: true}
+	}
+	return v
+}
+
+// max is how many agents the queue keeps at work.
+func (d *decision) max() int {
+	if d.q.Max > 0 {
+		return d.q.Max
+	}
+	return d.f.Max
+}
+
+// startsMax is how many launches and prompts the queue makes.
+func (d *decision) startsMax() int { return max(d.f.Starts, d.q.StartsMax) }
+
+// behind decides on a task by those that it comes after.
+func (d *decision) behind(t *session.Task) verdict {
+	for _, id := range t.After {
+		before := d.q.Task(id)
+		switch {
+		case before == nil || before.State == session.TaskDone:
+		case before.State.Over():
+			return verdict{why: fmt.Sprintf("after:%s %s", id, before.State), held: true}
+		default:
+			return verdict{why: "after:" + id}
+		}
+	}
+	return verdict{}
+}
+
+// possible decides whether the agent of a task, or the CLI that it would be started with, can begin.
+func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
+	if t.Kind == session.AgentTask {
+		return d.choose(t.CLIs)
+	}
+	agent, there := d.f.Agents[t.Agent]
+	account := d.f.Agents[t.Agent].Account
+	last := agent.last()
+	switch {
+	case !there:
+		return verdict{why: "no agent " + t.Agent, held: true}
+	case t.Limited && agent.number() > t.Before:
+		return verdict{why: session.HeldYou, held: true} // somebody went on there
+	case taken[t.Agent] || slices.ContainsFunc(d.q.Tasks, func(o session.Task) bool { return o.Agent == t.Agent && o.State == session.TaskRunning }):
+		return verdict{why: "busy"}
+	case d.blocked(breakerOf(agent.CLI)):
+		return verdict{why: "breaker:" + agent.CLI, held: true}
+	case d.blocked(account):
+		return d.limit(account)
+	case agent.Status.State == session.StateWaitingInput:
+		return verdict{why: "question", arm: true}
+	}
+	switch agent.Ready {
+	case live.Due:
+		return verdict{}
+	case live.NotRunning:
+		return verdict{why: "not running", held: true}
+	case live.NothingOwed, live.NotDue, live.Busy:
+	}
+	resting := last == nil || last.State != turn.InProgress
+	return verdict{why: "busy", look: resting && agent.Running, arm: true}
+}
+
+// limit is the verdict on the work of an account that is limited.
+func (d *decision) limit(account string) verdict {
+	b := d.q.Blocks[account]
+	v := verdict{why: "limit:" + b.CLI + untilText(b.Until), held: true}
+	if !b.Until.IsZero() {
+		v.due, v.arm = b.Until.Add(d.f.Pace.Delay), true
+	}
+	return v
+}
+
+// choose picks the first CLI of a list that is installed and not held.
+func (d *decision) choose(clis []string) verdict {
+	var first verdict
+	for _, name := range clis {
+		one := d.f.CLIs[name]
+		switch {
+		case !one.Installed:
+		case d.blocked(breakerOf(name)):
+			first = cmpVerdict(first, verdict{why: "breaker:" + name, held: true})
+		case d.blocked(one.Account):
+			first = cmpVerdict(first, d.limit(one.Account))
+		default:
+			return verdict{cli: name}
+		}
+	}
+	return cmpVerdict(first, verdict{why: "not installed: " + strings.Join(clis, ", "), held: true})
+}
+
+// cmpVerdict is the first of two verdicts that says something, and the one that time changes before the one that it does not.
+func cmpVerdict(a, b verdict) verdict {
+	if a.why == "" || !a.arm && b.arm {
+		return b
+	}
+	return a
+}
+
+// shown is what people see of the tasks: why one waits, and that it is held where only its user or another task lets it go.
+func (d *decision) shown() []session.Task {
+	for i := range d.q.Tasks {
+		t := &d.q.Tasks[i]
+		if v, waits := d.verdicts[t.ID]; waits {
+			t.Why = v.why
+			if v.held {
+				t.State = session.TaskHeld
+			}
+		}
+	}
+	return d.q.Tasks
+}

@@ -1,0 +1,238 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"paw/config"
+	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/transcript"
+	"paw/session"
+	"paw/session/history"
+	"paw/session/turn"
+)
+
+// Gather looks at everything that the decision about a queue needs.
+func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queue) (Facts, observe.Facts, error) {
+	seen, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
+	if err != nil {
+		return Facts{}, seen, err
+	}
+	limits := h.Config.Limits
+	f := Facts{
+		Agents: map[string]Agent{}, CLIs: map[string]CLI{}, Max: h.Config.Queue.Max, Starts: h.Config.Queue.Starts, Pace: paceOf(h),
+		Limits: Limits{Continue: limits.Then == config.ThenContinue, HandOver: limits.HandOver(), Times: limits.Times},
+	}
+	switch {
+	case s.Status == session.StatusStopped:
+		f.Down = "stop"
+	case seen.Tmux == session.TmuxDead:
+		f.Down = "crash"
+	case seen.Tmux == session.TmuxUnknown:
+		f.Down = session.ReasonTmuxSilent
+	}
+	for _, one := range observe.LiveFacts(h, seen) {
+		a := seen.Agent(one.Record.Name)
+		f.Agents[one.Record.Name] = agentOf(ctx, h, s, q, one, a)
+	}
+	names := slices.Clone(f.Limits.HandOver)
+	for _, t := range q.Tasks {
+		if t.State == session.TaskWaiting {
+			names = append(names, t.CLIs...)
+		}
+	}
+	for _, name := range app.Once(names) {
+		if c, known := h.CLIs.Get(name); known {
+			_, err := h.Program(c)
+			f.CLIs[name] = CLI{Installed: err == nil, Account: accountOf(name, h.RememberedEnvironment(c))}
+		}
+	}
+	return f, seen, nil
+}
+
+// accountOf is whose usage limit a CLI has: that of its configuration folder.
+func accountOf(name string, environment map[string]string) string {
+	account := name
+	for _, variable := range slices.Sorted(maps.Keys(environment)) {
+		if value := environment[variable]; value != "" {
+			account += " " + variable + "=" + value
+		}
+	}
+	return account
+}
+
+// agentOf are the facts of one agent.
+func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Queue, one live.Facts, a *observe.Agent) Agent {
+	w := one.Record
+	agent := Agent{
+		CLI: w.CLI, Account: accountOf(w.CLI, w.Environment), Status: one.Status, Ready: one.Ready(), Running: one.Launch != 0 && one.Running, SeenCut: w.SeenCut,
+	}
+	switch one.Status.Cause {
+	case session.CausePrompted, session.CauseSilent:
+		agent.Starting = true
+	default:
+		agent.Starting = one.Status.Reason == session.ReasonStarting
+	}
+	if one.Waits() {
+		agent.Ready = live.Busy // its children, or their results, are still to come
+	}
+	agent.Turns = turnsOf(h, s, q, one)
+	if len(agent.Turns) == 0 {
+		return agent
+	}
+	last := &agent.Turns[len(agent.Turns)-1]
+	launch := observe.LaunchID(s.Name, w.Name, one.Launch)
+	for i := range agent.Turns {
+		agent.Turns[i].Now = one.Launch != 0 && agent.Turns[i].Launch == launch
+	}
+	if one.Waits() && last.State == turn.Finished {
+		last.State = turn.InProgress // its work goes on when they are told
+	}
+	if last.State == turn.Aborted && last.Limit != nil && h.Config.Limits.Then != config.ThenTell {
+		last.Answered = answered(ctx, h, s, &a.Record, last.Record)
+	}
+	return agent
+}
+
+// turnsOf are the turns that a queue has not seen yet, and the last one, each with the task that began it.
+func turnsOf(h *app.App, s *session.Session, q *session.Queue, one live.Facts) []Turn {
+	if one.Last == nil {
+		return nil
+	}
+	name := one.Record.Name
+	from := one.Last.Number - 1
+	lane, known := q.Lanes[name]
+	if known {
+		from = min(from, lane.Seen)
+	}
+	var tasks []*session.Task
+	for i := range q.Tasks {
+		t := &q.Tasks[i]
+		if t.Agent != name {
+			continue
+		}
+		tasks = append(tasks, t)
+		if t.State == session.TaskRunning && t.Turn != 0 {
+			from = min(from, t.Turn-1)
+		} else if t.Typed && t.Turn == 0 && !t.State.Over() {
+			from = min(from, t.Before)
+		}
+	}
+	records := []turn.Record{*one.Last}
+	if from < one.Last.Number-1 {
+		records, _ = h.TurnDir(s.Name, name).After(from)
+		if len(records) > 0 && records[len(records)-1].Number == one.Last.Number {
+			records[len(records)-1] = *one.Last // closed, where the CLI's own record says so
+		}
+	}
+	turns := make([]Turn, len(records))
+	for i, r := range records {
+		turns[i] = Turn{Record: r, Task: taskOf(h, s.Name, tasks, r)}
+		turns[i].Person = turns[i].Task == "" && r.Task() != ""
+	}
+	return turns
+}
+
+// taskOf is the id of the task that a turn began with, "" for none.
+func taskOf(h *app.App, sessionName string, tasks []*session.Task, r turn.Record) string {
+	for _, t := range tasks {
+		if t.Turn == r.Number {
+			return t.ID
+		}
+	}
+	for _, t := range tasks {
+		open := t.Typed && t.Turn == 0 && !t.State.Over() && r.Number > t.Before
+		if open && (t.Kind == session.AgentTask && r.Number == 1 || begunWith(h, sessionName, t, r)) {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+// begunWith reports whether a turn has the prompt of a task. CLIs change blanks.
+func begunWith(h *app.App, sessionName string, t *session.Task, r turn.Record) bool {
+	text, err := textOf(h, sessionName, *t)
+	if err != nil {
+		return false
+	}
+	typable, _ := cli.Typable(text)
+	return strings.Contains(squeezed(string(r.Prompt)), squeezed(typable))
+}
+
+// textOf is what is typed for a task next.
+func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
+	switch {
+	case t.Text == session.TextContinue:
+		return h.Config.Limits.Prompt, nil
+	case t.Lonely:
+		return lonelyText(h, sessionName, t)
+	}
+	return h.Queues().Text(sessionName, t.ID, t.Text)
+}
+
+// lonelyText is the prompt of the turn that a limit has ended.
+func lonelyText(h *app.App, sessionName string, t session.Task) (string, error) {
+	agent, number := t.Agent, t.Before
+	if from, n, taken := strings.Cut(t.From, "@"); taken {
+		agent = from
+		number, _ = strconv.Atoi(n)
+	}
+	records, _ := h.TurnDir(sessionName, agent).After(number - 1)
+	if len(records) == 0 || records[0].Number != number {
+		return "", fmt.Errorf("turn %d of %s is not in its log", number, agent)
+	}
+	return cmp.Or(records[0].Prompt.Task(), string(records[0].Prompt)), nil
+}
+
+// answered reports whether the model had begun to answer in a turn, as far as the CLI's own record tells.
+func answered(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, r turn.Record) bool {
+	read, err := transcript.Read(ctx, h, s, w, r.Conversation)
+	if err != nil {
+		return true // then it is not asked the same twice
+	}
+	records, _ := h.TurnDir(s.Name, w.Name).Records()
+	said, n := transcript.TurnsIn(records, read.ID, r.Number)
+	spans := transcript.Spans(read.Messages, said)
+	if n >= len(spans) {
+		return true
+	}
+	for _, m := range read.Messages[spans[n].From:spans[n].To] {
+		if m.Role != history.RoleUser && (len(m.ToolCalls) > 0 || m.Content != "" && squeezed(m.Content) != squeezed(r.ErrorMessage)) {
+			return true
+		}
+	}
+	return false
+}
+
+// squeezed is a text without blanks.
+func squeezed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// paceOf is how long a queue waits. PAW_QUEUE_PACE, which only tests set, has other spans in the same order.
+func paceOf(h *app.App) Pace {
+	p := UsualPace
+	for i, text := range strings.Split(h.Getenv(paceVariable), ",") {
+		if span, err := time.ParseDuration(text); err == nil && i < 5 {
+			*[]*time.Duration{&p.Delay, &p.Spread, &p.Every, &p.Again, &p.GiveUp}[i] = span
+		}
+	}
+	return p
+}
+
+const paceVariable = "PAW_QUEUE_PACE"

@@ -1,0 +1,314 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/config/poll"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/startplan"
+	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
+	"paw/session"
+	"paw/tmux"
+)
+
+// ownHands are those of a pump that paw runs.
+type ownHands struct {
+	*app.App
+	session  string
+	keyboard typing.PaneWriter
+	seen     observe.Facts // the last look
+	env      []string      // in which paw was started
+}
+
+// Pump does all that is due in the queue of a session, if no other process is at it. hook is a process to wait for: a CLI
+// waits for its hook, and takes no input until then.
+func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
+	app.AwaitHook(ctx, hook)
+	_, h, err := h.LoadConfigured(sessionName)
+	if err == nil {
+		hands := &ownHands{App: h, session: sessionName, keyboard: typing.NewPaneWriter(h), env: h.Env}
+		p := &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}
+		err = p.run(ctx)
+	}
+	if err = app.UnlessGone(err); err != nil {
+		h.LogHook("paw", "queue", err)
+	}
+	return err
+}
+
+// Wake starts a process that pumps, where something waits or a limit is to be acted on. The CLI waits for its hook, and a user
+// for a command.
+func Wake(h *app.App, sessionName string, hook int, anyway bool) {
+	if !anyway && !h.Queues().Open(sessionName) {
+		return
+	}
+	if err := h.StartDetached([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
+		h.LogHook("paw", "queue", err)
+	}
+}
+
+// HoldAll holds the whole queue of a session, where there is one, until its user lets it go.
+func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
+	if !h.Queues().Open(sessionName) {
+		return nil
+	}
+	_, err := h.Queues().Update(ctx, sessionName, func(q *session.Queue) error {
+		q.Held = cmp.Or(q.Held, why)
+		return nil
+	})
+	return err
+}
+
+func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {
+	s, err := o.Load(o.session)
+	if err != nil {
+		return Facts{}, err
+	}
+	f, seen, err := Gather(ctx, o.App, s, q)
+	if err == nil && o.closeUnseen(ctx, s, seen) {
+		f, seen, err = Gather(ctx, o.App, s, q)
+	}
+	o.seen = seen
+	return f, err
+}
+
+// closeUnseen writes down the ends of turns of which no hook has told, such as those of an error of codex, and reports whether
+// there were any.
+func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen observe.Facts) (any bool) {
+	for _, a := range seen.Agents {
+		if now := seen.Observation(a); !now.EndedUnseen(turns.ListGrace) {
+			continue
+		}
+		err := turns.Change(ctx, o.App, s, &a.Record, func(t *turns.Recorder) error {
+			defer func() { any = any || t.Ended }()
+			return t.TakeMissed(ctx)
+		})
+		if err != nil {
+			o.LogHook("paw", "queue", err)
+		}
+	}
+	return any
+}
+
+func (o *ownHands) text(t session.Task) (string, error) { return textOf(o.App, o.session, t) }
+
+// enter types a text to the agent of a task. Whatever comes of it, the turn log of the agent tells.
+func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim func() (session.Task, error)) error {
+	s, err := o.Load(o.session)
+	if err != nil {
+		return err
+	}
+	w := s.Agent(t.Agent)
+	if w == nil {
+		return errBusy
+	}
+	if err := observe.RefuseHalfMoved(ctx, o.App, s, w.Name); err != nil {
+		return errBusy
+	}
+	unlock, err := typing.Lock(ctx, o.App, s, w)
+	if err != nil {
+		return errBusy // another prompt is being typed
+	}
+	defer unlock()
+	to, ready := o.keyboard.Ready(ctx, s, w)
+	if !ready {
+		return errBusy
+	}
+	claimed, err := claim()
+	if err != nil {
+		return err
+	}
+	last, err := o.TurnDir(s.Name, w.Name).Last()
+	if err != nil || last != nil && last.Number > claimed.Before {
+		return errNotBegun // somebody was faster
+	}
+	cli, known := o.CLIs.Get(w.CLI)
+	if !known {
+		return errNotBegun
+	}
+	arrival := typing.Expect(ctx, o.App, s, w, cli, text)
+	err = o.keyboard.Enter(ctx, s, w, to, text, func() error { return turns.BeginIfOwn(ctx, o.App, s, *w, text) })
+	if errors.Is(err, typing.ErrNotTyped) {
+		return errNotBegun
+	}
+	o.Step("queue.typed")
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.ID, err)
+	}
+	begun := func() bool {
+		last, err := o.TurnDir(s.Name, w.Name).Last()
+		return err == nil && last != nil && last.Number > claimed.Before
+	}
+	if o.keyboard.Confirm(ctx, s, w, text, func() bool { return begun() || arrival.Queued() }, begun) {
+		return nil
+	}
+	return fmt.Errorf("%s: was typed to %s, but nothing says that it arrived", t.ID, t.Agent)
+}
+
+// start starts the agent of a task.
+func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) error {
+	s, err := o.Load(o.session)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	h, err := o.asUser(s)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	options := startplan.Options{CLIs: []string{t.Agent + "=" + cli}, Base: t.Base, From: o.from(t), Prompt: text, Force: true, Silent: t.From != "" && !t.Brief}
+	check := func(agents []startplan.Agent) error {
+		return errors.Join(h.RequireTools(ctx), startplan.RequireCLIs(h, agents, text))
+	}
+	rec, a, err := startplan.Add(ctx, h, s, options, check, func(rec *session.Session) error {
+		if rec.Status == session.StatusStopped {
+			return errs.New(errs.Refused, "%s: was stopped", rec.Name)
+		}
+		return nil
+	})
+	var taken *errs.Error
+	if errors.As(err, &taken) && taken.Instead.By != "" && taken.Instead.Of == t.Agent {
+		if t.Agent, err = taken.Instead.By, o.rename(ctx, t.ID, taken.Instead.By); err == nil {
+			return o.start(ctx, t, cli, text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	h.Step("queue.started")
+	jobs := []launch.Job{{
+		Agent: t.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(t.Agent, text), Notes: a.Notes[t.Agent],
+	}}
+	saved, _, err := launch.BringUp(ctx, h, rec, jobs)
+	if err == nil {
+		return nil
+	}
+	err = launch.UndoAdd(h, saved, a.Plans, err)
+	if now, loadErr := o.Load(o.session); loadErr == nil && now.Agent(t.Agent) == nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	return err
+}
+
+// from is where the agent of a task begins, as paw add --from has it.
+func (o *ownHands) from(t session.Task) string {
+	q, err := o.Queues().Load(o.session)
+	if err != nil || q.Task(t.From) == nil {
+		return t.From
+	}
+	before := q.Task(t.From)
+	return fromTurn(before.Agent, before.Turn)
+}
+
+// rename gives the agent of a task that was claimed another name.
+func (o *ownHands) rename(ctx context.Context, id, name string) error {
+	_, err := o.Queues().Update(ctx, o.session, func(q *session.Queue) error {
+		t := q.Task(id)
+		if t == nil || t.State != session.TaskRunning {
+			return errNoMore
+		}
+		delete(q.Lanes, t.Agent)
+		t.Agent, q.Lanes[name] = name, session.Lane{}
+		return nil
+	})
+	return err
+}
+
+// asUser is paw with the environment of the user, which the CLIs of running agents have: that of a hook or a timer is another one.
+func (o *ownHands) asUser(s *session.Session) (*app.App, error) {
+	for i := range s.Agents {
+		if env := launch.EnvironmentOf(o.App, s, &s.Agents[i]); env != nil {
+			return launch.AsAgent(o.App, s, &s.Agents[i])
+		}
+	}
+	return o.App, nil
+}
+
+func (o *ownHands) check(ctx context.Context, t session.Task) (string, error) {
+	s, err := o.Load(o.session)
+	if err != nil {
+		return "", err
+	}
+	_, err = landing.Check(ctx, o.App, s, t.Agent, landing.CheckOptions{Turn: strconv.Itoa(t.Turn), Commands: t.Check})
+	var failed *landing.CheckError
+	if !errors.As(err, &failed) {
+		return "", err
+	}
+	return failed.Prompt(landing.BackLines), nil
+}
+
+// timerName names the timers of queues.
+const timerName = "queue"
+
+// arm has tmux look again; of several chains of timers only the newest goes on.
+func (o *ownHands) arm(ctx context.Context) error {
+	pane, sessionID := o.anyPane()
+	if pane == "" {
+		return nil // recover pumps when it brings somebody back
+	}
+	env, mark := children.TimerEnv(o.App), uuid.NewString()
+	if pace := o.Getenv(paceVariable); pace != "" {
+		env[paceVariable] = pace
+	}
+	err := o.TmuxFor(o.seen.Session).SetTimer(ctx, sessionID, tmux.Timer{
+		Name: timerName, Pane: pane, Mark: mark, After: paceOf(o.App).Every, Program: o.Executable, Env: env,
+		Words: []string{"__tick", o.session, strings.TrimPrefix(pane, "%"), mark},
+	})
+	if err != nil && ctx.Err() == nil {
+		o.LogHook("paw", "queue", err)
+	}
+	if err == nil {
+		err = os.WriteFile(armedPath(o.App, o.session), nil, 0o600)
+	}
+	return err
+}
+
+// anyPane is a pane of an agent that tmux has now, and its tmux session.
+func (o *ownHands) anyPane() (pane, sessionID string) {
+	for _, a := range o.seen.Agents {
+		if a.Pane != nil {
+			return a.Pane.ID, a.Pane.SessionID
+		}
+	}
+	return "", ""
+}
+
+// armedPath is a file that is written whenever tmux is to look again.
+func armedPath(h *app.App, sessionName string) string {
+	return h.Queues().Folder(sessionName) + "/armed"
+}
+
+// Armed reports whether somebody is going to look again soon: tmux does, or a process that has just begun to.
+func Armed(h *app.App, sessionName string) bool {
+	recent := func(path string, within time.Duration) bool {
+		info, err := os.Stat(path)
+		return err == nil && time.Since(info.ModTime()) < within
+	}
+	return recent(armedPath(h, sessionName), 2*paceOf(h).Every+soon) || recent(h.Queues().Folder(sessionName)+"/queue.json", soon)
+}
+
+// Tick is one look that tmux has started; that of an older chain ends at once.
+func Tick(ctx context.Context, h *app.App, sessionName, pane, mark string) error {
+	s, err := h.Load(sessionName)
+	if err != nil {
+		return app.UnlessGone(err)
+	}
+	if now, err := h.TmuxFor(s).TimerMark(ctx, "%"+pane, timerName); err != nil || now != mark {
+		return err
+	}
+	return Pump(ctx, h, sessionName, 0)
+}

@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// block holds the work of an account until its limit is lifted. Where nobody tells when that is, it is held for some time,
+// and in the end until its user lets it go. It returns until when, zero for the latter.
+func (d *decision) block(agent Agent, limit *session.Limit, since time.Time) time.Time {
+	b, there := d.q.Blocks[agent.Account]
+	until := limit.Until
+	if until.IsZero() {
+		first := since
+		if there && !b.First.IsZero() {
+			first = b.First
+		}
+		until = since.Add(d.f.Pace.Again)
+		if until.Sub(first) > d.f.Pace.GiveUp {
+			until = time.Time{}
+		}
+		b.First = first.UTC()
+	}
+	if there && b.Limit && (b.Until.IsZero() || !until.IsZero() && !until.After(b.Until)) {
+		return b.Until
+	}
+	d.q.Blocks[agent.Account] = session.Block{Limit: true, CLI: agent.CLI, Until: until.UTC(), First: b.First}
+	d.steps = append(d.steps, Step{Do: StepHold, CLI: agent.CLI, Why: "its account is limited" + untilText(until)})
+	return until
+}
+
+// atLimits holds the accounts of all agents that wait for a limit, also of those whose CLI goes on by itself, and makes tasks
+// of turns that a limit has ended and no task began, where the configuration asks for that.
+func (d *decision) atLimits() {
+	for _, name := range sortedKeys(d.f.Agents) {
+		agent := d.f.Agents[name]
+		last := agent.last()
+		if last == nil || last.Limit == nil || !last.Now {
+			continue
+		}
+		limit, since := (*session.Limit)(last.Limit), last.ended()
+		if last.LimitedSince != nil {
+			since = *last.LimitedSince
+		}
+		over := limit.Until
+		if over.IsZero() {
+			over = since.Add(d.f.Pace.Again)
+		}
+		if d.now.Before(over) {
+			d.block(agent, limit, since)
+		}
+		wanted := d.f.Limits.Continue || len(d.f.Limits.HandOver) > 0
+		if last.State != turn.Aborted || !wanted || d.q.Lanes[name].Limit >= last.Number || agent.SeenCut >= last.Number ||
+			!agent.Running || d.now.After(over.Add(d.f.Pace.GiveUp)) {
+			continue
+		}
+		d.lonely(name, agent, last)
+	}
+}
+
+// fromTurn is the end of a turn, as paw add --from has it.
+func fromTurn(agent string, number int) string { return fmt.Sprintf("%s@%d", agent, number) }
+
+// lonely makes a task of a turn that a limit has ended.
+func (d *decision) lonely(name string, agent Agent, last *Turn) {
+	t := session.Task{
+		ID: fmt.Sprintf("limit-%s-%d", strings.ToLower(name), last.Number), Kind: session.PromptTask, Agent: name, Lonely: true,
+		What: firstLine(last.Prompt.Words()), State: session.TaskRunning, Turn: last.Number, Before: last.Number, Begun: last.StartedAt.UTC(),
+	}
+	if d.q.Task(t.ID) != nil {
+		return // of an agent whose name differs in capitals alone
+	}
+	d.q.Tasks = append(d.q.Tasks, t)
+	d.limited(&d.q.Tasks[len(d.q.Tasks)-1], agent, last)
+}
+
+// limited decides on a task whose turn a limit has ended.
+func (d *decision) limited(t *session.Task, agent Agent, one *Turn) {
+	until := d.block(agent, (*session.Limit)(one.Limit), one.ended())
+	lane := d.q.Lanes[t.Agent]
+	lane.Limit, lane.Seen = one.Number, max(lane.Seen, one.Number)
+	d.q.Lanes[t.Agent] = lane
+	why := "limit:" + agent.CLI + untilText(until)
+	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // else time alone says when it is enough
+		t.Limits++
+	}
+	switch {
+	case len(d.f.Limits.HandOver) > 0 && t.Limits <= d.f.Limits.Times:
+		d.handOver(t, one, why)
+	case d.f.Limits.Continue && t.Limits <= d.f.Limits.Times && !until.IsZero():
+		t.State, t.Why, t.Kind, t.Limited, t.Before, t.Typed = session.TaskWaiting, "", session.PromptTask, true, one.Number, false
+		t.NotYet = until.Add(d.f.Pace.Delay + spread(t.Agent, d.f.Pace.Spread)).UTC()
+		if one.Answered {
+			t.Text = session.TextContinue
+		}
+		d.step(StepWait, t, why)
+	default:
+		d.hold(t, why)
+	}
+}
+
+// handOver lets another CLI take a task over, where the turn was cut.
+func (d *decision) handOver(t *session.Task, one *Turn, why string) {
+	others := slices.DeleteFunc(slices.Clone(d.f.Limits.HandOver), func(cli string) bool { return !d.f.CLIs[cli].Installed })
+	if len(others) == 0 {
+		d.hold(t, why+"; none of "+strings.Join(d.f.Limits.HandOver, ", ")+" is installed")
+		return
+	}
+	t.State, t.Why, t.Kind, t.Text, t.Limited, t.Typed = session.TaskWaiting, "", session.AgentTask, session.TextPrompt, true, false
+	t.From, t.Brief, t.CLIs, t.Agent = fromTurn(t.Agent, one.Number), true, others, ""
+	d.step(StepWait, t, why)
+}
+
+// expire forgets limits that are over. Where nobody told their end, the next turn that ends well does.
+func (d *decision) expire() {
+	for _, account := range sortedKeys(d.q.Blocks) {
+		if b := d.q.Blocks[account]; b.Limit && b.First.IsZero() && !b.Until.IsZero() && !d.blocked(account) {
+			delete(d.q.Blocks, account)
+		}
+	}
+}
+
+// blocked reports whether an account, or a CLI, begins nothing now.
+func (d *decision) blocked(account string) bool {
+	b, there := d.q.Blocks[account]
+	return there && (b.Until.IsZero() || d.now.Before(b.Until.Add(d.f.Pace.Delay)))
+}
+
+// spread is a part of a span that depends on a name alone: agents of one account do not go on at the same moment.
+func spread(name string, span time.Duration) time.Duration {
+	if span <= 0 {
+		return 0
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name))
+	return time.Duration(sum.Sum32()) * time.Millisecond % span
+}
+
+// untilText says until when, for the end of a message.
+func untilText(until time.Time) string {
+	if until.IsZero() {
+		return ""
+	}
+	return " until " + until.Local().Format("2 Jan 15:04")
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return cmp.Or(strings.TrimSpace(line), "(empty)")
+}

@@ -1,0 +1,237 @@
+package queue
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/session/turn"
+)
+
+var (
+	noon  = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	later = noon.Add(2 * time.Hour)
+)
+
+// oneTask is a queue with a task of the agent x, whose CLI is a, of the account a.
+func oneTask(t session.Task) *session.Queue {
+	t.ID = "t1"
+	if t.Kind == "" {
+		t.Kind, t.Agent = session.PromptTask, "x"
+	}
+	if t.State == "" {
+		t.State = session.TaskWaiting
+	}
+	q := (&session.Queue{Session: "s", Tasks: []session.Task{t}}).Clone()
+	q.Lanes["x"] = session.Lane{}
+	return q
+}
+
+// running is a task whose turn 1 was begun a minute before noon.
+func running(change func(*session.Task)) *session.Queue {
+	q := oneTask(session.Task{State: session.TaskRunning, Turn: 1, Typed: true, Begun: noon.Add(-time.Minute)})
+	q.Lanes["x"] = session.Lane{Seen: 1}
+	change(&q.Tasks[0])
+	return q
+}
+
+// seen are facts with the agent x and its turns.
+func seen(change func(*Agent), turns ...Turn) Facts {
+	x := Agent{CLI: "a", Account: "a", Running: true, Ready: live.Due, Turns: turns}
+	x.Status.State = session.StateIdle
+	change(&x)
+	return Facts{
+		Agents: map[string]Agent{"x": x}, CLIs: map[string]CLI{"a": {true, "a"}, "b": {true, "b"}}, Max: 1, Starts: 9, Pace: UsualPace,
+	}
+}
+
+func same(*Agent)        {}
+func asIs(*session.Task) {}
+
+// one is turn 1 of the task, which ended at noon, a minute after its begin.
+func one(state turn.State, change func(*Turn)) Turn {
+	end := noon
+	t := Turn{Record: turn.Record{Number: 1, State: state, StartedAt: noon.Add(-time.Minute)}, Task: "t1", Now: true}
+	if state != turn.InProgress {
+		t.EndedAt = &end
+	}
+	change(&t)
+	return t
+}
+
+func soonAborted(reason turn.Reason) func(*Turn) {
+	return func(t *Turn) { t.Reason, t.ErrorMessage, t.StartedAt = reason, "no login", noon.Add(-time.Second) }
+}
+
+func hits(until time.Time, answered bool) func(*Turn) {
+	return func(t *Turn) { t.Reason, t.Limit, t.Answered = turn.ReasonError, &turn.Limit{Until: until}, answered }
+}
+
+// plain is a turn without any change.
+func plain(*Turn) {}
+
+// TestNext has each thing that a queue can come to: the steps, and what the task is afterwards.
+func TestNext(t *testing.T) {
+	with := func(f Facts, change func(*Facts)) Facts { change(&f); return f }
+	continues := func(f *Facts) { f.Limits = Limits{Continue: true, Times: 1} }
+	handsOver := func(f *Facts) { f.Limits = Limits{HandOver: []string{"b"}, Times: 1} }
+	asks := func(a *Agent) { a.Status.State, a.Ready = session.StateWaitingInput, live.Busy }
+	busy := func(a *Agent) { a.Ready = live.Busy }
+	ended := func(a *Agent) { a.Running, a.Status.State, a.Ready = false, session.StateError, live.NotRunning }
+	starting := func(a *Agent) { a.Starting, a.Ready = true, live.Busy }
+	task := session.Task{Kind: session.AgentTask, CLIs: []string{"a", "b"}}
+	after := func(state session.TaskState) *session.Queue {
+		q := oneTask(session.Task{After: []string{"t0"}})
+		q.Tasks = append([]session.Task{{ID: "t0", Kind: session.AgentTask, State: state, Agent: "y"}}, q.Tasks...)
+		return q
+	}
+	changed := func(q *session.Queue, change func(*session.Queue)) *session.Queue { change(q); return q }
+	blocked := func(q *session.Queue) { q.Blocks["a"] = session.Block{Limit: true, CLI: "a", Until: later} }
+	for name, c := range map[string]struct {
+		q     *session.Queue
+		f     Facts
+		steps string // without arm
+		task  string // what the last task is afterwards, and why as people see it
+		armed bool
+	}{
+		"a prompt to an agent at rest":      {oneTask(session.Task{}), seen(same), "prompt t1", "waiting", true},
+		"to one that works":                 {oneTask(session.Task{}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "" })), "", "waiting busy", true},
+		"to one that is about to rest":      {oneTask(session.Task{}), seen(busy), "look t1", "waiting busy", true},
+		"to one that asks":                  {oneTask(session.Task{}), seen(asks), "", "waiting question", true},
+		"to one that does not run":          {oneTask(session.Task{}), seen(ended), "", "held not running", false},
+		"to none":                           {oneTask(session.Task{Kind: session.PromptTask, Agent: "z"}), seen(same), "", "held no agent z", false},
+		"to one that its user has prompted": {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), "hold x", "held you", false},
+		"to one that has prompted itself":   {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task = "" })), "prompt t1", "waiting", true},
+		"before its time":                   {oneTask(session.Task{NotYet: later}), seen(same), "", "waiting due 2 Jan 14:00", true},
+		"a task":                            {oneTask(task), seen(same), "start t1 a", "waiting", true},
+		"a task whose first CLI is limited": {changed(oneTask(task), blocked), seen(same), "start t1 b", "waiting", true},
+		"one whose first CLI is not there":  {oneTask(task), with(seen(same), func(f *Facts) { delete(f.CLIs, "a") }), "start t1 b", "waiting", true},
+		"one whose CLIs are not there":      {oneTask(task), with(seen(same), func(f *Facts) { f.CLIs = nil }), "", "held not installed: a, b", false},
+		"one whose CLIs are both held":      {changed(changed(oneTask(task), blocked), func(q *session.Queue) { q.Blocks["cli b"] = session.Block{CLI: "b"} }), seen(same), "", "held limit:a until 2 Jan 14:00", true},
+		"one after a task that is done":     {after(session.TaskDone), seen(same), "prompt t1", "waiting", true},
+		"one after a task that waits":       {after(session.TaskHeld), seen(same), "", "waiting after:t0", false},
+		"one after a task that has failed":  {after(session.TaskFailed), seen(same), "", "held after:t0 failed", false},
+		"a queue that is held":              {changed(oneTask(task), func(q *session.Queue) { q.Held = "stop" }), seen(same), "", "held stop", false},
+		"a session that is stopped":         {oneTask(task), with(seen(same), func(f *Facts) { f.Down = "stop" }), "", "held stop", false},
+		"too many starts":                   {changed(oneTask(task), func(q *session.Queue) { q.Starts = 9 }), seen(same), "", "held starts", false},
+		"starts that were raised":           {changed(oneTask(task), func(q *session.Queue) { q.Starts, q.StartsMax = 9, 10 }), seen(same), "start t1 a", "waiting", true},
+		"too many at work": {changed(oneTask(task), func(q *session.Queue) {
+			q.Tasks = append([]session.Task{{ID: "t0", Agent: "x", State: session.TaskRunning, Turn: 1}}, q.Tasks...)
+		}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "t0" })), "", "waiting max", true},
+		"an account that is limited": {changed(oneTask(session.Task{}), blocked), seen(same), "", "held limit:a until 2 Jan 14:00", true},
+		"a limit that is over": {changed(oneTask(session.Task{}), func(q *session.Queue) {
+			q.Blocks["a"] = session.Block{Limit: true, CLI: "a", Until: noon.Add(-time.Hour)}
+		}), seen(same), "prompt t1", "waiting", true},
+		"a breaker": {changed(oneTask(session.Task{}), func(q *session.Queue) { q.Blocks["cli a"] = session.Block{CLI: "a"} }), seen(same), "", "held breaker:a", false},
+		"another agent is at a limit": {oneTask(session.Task{}), with(seen(same), func(f *Facts) {
+			f.Agents["y"] = Agent{CLI: "a", Account: "a", Turns: []Turn{one(turn.InProgress, func(t *Turn) { t.Limit = &turn.Limit{Until: later} })}}
+		}), "hold a", "held limit:a until 2 Jan 14:00", true},
+		"a turn that runs":                    {running(asIs), seen(busy, one(turn.InProgress, plain)), "", "running", true},
+		"one that asks":                       {running(asIs), seen(asks, one(turn.InProgress, plain)), "", "running", true},
+		"one that takes too long":             {running(func(t *session.Task) { t.Timeout = time.Second }), seen(busy, one(turn.InProgress, plain)), "finish t1", "failed not done within 1s; the agent works on", true},
+		"one that has ended":                  {running(asIs), seen(same, one(turn.Finished, plain)), "finish t1", "done", false},
+		"one with a check":                    {running(func(t *session.Task) { t.Check = []string{"true"} }), seen(same, one(turn.Finished, plain)), "check t1", "running", false},
+		"one whose check runs":                {running(func(t *session.Task) { t.Checking = true }), seen(same, one(turn.Finished, plain)), "check t1", "running", false},
+		"one that gave up":                    {running(asIs), seen(same, one(turn.Finished, func(t *Turn) { t.Outcome = "failure" })), "finish t1", "failed its outcome is failure", false},
+		"one that failed":                     {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonError, "overloaded" })), "finish t1", "failed overloaded", false},
+		"the second that failed at its start": {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(same, one(turn.Aborted, soonAborted(turn.ReasonError))), "hold a,finish t1", "failed no login", false},
+		"one that its user interrupted":       {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonInterrupted })), "hold x,hold t1", "held you", false},
+		"one that was stopped":                {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonStopped })), "hold x,hold t1", "held you", false},
+		"one that crashed":                    {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
+		"no turn yet":                         {running(func(t *session.Task) { t.Turn, t.Begun = 0, noon }), seen(same), "", "running", true},
+		"no turn of one that starts":          {running(func(t *session.Task) { t.Turn = 0 }), seen(starting), "", "running", true},
+		"no turn at all":                      {running(func(t *session.Task) { t.Turn = 0 }), seen(same), "hold t1", "held interrupted", false},
+		"no turn, and no agent":               {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), seen(same), "hold t1", "held interrupted", false},
+		"no turn, and its CLI is dead":        {changed(running(func(t *session.Task) { t.Turn = 0 }), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(ended), "hold a,finish t1", "failed its CLI ended before the turn: ", false},
+		"no turn, and its user was faster":    {running(func(t *session.Task) { t.Turn = 0 }), seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), "hold t1", "held you", false},
+		"a turn that was not seen to begin":   {running(func(t *session.Task) { t.Turn = 0 }), seen(busy, one(turn.InProgress, plain)), "begun t1", "running", true},
+		"one that was taken for lost":         {running(func(t *session.Task) { t.Turn, t.State, t.Why = 0, session.TaskHeld, "interrupted" }), seen(busy, one(turn.InProgress, plain)), "begun t1", "running", true},
+		"a turn whose log is gone":            {running(asIs), seen(same), "hold t1", "held interrupted", false},
+		"a limit, and it is told":             {running(asIs), seen(same, one(turn.Aborted, hits(later, true))), "hold a,hold t1", "held limit:a until 2 Jan 14:00", false},
+		"a limit, to go on":                   {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), continues), "hold a,wait t1", "waiting due 2 Jan 14:01", true},
+		"a limit too many":                    {running(func(t *session.Task) { t.Limits = 1 }), with(seen(same, one(turn.Aborted, hits(later, true))), continues), "hold a,hold t1", "held limit:a until 2 Jan 14:00", false},
+		"a limit whose end nobody tells":      {running(asIs), with(seen(same, one(turn.Aborted, hits(time.Time{}, true))), continues), "hold a,wait t1", "waiting due 2 Jan 12:16", true},
+		"a limit, to hand over":               {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), handsOver), "hold a,wait t1,handover t1 b", "waiting", true},
+		"a limit, and nobody to hand over to": {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), func(f *Facts) { handsOver(f); f.CLIs = nil }), "hold a,hold t1", "held limit:a until 2 Jan 14:00; none of b is installed", false},
+		"a CLI that goes on by itself":        {running(asIs), with(seen(busy, one(turn.InProgress, func(t *Turn) { t.Limit = &turn.Limit{Until: later} })), continues), "hold a", "running", true},
+		"a limit that is lifted":              {changed(oneTask(session.Task{Limited: true, Before: 1, NotYet: noon}), func(q *session.Queue) { q.Lanes["x"] = session.Lane{Seen: 1, Limit: 1} }), with(seen(same, one(turn.Aborted, hits(noon.Add(-2*time.Minute), true))), continues), "continue t1", "waiting", true},
+		"one that went on by itself":          {oneTask(session.Task{Limited: true, NotYet: noon}), with(seen(busy, one(turn.InProgress, func(t *Turn) { t.Task, t.Person = "", true })), continues), "begun t1", "running", true},
+		"one whose user went on":              {oneTask(session.Task{Limited: true, NotYet: later}), with(seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), continues), "hold x", "held you", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, steps := Next(c.q, c.f, noon)
+			var said []string
+			armed := false
+			for _, s := range steps {
+				if s.Do == StepArm {
+					armed = true
+					continue
+				}
+				of := s.ID
+				if of == "" {
+					of = s.Agent + s.CLI
+				}
+				if s.CLI != "" && s.ID != "" {
+					of += " " + s.CLI
+				}
+				said = append(said, fmt.Sprintf("%s %s", s.Do, of))
+				if s.String() == "" {
+					t.Errorf("%+v has no text", s)
+				}
+			}
+			shown := decide(c.q, c.f, noon).shown()
+			last := shown[len(shown)-1]
+			if got := strings.TrimLeft(string(last.State)+" "+last.Why, " "); strings.Join(said, ",") != c.steps || strings.TrimSpace(got) != strings.TrimSpace(c.task) || armed != c.armed {
+				t.Errorf("%q, the task is %q, armed %t; want %q, %q, %t", strings.Join(said, ","), got, armed, c.steps, c.task, c.armed)
+			}
+			if again, more := Next(q, c.f, noon); len(more) > len(steps) || fmt.Sprint(again.Tasks) != fmt.Sprint(q.Tasks) {
+				t.Errorf("decided twice: %v, then %v", steps, more)
+			}
+		})
+	}
+}
+
+// TestLonely: of a turn that no task began a task is made where the configuration asks for it, once.
+func TestLonely(t *testing.T) {
+	q := (&session.Queue{Session: "s"}).Clone()
+	last := one(turn.Aborted, hits(later, true))
+	last.Task, last.Person = "", true
+	f := seen(same, last)
+	if next, _ := Next(q, f, noon); len(next.Tasks) != 0 {
+		t.Errorf("nobody asked for %+v", next.Tasks)
+	}
+	f.Limits = Limits{Continue: true, Times: 1}
+	next, _ := Next(q, f, noon)
+	if len(next.Tasks) != 1 || next.Tasks[0].ID != "limit-x-1" || next.Tasks[0].Text != session.TextContinue || !next.Tasks[0].NotYet.After(later.Add(time.Minute-1)) {
+		t.Fatalf("%+v", next.Tasks)
+	}
+	if again, _ := Next(next, f, later.Add(time.Second)); len(again.Tasks) != 1 {
+		t.Errorf("twice: %+v", again.Tasks)
+	}
+	f.Agents["x"] = seen(func(a *Agent) { a.SeenCut = 1 }, last).Agents["x"]
+	if again, _ := Next(next, f, noon); again.Tasks[0].State != session.TaskDropped {
+		t.Errorf("its user has marked it as seen, and it is %+v", again.Tasks[0])
+	}
+}
+
+// TestTwentyTasks: the first of twenty meets a limit, and none of the other nineteen begins.
+func TestTwentyTasks(t *testing.T) {
+	q := running(asIs)
+	for i := range 19 {
+		q.Tasks = append(q.Tasks, session.Task{ID: fmt.Sprintf("n%d", i), Kind: session.AgentTask, CLIs: []string{"a"}, State: session.TaskWaiting})
+	}
+	f := seen(same, one(turn.Aborted, hits(later, true)))
+	next, steps := Next(q, f, noon)
+	for _, s := range steps {
+		if s.Acts() {
+			t.Errorf("%s", s)
+		}
+	}
+	_, steps = Next(next, f, later.Add(2*time.Minute))
+	if len(steps) == 0 || steps[0].Do != StepStart {
+		t.Errorf("the limit is lifted, and next is %v", steps)
+	}
+}

@@ -1,0 +1,236 @@
+package queue
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// event is something that can happen; n picks among agents, steps and the like.
+type event struct {
+	name string
+	do   func(w *world, n int)
+}
+
+var killSteps = []string{"queue.settled", "queue.claimed", "queue.typed", "queue.started", "queue.checked"}
+
+var events = []event{
+	{"a prompt is queued", func(w *world, n int) {
+		w.add(session.Task{Kind: session.PromptTask, Agent: w.agent(n), What: "prompt", Check: w.checks(n), Retries: n % 3})
+	}},
+	{"a task is queued", func(w *world, n int) {
+		w.add(session.Task{Kind: session.AgentTask, CLIs: [][]string{{"a"}, {"b"}, {"a", "b"}}[n%3], After: w.after(n), What: "task", Check: w.checks(n), Retries: n % 2})
+	}},
+	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
+	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
+	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
+	{"a turn gives up", func(w *world, n int) { w.end(w.agents[w.agent(n)], failure) }},
+	{"a turn fails", func(w *world, n int) { w.end(w.agents[w.agent(n)], aborted(turn.ReasonError)) }},
+	{"a turn is interrupted", func(w *world, n int) { w.end(w.agents[w.agent(n)], aborted(turn.ReasonInterrupted)) }},
+	{"a limit is reached", func(w *world, n int) {
+		w.end(w.agents[w.agent(n)], w.limited(w.clock.Add(time.Duration(n)*time.Minute), n%2 == 0))
+	}},
+	{"a limit is reached of which nobody tells the end", func(w *world, n int) { w.end(w.agents[w.agent(n)], w.limited(time.Time{}, n%2 == 0)) }},
+	{"an agent asks", func(w *world, n int) { p := w.agents[w.agent(n)]; p.asks = p.running && p.open() }},
+	{"the user prompts an agent", func(w *world, n int) { w.prompt(w.agent(n)) }},
+	{"the user prompts an agent in the midst of it", func(w *world, n int) { w.between = func() { w.prompt(w.agent(n)) } }},
+	{"the user types half a prompt", func(w *world, n int) { p := w.agents[w.agent(n)]; p.box = p.running && n%2 == 0 }},
+	{"an agent crashes", func(w *world, n int) { w.crash(w.agents[w.agent(n)]) }},
+	{"the machine crashes", func(w *world, _ int) {
+		for _, p := range w.agents {
+			w.crash(p)
+		}
+		w.waiting, w.armed = nil, false
+	}},
+	{"recover", func(w *world, _ int) { w.recover() }},
+	{"paw is killed", func(w *world, n int) { w.kill = killSteps[n%len(killSteps)] }},
+	{"a CLI is slow", func(w *world, n int) { w.agents[w.agent(n)].late = n%2 == 0 }},
+	{"a CLI takes what was typed", func(w *world, n int) { w.take(w.agents[w.agent(n)]) }},
+	{"checks fail", func(w *world, n int) { w.failing = n % 3 }},
+	{"time passes", func(w *world, _ int) { w.tick() }},
+	{"a process runs", func(w *world, n int) { w.some(n) }},
+	{"a process runs", func(w *world, n int) { w.some(n) }},
+	{"all processes run", func(w *world, _ int) { w.drain() }},
+	{"go", func(w *world, _ int) { w.change(func(q *session.Queue) { Go(q, nil, w.cliOf) }) }},
+	{"hold", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Hold(q, []string{id}) }) }},
+	{"retry", func(w *world, n int) { w.command(n, w.retry) }},
+	{"drop", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Drop(q, []string{id}) }) }},
+}
+
+// FuzzOrders plays random orders of whatever can happen to a queue, with every process killed anywhere, and checks that
+// nothing is typed twice, that nothing is lost, and that a person always goes first.
+func FuzzOrders(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(randomBytes(seed))
+	}
+	f.Fuzz(func(t *testing.T, events []byte) { runRandom(t, events) })
+}
+
+// TestRandomOrders is FuzzOrders for the same orders each time; PAW_ORDERS is how many.
+func TestRandomOrders(t *testing.T) {
+	t.Parallel()
+	orders, err := strconv.ParseUint(os.Getenv("PAW_ORDERS"), 10, 64)
+	if err != nil {
+		orders = 40
+	}
+	for seed := range orders {
+		if runRandom(t, randomBytes(1000+seed)); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func randomBytes(seed uint64) []byte {
+	random := rand.New(rand.NewPCG(seed, 0))
+	bytes := make([]byte, 2*(10+random.IntN(60)))
+	for i := range bytes {
+		bytes[i] = byte(random.Uint32())
+	}
+	return bytes
+}
+
+func runRandom(t *testing.T, bytes []byte) {
+	w := newWorld(t)
+	var log []string
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s\n%s", strings.Join(log, "\n"), w)
+		}
+	}()
+	w.agents["x"] = &played{cli: "a", running: true}
+	w.agents["y"] = &played{cli: "b", running: true}
+	if len(bytes) > 0 {
+		w.limits = []Limits{{}, {Continue: true, Times: 2}, {HandOver: []string{"b", "a"}, Times: 2}}[int(bytes[0])%3]
+	}
+	for len(bytes) >= 2 && len(log) < 100 && !t.Failed() {
+		one, n := events[int(bytes[0])%len(events)], int(bytes[1])
+		bytes = bytes[2:]
+		log = append(log, fmt.Sprintf("%s (%d)", one.name, n))
+		one.do(w, n)
+		w.checkOver()
+	}
+	log = append(log, "rest")
+	w.rest()
+}
+
+func (w *world) agent(n int) string {
+	names := sortedKeys(w.agents)
+	return names[n%len(names)]
+}
+
+func (w *world) checks(n int) []string {
+	if n%2 == 0 {
+		return nil
+	}
+	return []string{"make test"}
+}
+
+// after is a task that was queued before, or none.
+func (w *world) after(n int) []string {
+	tasks := w.queue().Tasks
+	if len(tasks) == 0 || n%2 == 0 {
+		return nil
+	}
+	return []string{tasks[n%len(tasks)].ID}
+}
+
+func (w *world) cliOf(agent string) string {
+	if p := w.agents[agent]; p != nil {
+		return p.cli
+	}
+	return ""
+}
+
+// prompt is the user who types a prompt; the CLI keeps it while it is busy.
+func (w *world) prompt(name string) {
+	p := w.agents[name]
+	if p.running && !p.asks {
+		p.box = false
+		p.input = append(p.input, input{text: "do this"})
+		w.take(p)
+	}
+}
+
+// some runs one process, whichever.
+func (w *world) some(n int) {
+	if len(w.waiting) > 0 {
+		w.runOne(n % len(w.waiting))
+	}
+}
+
+// command is a command about one task.
+func (w *world) command(n int, do func(q *session.Queue, id string)) {
+	if tasks := w.queue().Tasks; len(tasks) > 0 {
+		w.change(func(q *session.Queue) { do(q, tasks[n%len(tasks)].ID) })
+	}
+}
+
+func (w *world) retry(q *session.Queue, id string) {
+	if was := *q.Task(id); len(Retry(q, []string{id}, w.cliOf)) == 0 && was.State != session.TaskWaiting {
+		w.retried[id]++
+		delete(w.done, id)
+	}
+}
+
+// checkOver finds tasks that were over and are not any more.
+func (w *world) checkOver() {
+	w.tb.Helper()
+	for _, t := range w.queue().Tasks {
+		if t.State == session.TaskDone {
+			w.done[t.ID] = true
+		} else if w.done[t.ID] {
+			w.tb.Errorf("%s was done, and is %s", t.ID, t.State)
+		}
+	}
+}
+
+// rest lets everything come to its end: what crashed is recovered, all turns end well, limits are lifted, and the user lets
+// go and begins again what is held. Then nothing may be left.
+func (w *world) rest() {
+	w.kill, w.between, w.failing = "", nil, 0
+	w.drain()
+	w.recover()
+	for range 40 {
+		w.drain()
+		for _, name := range sortedKeys(w.agents) {
+			p := w.agents[name]
+			p.box, p.late = false, false
+			w.take(p)
+			w.end(p, ends)
+		}
+		w.drain()
+		w.clock = w.clock.Add(10 * time.Minute)
+		w.tick()
+		w.change(func(q *session.Queue) {
+			Go(q, nil, w.cliOf)
+			for _, t := range q.Tasks {
+				if t.State == session.TaskHeld {
+					w.retry(q, t.ID)
+				}
+			}
+		})
+	}
+	w.drain()
+	q := w.queue()
+	for _, t := range q.Tasks {
+		if !t.State.Over() {
+			w.tb.Errorf("%s was lost: it is %s (%s)", t.ID, t.State, t.Why)
+		}
+		typed := slices.ContainsFunc(sortedKeys(w.typed), func(key string) bool { return strings.HasPrefix(key, t.ID+" ") })
+		if t.State == session.TaskDone && !typed && !t.Lonely {
+			w.tb.Errorf("%s is done, and was never typed", t.ID)
+		}
+	}
+	if w.starts != q.Starts && w.killed == 0 {
+		w.tb.Errorf("%d were begun, and the queue has %d", w.starts, q.Starts)
+	}
+	w.checkOver()
+}

@@ -1,0 +1,323 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/live"
+	"paw/session"
+)
+
+// What a hand may answer where it has done nothing.
+var (
+	errBusy     = errors.New("it does not take a prompt now")
+	errNotBegun = errors.New("nothing was begun")
+	errNoMore   = errors.New("it is not due any more")
+)
+
+// How long a pump waits for an agent that is about to take a prompt, how often it looks, and how many things it does before it
+// leaves the rest to the next one.
+const (
+	soon      = 20 * time.Second
+	soonEvery = 200 * time.Millisecond
+	mostSteps = 1000
+)
+
+// hands do what a queue decides.
+type hands interface {
+	// look gathers the facts of a queue.
+	look(ctx context.Context, q *session.Queue) (Facts, error)
+	// enter types a text to the agent of a task, after claim. The error is errBusy or errNotBegun when nothing was typed.
+	enter(ctx context.Context, t session.Task, text string, claim func() (session.Task, error)) error
+	// start starts the agent of a task with a CLI. The error is errNotBegun when the record does not have it.
+	start(ctx context.Context, t session.Task, cli, text string) error
+	// check runs the check of a task. It returns what is typed to the agent when that has failed, "" when it has passed.
+	check(ctx context.Context, t session.Task) (failed string, err error)
+	// text is what is typed for a task next.
+	text(t session.Task) (string, error)
+	// arm has somebody pump later.
+	arm(ctx context.Context) error
+}
+
+// pump moves one queue on.
+type pump struct {
+	*app.App
+	session string
+	hands   hands
+	busy    map[string]bool // agents that took no prompt when they were asked
+	pause   func(ctx context.Context)
+}
+
+// run does all that is due. Of several processes one does; it looks once more where another one has come in between.
+func (p *pump) run(ctx context.Context) error {
+	for {
+		if err := p.alone(ctx); err != nil {
+			return err
+		}
+		checked, err := p.checkOne(ctx)
+		if err != nil || !checked {
+			return err
+		}
+	}
+}
+
+// alone pumps while no other process does. Whoever finds another one leaves a mark.
+func (p *pump) alone(ctx context.Context) error {
+	for {
+		unlock := p.Locks.Pump(p.session)
+		if unlock == nil {
+			if err := p.mark(); err != nil {
+				return err
+			}
+			if unlock = p.Locks.Pump(p.session); unlock == nil {
+				return nil // who has it sees the mark
+			}
+		}
+		_ = os.Remove(p.markPath())
+		err := p.rounds(ctx)
+		unlock()
+		if _, marked := os.Lstat(p.markPath()); err != nil || marked != nil {
+			return err
+		}
+	}
+}
+
+// markPath is the file that says that somebody wanted to pump.
+func (p *pump) markPath() string { return filepath.Join(p.Queues().Folder(p.session), "again") }
+
+func (p *pump) mark() error {
+	if _, err := os.Lstat(filepath.Dir(p.markPath())); err != nil {
+		return nil //nolint:nilerr // there is no queue
+	}
+	return os.WriteFile(p.markPath(), nil, 0o600)
+}
+
+// rounds looks and acts until nothing is due.
+func (p *pump) rounds(ctx context.Context) error {
+	began, armed := p.Now(), false
+	p.busy = map[string]bool{}
+	arm := func() error { // before anything is begun: this process may be killed
+		if armed {
+			return nil
+		}
+		armed = true
+		return p.hands.arm(ctx)
+	}
+	for range mostSteps {
+		f, steps, err := p.settle(ctx)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		acts := slices.IndexFunc(steps, Step.Acts)
+		looks := slices.ContainsFunc(steps, func(s Step) bool { return s.Do == StepLook })
+		switch {
+		case acts >= 0:
+			if err := errors.Join(arm(), p.act(ctx, steps[acts], f)); err != nil {
+				return err
+			}
+		case looks && p.Now().Sub(began) < soon:
+			clear(p.busy)
+			p.pause(ctx)
+		default:
+			if slices.ContainsFunc(steps, func(s Step) bool { return s.Do == StepArm }) {
+				return arm()
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// settle gathers facts, decides, and writes down what follows from the facts alone.
+func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
+	q, err := p.Queues().Load(p.session)
+	if err != nil {
+		return Facts{}, nil, err
+	}
+	if q == nil {
+		q = (&session.Queue{Session: p.session}).Clone()
+	}
+	f, err := p.hands.look(ctx, q)
+	if err != nil {
+		return Facts{}, nil, err
+	}
+	for name := range p.busy {
+		agent := f.Agents[name]
+		if agent.Ready == live.Due {
+			agent.Ready = live.Busy
+		}
+		f.Agents[name] = agent
+	}
+	next, steps := Next(q, f, p.Now())
+	if reflect.DeepEqual(next, q.Clone()) {
+		return f, steps, nil
+	}
+	_, err = p.Queues().Update(ctx, p.session, func(now *session.Queue) error {
+		next, steps = Next(now, f, p.Now())
+		*now = *next
+		return nil
+	})
+	p.Step("queue.settled")
+	return f, steps, err
+}
+
+// act does one step that is done once at most.
+func (p *pump) act(ctx context.Context, s Step, f Facts) error {
+	var was session.Task
+	claim := func() (session.Task, error) {
+		q, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+			next, steps := Next(q, f, p.Now())
+			if !slices.Contains(steps, s) {
+				return errNoMore
+			}
+			*q = *next
+			was = *q.Task(s.ID)
+			Claim(q, s, f, p.Now())
+			return nil
+		})
+		if err != nil {
+			return session.Task{}, err
+		}
+		p.Step("queue.claimed")
+		return *q.Task(s.ID), nil
+	}
+	if s.Do == StepPrompt || s.Do == StepContinue {
+		return p.enter(ctx, s, claim, &was)
+	}
+	return p.start(ctx, s, claim, &was)
+}
+
+// enter types the text of a task to its agent.
+func (p *pump) enter(ctx context.Context, s Step, claim func() (session.Task, error), was *session.Task) error {
+	q, err := p.Queues().Load(p.session)
+	if err != nil || q.Task(s.ID) == nil {
+		return err
+	}
+	text, err := p.hands.text(*q.Task(s.ID))
+	if err != nil {
+		return p.keep(ctx, s.ID, err)
+	}
+	err = p.hands.enter(ctx, *q.Task(s.ID), text, claim)
+	switch {
+	case errors.Is(err, errNoMore):
+		return nil
+	case errors.Is(err, errBusy):
+		p.busy[s.Agent] = true
+		return nil
+	case errors.Is(err, errNotBegun):
+		p.busy[s.Agent] = true
+		return p.takeBack(ctx, *was)
+	}
+	return p.note(err)
+}
+
+// start starts the agent of a task.
+func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, error), was *session.Task) error {
+	t, err := claim()
+	if errors.Is(err, errNoMore) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := p.hands.text(t)
+	if err == nil {
+		err = p.hands.start(ctx, t, s.CLI, text)
+	} else {
+		err = fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	if !errors.Is(err, errNotBegun) {
+		return p.note(err)
+	}
+	if err := p.takeBack(ctx, *was); err != nil {
+		return err
+	}
+	return p.keep(ctx, s.ID, err)
+}
+
+// takeBack makes a task wait again, of which nothing was done for certain.
+func (p *pump) takeBack(ctx context.Context, was session.Task) error {
+	_, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+		TakeBack(q, was)
+		return nil
+	})
+	return err
+}
+
+// keep holds a task that cannot begin, with the reason.
+func (p *pump) keep(ctx context.Context, id string, why error) error {
+	_, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+		if t := q.Task(id); t != nil && t.State == session.TaskWaiting {
+			t.State, t.Why = session.TaskHeld, firstLine(why.Error())
+		}
+		return nil
+	})
+	return err
+}
+
+// note writes an error down where nobody can be told: what became of the task its agent shows.
+func (p *pump) note(err error) error {
+	if err != nil {
+		p.LogHook("paw", "queue", err)
+	}
+	return nil
+}
+
+// checkOne runs one check that is due, unless another process runs those of this queue. It reports whether it did.
+func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
+	q, err := p.Queues().Load(p.session)
+	if err != nil || q == nil {
+		return false, err
+	}
+	due := slices.IndexFunc(q.Tasks, func(t session.Task) bool { return t.State == session.TaskRunning && t.Checking })
+	if due < 0 {
+		return false, nil
+	}
+	unlock := p.Locks.QueueChecks(p.session)
+	if unlock == nil {
+		return false, nil // who has it looks for more when it is through
+	}
+	defer unlock()
+	t := q.Tasks[due]
+	failed, checkErr := p.hands.check(ctx, t)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	p.Step("queue.checked")
+	if failed != "" {
+		if err := p.Queues().KeepText(p.session, t.ID, session.TextBack, failed); err != nil {
+			return false, err
+		}
+	}
+	_, err = p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+		if now := q.Task(t.ID); now != nil && now.Checking && now.Turn == t.Turn {
+			Checked(now, failed != "", checkErr)
+		}
+		return nil
+	})
+	return err == nil, err
+}
+
+// Checked writes into a task what its check has come to: a failed one goes back to the agent as often as the task allows.
+func Checked(t *session.Task, failed bool, err error) {
+	t.Checking = false
+	switch {
+	case err != nil:
+		t.State, t.Why = session.TaskHeld, "check: "+firstLine(err.Error())
+	case !failed:
+		t.State, t.Why = session.TaskDone, ""
+	case t.Tries >= t.Retries:
+		t.Tries++
+		t.State, t.Why = session.TaskFailed, "its check failed"
+	default:
+		t.Tries++
+		t.State, t.Kind, t.Text, t.Turn, t.Typed = session.TaskWaiting, session.PromptTask, session.TextBack, 0, false
+	}
+}

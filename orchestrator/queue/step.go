@@ -1,0 +1,74 @@
+package queue
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is what a step does.
+type Kind string
+
+// The steps. Those before StepFinish do something outside of the queue, one at a time; the others are written down at once.
+const (
+	StepPrompt   Kind = "prompt"   // type the text of a task to an agent
+	StepStart    Kind = "start"    // start the agent of a task
+	StepContinue Kind = "continue" // type to an agent whose limit is lifted
+	StepHandover Kind = "handover" // start an agent that takes over from a limited one
+	StepCheck    Kind = "check"    // run the check of a task
+	StepArm      Kind = "arm"      // have tmux look again, since something is due later
+	StepLook     Kind = "look"     // look again soon: an agent is about to take a prompt
+
+	StepFinish Kind = "finish" // a task is done or has failed
+	StepHold   Kind = "hold"   // a task, an agent or an account begins nothing more for now
+	StepBegun  Kind = "begun"  // the turn of a task has begun
+	StepWait   Kind = "wait"   // a task waits again
+)
+
+// Step is one thing that a queue does next.
+type Step struct {
+	Do    Kind
+	ID    string // of the task
+	Agent string
+	CLI   string
+	Why   string
+	Until time.Time // of StepArm: when something is due, zero for nothing that is known
+}
+
+// Acts reports whether a step does something outside of the queue that is done once at most.
+func (s Step) Acts() bool {
+	switch s.Do {
+	case StepPrompt, StepStart, StepContinue, StepHandover:
+		return true
+	case StepCheck, StepArm, StepLook, StepFinish, StepHold, StepBegun, StepWait:
+	}
+	return false
+}
+
+// String says it to people.
+func (s Step) String() string {
+	switch s.Do {
+	case StepPrompt:
+		return fmt.Sprintf("type %s to %s", s.ID, s.Agent)
+	case StepStart:
+		return fmt.Sprintf("start %s for %s", s.CLI, s.ID)
+	case StepContinue:
+		return fmt.Sprintf("%s goes on with %s: its limit is lifted", s.Agent, s.ID)
+	case StepHandover:
+		return fmt.Sprintf("start %s, which takes %s over from %s", s.CLI, s.ID, s.Agent)
+	case StepCheck:
+		return fmt.Sprintf("run the check of %s on the work of %s", s.ID, s.Agent)
+	case StepArm:
+		if s.Until.IsZero() {
+			return "look again while something runs"
+		}
+		return "look again until " + s.Until.Local().Format("2 Jan 15:04")
+	case StepLook:
+		return fmt.Sprintf("%s waits until %s takes a prompt", s.ID, s.Agent)
+	case StepFinish, StepHold, StepBegun, StepWait:
+	}
+	of := s.ID
+	if of == "" {
+		of = s.Agent + s.CLI
+	}
+	return fmt.Sprintf("%s: %s", of, s.Why)
+}

@@ -1,0 +1,41 @@
+package orchestrator
+
+import (
+	"context"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/typing"
+	"paw/session"
+)
+
+// SendBack types to an agent what stood in the way of its work, unless it is in a turn, asks something, or has something in its
+// input box: then nothing is typed, and the error says why.
+func SendBack(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string) (*typing.Sent, error) {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = h.Load(s.Name); err != nil { // with the landings since
+		return nil, err
+	}
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	f, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range observe.LiveFacts(h, f) {
+		if one.Record.Name == agentName && one.Ready() != live.Due {
+			return nil, errs.New(errs.Refused, "%s: not sent back, it is %s", agentName, StateWord(one.Status)).Hint("paw attach %s %s", s.Name, agentName)
+		}
+	}
+	if _, ready := typing.NewPaneWriter(h).Ready(ctx, s, w); !ready {
+		return nil, errs.New(errs.Refused, "%s: not sent back, its input box is not empty", agentName).Hint("paw attach %s %s", s.Name, agentName)
+	}
+	return Send(ctx, h, s, agentName, prompt, true)
+}

@@ -1,0 +1,88 @@
+package worktree
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// JSON has no form for bytes that are not UTF-8, which names of files may have: encoding/json would write another name in the place of
+// such a one. So these are written as "base64:" and their bytes, and so are names that begin like that themselves.
+const byBytes = "base64:"
+
+// encodedName returns the form of a name that JSON keeps.
+func encodedName(name string) string {
+	if utf8.ValidString(name) && !strings.HasPrefix(name, byBytes) {
+		return name
+	}
+	return byBytes + base64.StdEncoding.EncodeToString([]byte(name))
+}
+
+// decodedName is the reverse of encodedName.
+func decodedName(text string) (string, error) {
+	encoded, ok := strings.CutPrefix(text, byBytes)
+	if !ok {
+		return text, nil
+	}
+	name, err := base64.StdEncoding.DecodeString(encoded)
+	return string(name), err
+}
+
+// fileNames are names of files in a JSON file of paw's own, byte for byte.
+type fileNames []string
+
+// MarshalJSON writes the names.
+func (names fileNames) MarshalJSON() ([]byte, error) {
+	encoded := make([]string, len(names))
+	for i, name := range names {
+		encoded[i] = encodedName(name)
+	}
+	return json.Marshal(encoded)
+}
+
+// UnmarshalJSON reads the names.
+func (names *fileNames) UnmarshalJSON(data []byte) error {
+	var encoded []string
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return err
+	}
+	*names = nil
+	for _, text := range encoded {
+		name, err := decodedName(text)
+		if err != nil {
+			return err
+		}
+		*names = append(*names, name)
+	}
+	return nil
+}
+
+// byFileName has a text for each name of a file in a JSON file of paw's own.
+type byFileName map[string]string
+
+// MarshalJSON writes the names and texts.
+func (m byFileName) MarshalJSON() ([]byte, error) {
+	encoded := make(map[string]string, len(m))
+	for name, text := range m {
+		encoded[encodedName(name)] = text
+	}
+	return json.Marshal(encoded)
+}
+
+// UnmarshalJSON reads the names and texts.
+func (m *byFileName) UnmarshalJSON(data []byte) error {
+	var encoded map[string]string
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return err
+	}
+	*m = make(byFileName, len(encoded))
+	for text, value := range encoded {
+		name, err := decodedName(text)
+		if err != nil {
+			return err
+		}
+		(*m)[name] = value
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package worktree
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Space is what copies into new worktrees take, and what there is.
+type Space struct {
+	Copy int64  // bytes of one worktree
+	Free int64  // bytes on the disk of the worktrees
+	At   string // a folder on that disk
+}
+
+// CopySpace finds out how much the copies into a worktree at path take: nothing where the file system can share blocks, which is
+// tried only where as many worktrees would not leave so many bytes free.
+func (m Manager) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
+	names, err := m.included(ctx, s)
+	if err != nil || m.Repository.Path == "" {
+		return Space{}, err
+	}
+	b := bringer{from: m.Repository.Path, to: path}
+	size := Space{At: filepath.Dir(path)}
+	for _, name := range append(b.matches(ctx, s.Copy), names...) {
+		_ = filepath.WalkDir(filepath.Join(b.from, name), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					size.Copy += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	for !exists(size.At) && size.At != filepath.Dir(size.At) {
+		size.At = filepath.Dir(size.At)
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(size.At, &disk); err != nil {
+		return size, &os.PathError{Op: "statfs", Path: size.At, Err: err}
+	}
+	size.Free = int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
+	if size.Free-size.Copy*int64(worktrees) < leave && size.Copy > 0 && sharesBlocks(filepath.Join(m.Repository.CommonDir, "HEAD"), size.At) {
+		size.Copy = 0
+	}
+	return size, nil
+}
