@@ -110,7 +110,7 @@ func (l placeLock) release() { l.file.Close() }
 // lockPlace waits for the right to move what is at a place. Each git that is started for it inherits the right.
 func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journalLock)
-	file, err := m.waiting.await(ctx, path)
+	file, err := m.waiting.await(ctx, path, registryWait)
 	return placeLock{c, file}, err
 }
 

@@ -136,7 +136,7 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 		}
 	}
 	path := filepath.Join(r.Repository.CommonDir, "paw", "registry.lock")
-	file, err := r.waiting.await(ctx, path)
+	file, err := r.waiting.await(ctx, path, registryWait)
 	if err != nil {
 		unlock()
 		return exclusive{}, err
@@ -144,15 +144,15 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
-// waiting locks files that are held for moments only. Its fields are those of Manager.
+// waiting locks files that others hold for moments. Its fields are those of Manager.
 type waiting struct {
 	Waits func(path string) bool
 	Busy  func(path string) error
 }
 
-// await locks a file that is held for moments only, and says whom it waits for.
-func (w waiting) await(ctx context.Context, path string) (*os.File, error) {
-	waiting, cancel := context.WithTimeout(ctx, registryWait)
+// await locks a file within a patience, and says whom it waits for.
+func (w waiting) await(ctx context.Context, path string, patience time.Duration) (*os.File, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	brief, cancelBrief := context.WithTimeout(waiting, registryChange)
 	defer cancelBrief()
@@ -169,8 +169,8 @@ func (w waiting) await(ctx context.Context, path string) (*os.File, error) {
 // registryChange is more than a change of the registry takes.
 const registryChange = time.Second
 
-// lockWait bounds the wait for a git process that nobody waits for any more, and
-// registryWait for one that changes the registry or moves files, which takes moments.
+// lockWait bounds the wait for a git process that nobody waits for any more, and for those that stand in line to land, each of
+// which takes seconds; registryWait for one that changes the registry or moves files, which takes moments.
 var lockWait, registryWait = time.Minute, 10 * time.Second // tests do not wait that long
 
 // errBusy means that a git process of an earlier paw is still at work.

@@ -82,9 +82,9 @@ const moveScratch = "paw-move-"
 // killed paw has left behind still has it.
 type Moving struct{ file *os.File }
 
-// Hold waits for that right. Release gives it back.
+// Hold waits for that right, up to a minute. Release gives it back.
 func (m Moves) Hold(ctx context.Context) (*Moving, error) {
-	file, err := m.waiting.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"))
+	file, err := m.waiting.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"), lockWait)
 	if err != nil {
 		return nil, err
 	}

@@ -91,3 +91,21 @@ func TestAProcessThatAHookLeftBehindIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestLandingsStandInLine: who waits for others to land waits longer than any of them takes.
+func TestLandingsStandInLine(t *testing.T) {
+	w := newWorld(t)
+	before := registryWait
+	registryWait = 50 * time.Millisecond
+	t.Cleanup(func() { registryWait = before })
+	first, err := w.m.Moves().Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.m.Waits = func(string) bool { first.Release(); return true }
+	second, err := w.m.Moves().Hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Release()
+}
