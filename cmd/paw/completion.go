@@ -22,7 +22,7 @@ func newCompletion(a *invocation) *cobra.Command {
 		Short: "Print the completion script of a shell",
 		Long: exits(`Print the completion script of a shell. Names of sessions and of agents complete with
 their states, turns with their prompts, --cli with the CLIs that are installed, and
-branches. The script of bash needs the package bash-completion.`, exitUsage),
+branches.`, exitUsage),
 		Example: `  source <(paw completion bash)
   paw completion zsh > "${fpath[1]}/_paw"
   paw completion fish > ~/.config/fish/completions/paw.fish`,
@@ -34,7 +34,7 @@ branches. The script of bash needs the package bash-completion.`, exitUsage),
 				if err := cmd.Root().GenBashCompletionV2(a.stdout, true); err != nil {
 					return err
 				}
-				_, err := io.WriteString(a.stdout, bashOfGit)
+				_, err := io.WriteString(a.stdout, bashAlone+bashOfGit)
 				return err
 			case "zsh":
 				return cmd.Root().GenZshCompletion(a.stdout)
@@ -44,6 +44,22 @@ branches. The script of bash needs the package bash-completion.`, exitUsage),
 		},
 	}
 }
+
+// bashAlone takes the words of the line from bash itself where the package bash-completion is missing, whole where bash cuts
+// them at = and :.
+const bashAlone = `
+__paw_init_completion() {
+    COMPREPLY=()
+    if declare -F _get_comp_words_by_ref >/dev/null; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    local line=${COMP_LINE:0:COMP_POINT}
+    read -ra words <<<"$line"
+    [[ $line == *' ' ]] && words+=("")
+    cword=$((${#words[@]} - 1)) cur=${words[-1]} prev=${words[-2]}
+}
+`
 
 // bashOfGit completes git paw: git's own completion calls _git_paw with the words of the line.
 const bashOfGit = `
@@ -103,20 +119,35 @@ func (a *invocation) completeAgent(cmd *cobra.Command, args []string, _ string) 
 	return names(a.agentWords(cmd, nil))
 }
 
-// completeAgents completes AGENT..., each of them once.
-func (a *invocation) completeAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeAgents completes AGENT[@N]..., each agent once.
+func (a *invocation) completeAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if words, at := a.wordsAt(cmd, typed); at {
+		return names(words)
+	}
 	return names(a.agentWords(cmd, args))
 }
 
-// completeAgentAndTurn completes AGENT N.
-func (a *invocation) completeAgentAndTurn(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeAgentAndTurn completes AGENT N and AGENT@N.
+func (a *invocation) completeAgentAndTurn(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return names(a.agentWords(cmd, nil))
+		return a.completeAgents(cmd, nil, typed)
 	case 1:
 		return names(a.turnWords(cmd, args[0]))
 	}
 	return names(nil)
+}
+
+// wordsAt are the words AGENT@N where AGENT@ is typed.
+func (a *invocation) wordsAt(cmd *cobra.Command, typed string) (words []string, at bool) {
+	agent, _, at := strings.Cut(typed, "@")
+	if !at {
+		return nil, false
+	}
+	for _, word := range a.turnWords(cmd, agent) {
+		words = append(words, agent+"@"+word)
+	}
+	return words, true
 }
 
 // completeCommand completes AGENT COMMAND... with what the shell itself knows of commands.
@@ -127,11 +158,14 @@ func (a *invocation) completeCommand(cmd *cobra.Command, args []string, _ string
 	return names(a.agentWords(cmd, nil))
 }
 
-// completeSessionsAndAgents completes [NAME] [AGENT...].
-func (a *invocation) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeSessionsAndAgents completes [NAME] [AGENT[@N]...].
+func (a *invocation) completeSessionsAndAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
+	}
+	if words, at := a.wordsAt(cmd, typed); at {
+		return names(words)
 	}
 	if len(args) == 0 {
 		return names(append(a.agentWords(cmd, nil), sessionWords(h)...))

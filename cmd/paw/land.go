@@ -57,6 +57,8 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	f := cmd.Flags()
 	f.StringVar(&o.Into, "into", "", "branch to land in (default: the one the session was started from)")
 	f.StringVar(&o.as, "as", string(landing.Squash), "squash: one commit; commits: each one of the agent; merge: a merge")
+	completeFlag(cmd, "into", a.completeBranches)
+	completeFlag(cmd, "as", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&o.Message, "message", "", "message of the commit (default: from the turns)")
 	f.StringArrayVar(&o.Checks, "check", nil, "command that has to pass on what would land (default: [land] checks)")
 	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks")
@@ -75,6 +77,13 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+// forms are those in which work lands.
+var forms = []cobra.Completion{
+	cobra.CompletionWithDesc(string(landing.Squash), "one commit"),
+	cobra.CompletionWithDesc(string(landing.Commits), "each commit of the agent"),
+	cobra.CompletionWithDesc(string(landing.Merge), "a merge"),
 }
 
 // land is paw land in one of its three forms.
