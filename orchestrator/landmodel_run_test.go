@@ -12,7 +12,7 @@ import (
 )
 
 // modelShorten is for how many seconds a divergence is made shorter.
-const modelShorten = 25
+const modelShorten = 90
 
 // modelWorldSteps is how many steps one world lives.
 const modelWorldSteps = 60
@@ -21,6 +21,30 @@ const modelWorldSteps = 60
 type planned struct {
 	step int
 	seed uint64
+}
+
+// inWords is a plan as PAW_MODEL_PLAN takes it.
+func inWords(steps []planned) string {
+	var words []string
+	for _, one := range steps {
+		words = append(words, fmt.Sprintf("%s:%d", modelSteps[one.step].name, one.seed))
+	}
+	return strings.Join(words, ",")
+}
+
+// planIn reads a plan from words.
+func planIn(t *testing.T, words string) (steps []planned) {
+	t.Helper()
+	for word := range strings.SplitSeq(words, ",") {
+		name, number, _ := strings.Cut(word, ":")
+		at := slices.IndexFunc(modelSteps, func(s step) bool { return s.name == name })
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if at < 0 || err != nil {
+			t.Fatalf("no step: %q", word)
+		}
+		steps = append(steps, planned{at, seed})
+	}
+	return steps
 }
 
 // plan is the run of a seed, with a kill in each third step where kills are asked for.
@@ -100,9 +124,16 @@ func shortened(t *testing.T, steps []planned) []planned {
 
 // TestLandingsFollowTheModel: whatever users and agents do, in whichever order, a landing brings what the agent has done and main has not,
 // and nothing else. PAW_MODEL_SEED and PAW_MODEL_STEPS choose another run, and a longer one; PAW_MODEL_FROM has
-// agents that start from a turn of another one, too.
+// agents that start from a turn of another one, too; PAW_MODEL_PLAN is one world, as a divergence names it.
 func TestLandingsFollowTheModel(t *testing.T) {
 	t.Setenv("TMUX_TMPDIR", t.TempDir()) // no agent runs
+	if words := os.Getenv("PAW_MODEL_PLAN"); words != "" {
+		said, diverged := run(t, planIn(t, words))
+		if t.Log("\n" + strings.Join(said, "\n")); diverged != "" {
+			t.Error(diverged)
+		}
+		return
+	}
 	seed, steps := uint64(1), 240
 	if n, err := strconv.ParseUint(os.Getenv("PAW_MODEL_SEED"), 10, 64); err == nil {
 		seed = n
@@ -130,6 +161,6 @@ func modelWorld(t *testing.T, seed, world uint64, kills bool) {
 		}
 		short := shortened(t, all)
 		said, again := run(t, short)
-		t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s", seed, world, diverged, strings.Join(said, "\n"), again)
+		t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s\n\nagain: PAW_MODEL_PLAN='%s'", seed, world, diverged, strings.Join(said, "\n"), again, inWords(short))
 	})
 }

@@ -1,0 +1,203 @@
+package landing
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// lookForRewritten finds landings that the tip does not come after again.
+func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
+	var gone []int
+	for i := range l.all {
+		if !facts[i].inTip && (l.all[i].Phase != session.LandingOffered || l.all[i].picked()) {
+			gone = append(gone, i)
+		}
+	}
+	found, err := l.rewrittenIn(ctx, l.tip, gone)
+	for i, commit := range found {
+		l.all[i].Commit, facts[i].rewritten = commit, commit
+	}
+	return err
+}
+
+// rewrittenIn finds landings again in the history of a commit by their trailers or their patch: they were amended, rebased or squashed with
+// others.
+func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]string, error) {
+	befores := []string{tip}
+	afters := map[string]bool{}
+	for i := range l.all {
+		afters[l.all[i].After] = true
+	}
+	gone = slices.DeleteFunc(slices.Clone(gone), func(i int) bool {
+		return l.refs[turn.LandedRef(l.all[i].TurnSession, l.all[i].ID, "before")] != l.all[i].Before
+	})
+	for _, i := range gone {
+		befores = append(befores, l.all[i].Before)
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	base, err := l.m.Objects().CommonBase(ctx, befores...)
+	if err != nil || base == "" {
+		return nil, err
+	}
+	commits, err := l.m.Objects().CommitsSince(ctx, tip, base)
+	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
+	if err != nil || len(commits) == 0 {
+		return nil, err
+	}
+	return l.matchRewritten(ctx, gone, commits)
+}
+
+func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]string, error) {
+	made := map[int][]worktree.CommitInfo{} // the commits of each landing
+	var ids []string
+	for _, c := range commits {
+		ids = append(ids, c.ID)
+	}
+	for _, i := range gone {
+		var err error
+		if made[i], err = l.m.Objects().CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
+			return nil, err
+		}
+		for _, c := range made[i] {
+			ids = append(ids, c.ID)
+		}
+	}
+	patches, err := l.m.Objects().PatchIDs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := l.pathsOf(ctx, gone, commits)
+	if err != nil {
+		return nil, err
+	}
+	authored := map[string]string{} // when, by commit: to amend or to rebase keeps that
+	for _, c := range commits {
+		authored[c.ID] = strings.Join(c.Author, "")
+	}
+	madeAt := map[string][]int{}
+	for _, i := range gone {
+		for _, own := range made[i] {
+			if own.ID == l.all[i].After {
+				when := strings.Join(own.Author, "")
+				madeAt[when] = append(madeAt[when], i)
+			}
+		}
+	}
+	found := map[int]string{}
+	for _, i := range gone {
+		one := &l.all[i]
+		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without other landings that somebody amended or rebased
+			by := madeAt[authored[c.ID]]
+			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
+		})
+		commit := rewritten(one, made[i], free, patches, func(c worktree.CommitInfo) bool {
+			for path := range paths[one.After] {
+				if _, has := paths[c.ID][path]; !has && !l.undid(path, l.saidBy(c, gone), paths) {
+					return false
+				}
+			}
+			return true
+		})
+		if commit != "" {
+			found[i] = commit
+		}
+	}
+	return found, nil
+}
+
+// saidBy returns those of some landings that a commit says it has by its trailers, oldest first.
+func (l *looker) saidBy(c worktree.CommitInfo, some []int) (said []int) {
+	has := trailersIn(c.Message)
+	for _, i := range some {
+		if slices.Contains(has, l.all[i].trailer()) {
+			said = append(said, i)
+		}
+	}
+	return said
+}
+
+// undid reports whether landings that were made one commit left a path as it was before the first of them.
+func (l *looker) undid(path string, landings []int, paths map[string]map[string]worktree.BlobChange) bool {
+	first, last := "", ""
+	for _, i := range landings {
+		if change, has := paths[l.all[i].After][path]; has {
+			if first == "" {
+				first = change.From
+			}
+			last = change.To
+		}
+	}
+	return first != "" && first == last
+}
+
+// pathsOf are the paths that landings have changed, by what they made of the branch, and commits, by their ids.
+func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[string]map[string]worktree.BlobChange, error) {
+	var pairs [][2]string
+	for _, i := range gone {
+		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
+	}
+	for _, c := range commits {
+		if len(c.Parents) > 0 && len(trailersIn(c.Message)) > 0 {
+			pairs = append(pairs, [2]string{c.Parents[0], c.ID})
+		}
+	}
+	changes, err := l.m.Objects().BlobChanges(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]map[string]worktree.BlobChange{}
+	for i, pair := range pairs {
+		paths[pair[1]] = changes[i]
+	}
+	return paths, nil
+}
+
+// rewritten is the commit that a landing was rewritten to, "" for none: it has the same patch or, by its trailers, the same turns of the same
+// agent. A landing of several commits was when each has the same patch as one that is there. The patch of a revert is like that of what
+// came before the landing that it takes out.
+func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(worktree.CommitInfo) bool) string {
+	found, all := "", len(made) > 0
+	for _, own := range made {
+		same := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
+			return patches[own.ID] != "" && patches[c.ID] == patches[own.ID] && !strings.Contains(c.Message, "This reverts commit ")
+		})
+		if all = all && same >= 0; same >= 0 {
+			found = commits[same].ID
+		}
+	}
+	if all {
+		return found
+	}
+	for _, c := range slices.Backward(commits) {
+		if slices.Contains(trailersIn(c.Message), one.trailer()) && covers(c) {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+// trailer is whose work a commit says it has, and of which turns.
+type trailer struct{ agent, turns string }
+
+func (s *Stand) trailer() trailer { return trailer{s.Session + "/" + s.Agent, s.Turns} }
+
+// trailersIn are the trailers that paw wrote into a message, or into those that were made one of it.
+func trailersIn(message string) []trailer {
+	var found []trailer
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if agent, ok := strings.CutPrefix(line, "Paw-Agent: "); ok {
+			found = append(found, trailer{agent: agent})
+		} else if turns, ok := strings.CutPrefix(line, "Paw-Turns: "); ok && len(found) > 0 && found[len(found)-1].turns == "" {
+			found[len(found)-1].turns = turns
+		}
+	}
+	return found
+}
