@@ -52,7 +52,7 @@ func modelCommand(ctx context.Context, h *app.App, s *session.Session, command [
 		_, err = landing.Update(ctx, h, s, command[1], "", false)
 	case "rewind":
 		n, _ := strconv.Atoi(command[2])
-		_, err = Rewind(ctx, h, s, command[1], n, false)
+		_, err = Rewind(ctx, h, s, command[1], n, RewindOptions{})
 	}
 	return err
 }

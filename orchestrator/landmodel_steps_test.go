@@ -305,7 +305,7 @@ func (m *landModel) stepRewind(r *rand.Rand) string {
 	a := m.some(r)
 	number := r.IntN(len(a.turns))
 	said := fmt.Sprintf("rewind %s %d", a.name, number)
-	done, err := Rewind(m.t.Context(), m.h, m.load(), a.name, number, false)
+	done, err := Rewind(m.t.Context(), m.h, m.load(), a.name, number, RewindOptions{})
 	if err != nil {
 		m.fail("%s: %v", said, err)
 	}
@@ -323,7 +323,7 @@ func (m *landModel) stepRewindUndo(r *rand.Rand) string {
 		return ""
 	}
 	said := "rewind " + a.name + " --undo"
-	if _, err := UndoRewind(m.t.Context(), m.h, m.load(), a.name); err != nil {
+	if _, err := UndoRewind(m.t.Context(), m.h, m.load(), a.name, false); err != nil {
 		m.fail("%s: %v", said, err)
 	}
 	undo := a.now.clone()

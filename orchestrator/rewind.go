@@ -27,13 +27,19 @@ type Rewound struct {
 	Untouched []string // repositories of their own in the worktree
 	RescueRef string   // the state before, see --undo; "" when it was like that already
 	Remembers string   // what the CLI's conversation still has, "" when nothing
+	Planned   bool     // nothing was done; Head is "" then
+}
+
+// RewindOptions says how a worktree is put back.
+type RewindOptions struct {
+	Force  bool // also to a turn without a snapshot: to its commit alone
+	DryRun bool // only look what would change
 }
 
 // Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
-// The state of now is rescued first, so it can always be undone. force takes the
-// commit of a turn that has no snapshot for its end.
-func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
+// The state of now is rescued first, so it can always be undone.
+func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, o RewindOptions) (*Rewound, error) {
+	return rewind(ctx, h, s, agentName, o.DryRun, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
 		if n == 0 {
 			return t.Agent.Start(), nil
 		}
@@ -41,7 +47,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if err != nil {
 			return "", err
 		}
-		byForce := turns.Force{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
+		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
 		return turns.EndOf(ctx, h, t.M, s, t.Agent, list, fmt.Sprint(n), byForce)
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
@@ -63,12 +69,14 @@ func EndOfTurn(n int) string {
 }
 
 // UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
-func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
-		if ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
-			return "", err
-		} else if ended != nil {
-			h.Notef("%s: %s", agentName, ended)
+func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool) (*Rewound, error) {
+	return rewind(ctx, h, s, agentName, dryRun, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
+		if !dryRun {
+			if ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
+				return "", err
+			} else if ended != nil {
+				h.Notef("%s: %s", agentName, ended)
+			}
 		}
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
@@ -105,7 +113,7 @@ func afterTurn(n int) string {
 
 // rewind puts the worktree to what target says; again is the command that does it once more.
 // to says, of the agent and the number of its last turn, where that is among the turns.
-func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Recorder) (string, error),
+func rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool, again string, kind session.ShiftKind, target func(*turns.Recorder) (string, error),
 	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
 ) (*Rewound, error) {
 	w, err := app.AgentNamed(s, agentName)
@@ -117,8 +125,10 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, agai
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	turns.CloseDead(ctx, h, s, agentName)
-	rewound := &Rewound{Session: s.Name, Agent: agentName}
+	if !dryRun {
+		turns.CloseDead(ctx, h, s, agentName)
+	}
+	rewound := &Rewound{Session: s.Name, Agent: agentName, Planned: dryRun}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		if _, err := observe.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
@@ -131,11 +141,15 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, agai
 		if err != nil {
 			return err
 		}
+		rewound.Remembers = remembers(last)
+		if dryRun {
+			rewound.At, rewound.To = to(w, numberOf(last))
+			return rewound.look(ctx, h, t, commit)
+		}
 		newest, _, err := t.LastRewind(ctx)
 		if err != nil {
 			return err
 		}
-		rewound.Remembers = remembers(last)
 		if err := rewound.intend(ctx, h, kind, last, to); err != nil {
 			return err
 		}
@@ -152,6 +166,22 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, agai
 		return nil, err
 	}
 	return rewound, nil
+}
+
+// look counts the files that would change, and names the repositories that would stay.
+func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commit string) error {
+	m, drop, err := t.M.WithScratch()
+	if err != nil {
+		return err
+	}
+	defer drop()
+	now, err := turns.Now(ctx, h, m, t.Session, t.Agent)
+	if err != nil {
+		return err
+	}
+	paths, err := m.Objects().ChangedPaths(ctx, now.Commit, commit)
+	r.Changed, r.Untouched = len(paths), now.NotSaved
+	return err
 }
 
 // intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
@@ -221,7 +251,12 @@ func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, 
 // String says what happened and how to take it back.
 func (r *Rewound) String() string {
 	lines := []string{fmt.Sprintf("%s: %s (%.10s), nothing changed", r.Agent, r.To, r.Head)}
-	if r.RescueRef != "" {
+	switch {
+	case r.Planned && r.Changed == 0:
+		lines[0] = fmt.Sprintf("%s: %s, nothing would change (not done)", r.Agent, r.To)
+	case r.Planned:
+		lines[0] = fmt.Sprintf("%s: %s, %s would change (not done)", r.Agent, r.To, errs.Counted(r.Changed, "file"))
+	case r.RescueRef != "":
 		lines[0] = fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
 			r.Agent, r.To, r.Head, errs.Counted(r.Changed, "file"), r.Session, r.Agent)
 	}

@@ -101,7 +101,7 @@ type rewindJSON struct {
 	Session      string   `json:"session"`
 	Agent        string   `json:"agent"`
 	Turn         int      `json:"turn"` // at whose end the worktree is, 0 for its base
-	Head         string   `json:"head"`
+	Head         *string  `json:"head"`
 	FilesChanged int      `json:"files_changed"`
 	RescueRef    *string  `json:"rescue_ref"` // the state before, null when it was like that already
 	Untouched    []string `json:"untouched"`
@@ -113,7 +113,7 @@ func rewoundView(r *orchestrator.Rewound, notes []string) rewindJSON {
 		notes = append(notes, r.Remembers)
 	}
 	return rewindJSON{
-		Version: 1, Session: r.Session, Agent: r.Agent, Turn: r.At, Head: r.Head, FilesChanged: r.Changed, RescueRef: orNull(r.RescueRef),
+		Version: 1, Session: r.Session, Agent: r.Agent, Turn: r.At, Head: orNull(r.Head), FilesChanged: r.Changed, RescueRef: orNull(r.RescueRef),
 		Untouched: append([]string{}, r.Untouched...), Notes: notes,
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func newRewind(a *invocation) *cobra.Command {
-	var undo, force bool
+	var undo bool
+	var o orchestrator.RewindOptions
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
 		Short: "Put a worktree back to the end of a turn",
@@ -31,13 +32,13 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 			var rewound *orchestrator.Rewound
 			switch {
 			case undo && number == "":
-				rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent)
+				rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent, o.DryRun)
 			case !undo && number != "":
 				n, convErr := strconv.Atoi(number)
 				if convErr != nil || n < 0 {
 					return usagef(cmd, "%s: not the number of a turn", number)
 				}
-				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
+				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, o)
 			default:
 				return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
 			}
@@ -53,7 +54,8 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 	}
 	f := cmd.Flags()
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
-	f.BoolVarP(&force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
+	f.BoolVarP(&o.Force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would change and do nothing")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
