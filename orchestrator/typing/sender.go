@@ -3,13 +3,9 @@ package typing
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"paw/config/display"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -166,60 +162,6 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	return box, nil
 }
 
-// putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
-// taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
-// had drawn the end of the turn before.
-func (t *sender) putBack(a *observe.Agent, draft string) bool {
-	if t.ready.Clear == "" || draft == "" {
-		return false
-	}
-	last := a.Turns.Last
-	return t.ofPaw(draft) || last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
-}
-
-// ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
-func (t *sender) ofPaw(draft string) bool {
-	last := t.lastTyped().Prompt
-	return last != "" && t.madeOf(draft, last)
-}
-
-// ownWords reports whether a text holds the prompt, and besides it only that prompt again and the one that paw typed last: a CLI
-// that hung shows all that was typed in the meantime at once.
-func (t *sender) ownWords(draft string) bool {
-	return t.holds(draft) && t.madeOf(draft, t.before.prompt, t.lastTyped().Prompt)
-}
-
-// madeOf reports whether a text consists of prompts, each any number of times.
-func (t *sender) madeOf(draft string, prompts ...string) bool {
-	rest := squeezed(t.cli.Canonical(draft))
-	found := false
-	for _, one := range prompts {
-		if one = squeezed(one); one != "" {
-			found = found || strings.Contains(rest, one)
-			rest = strings.ReplaceAll(rest, one, "")
-		}
-	}
-	return found && rest == ""
-}
-
-// clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
-// for a paste.
-func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
-	keys := slices.Repeat([]string{t.ready.Clear}, 8)
-	for end := t.app.Now().Add(clearPatience); !t.isEmpty(ctx) && t.app.Now().Before(end) && ctx.Err() == nil; {
-		if err := t.strike(ctx, "", keys...); err != nil {
-			return cli.Screen{}, t.shut(err)
-		}
-		poll.Sleep(ctx, 100*time.Millisecond)
-	}
-	box, err := t.see(ctx)
-	if err == nil && box.Box == cli.BoxEmpty {
-		t.last = &earlier{} // it does not come any more
-		t.settled()
-	}
-	return box, err
-}
-
 // send types the prompt into the box that was seen last, calls last and presses Enter. The error is ErrNotTyped when nothing
 // has reached the pane.
 func (t *sender) send(ctx context.Context, last func() error) error {
@@ -365,17 +307,6 @@ func (t *sender) typeAgain(ctx context.Context) error {
 	return t.enterNow(ctx)
 }
 
-// notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
-// a place that stands for it, or a part.
-func (t *sender) notAlone(draft string) bool {
-	return t.holds(draft) && squeezed(t.cli.Canonical(draft)) != squeezed(t.before.prompt)
-}
-
-// holds reports whether the prompt is in a text.
-func (t *sender) holds(text string) bool {
-	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
-}
-
 // taken reports whether a CLI that tells it in no other way took what was in the box.
 func (t *sender) taken(ctx context.Context) bool {
 	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
@@ -388,72 +319,4 @@ func (t *sender) onScreen(ctx context.Context) string {
 		return ""
 	}
 	return shot.Text
-}
-
-// isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
-func (t *sender) isEmpty(ctx context.Context) bool {
-	box, err := t.see(ctx)
-	return err == nil && box.Box == cli.BoxEmpty
-}
-
-// refusal is an error of a sender that has typed nothing.
-func (t *sender) refusal(format string, args ...any) *errs.Error {
-	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
-}
-
-// small reports whether the pane is too small for the input boxes of most CLIs.
-func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns) }
-
-// tooSmall is the error of a sender that sees no input box in a small pane.
-func (t *sender) tooSmall() *errs.Error {
-	e := t.refusal("its pane of %d by %d is too small for its input box", t.columns, t.rows)
-	enlarge := fmt.Sprintf("tmux -S %s resize-window -x 120 -y 40 -t %s", errs.Quote(t.s.Tmux.Socket), errs.Quote(t.program.Pane))
-	e.Hints = append([]string{enlarge}, e.Hints...)
-	return e
-}
-
-// notRunning is the error of a sender that finds no CLI to type to.
-func (t *sender) notRunning() *errs.Error {
-	e := errs.New(errs.Failed, "%s: is stopped", t.w.Name).Hint("paw recover %s", t.s.Name)
-	e.Err = errNotRunning
-	return e
-}
-
-// starting is the error of a sender that is too early.
-func (t *sender) starting() *errs.Error {
-	e := t.refusal("its CLI is starting")
-	e.Err = errStarting
-	return e
-}
-
-// asks is the refusal of a prompt to an agent that waits for an answer.
-func (t *sender) asks(state session.AgentStatus) *errs.Error {
-	e := t.refusal("%s, a prompt would be taken for it", observe.WaitsFor(state))
-	if state.Cause != session.CauseDialog {
-		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
-	}
-	return e
-}
-
-// unconfirmed is an error of one who has typed, or who cannot say.
-func (t *sender) unconfirmed(format string, args ...any) *errs.Error {
-	return errs.New(errs.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
-}
-
-// quoted is a text for the end of a message, none for none.
-func quoted(text string) string {
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf(": %q", display.Graphemes.Cut(text, 200))
-}
-
-// squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.
-func squeezed(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
 }

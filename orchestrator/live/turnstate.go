@@ -1,0 +1,159 @@
+package live
+
+import (
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// promptPatience is how long after its launch a CLI may take to report its first prompt. One that has not by then took it for
+// something else than a prompt.
+const promptPatience = time.Minute
+
+// hookPatience is how long after its launch a CLI is starting as long as no hook has reported.
+const hookPatience = 10 * time.Second
+
+// byTurns is the state that the turn log tells, corrected by the CLI's own record where no hook reports.
+func (o Observation) byTurns() session.AgentStatus {
+	if o.Observed.At.Before(o.Launched) {
+		o.Observed = cli.Observed{} // of an earlier launch: it says nothing of this one
+	}
+	if o.open() {
+		return o.withHelpers(o.openTurn())
+	}
+	seen, own := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
+	closedSince := o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(seen.At)
+	switch {
+	case seen.AtWork() && (seen.Live || !closedSince):
+		return o.byRecord()
+	case own:
+		return o.closedTurn()
+	case o.Prompted && o.Now.Sub(o.Launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
+	case seen.Known:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	case !o.HooksSeen.IsZero():
+		return session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook}
+	case o.Now.Sub(o.Launched).Abs() < hookPatience:
+		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceNone, Reason: session.ReasonStarting, Cause: session.CauseSilent}
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
+}
+
+// broughtBack says of an agent that rests since its launch which turn was cut or failed before that: nobody goes on with it.
+func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
+	why := Unfinished(o.Last)
+	if st.State == session.StateIdle && why != "" && o.Last.Launch != o.Launch && o.Last.Number > o.SeenCut {
+		st.Reason, st.CutTurn, st.Limit = why, o.Last.Number, (*session.Limit)(o.Last.Limit)
+	}
+	return st
+}
+
+// openTurn is the state while a turn is open in the log.
+func (o Observation) openTurn() session.AgentStatus {
+	last, seen := *o.Last, o.Observed
+	byRecord := session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	byHook := session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
+	cut := byRecord
+	cut.Reason, cut.Cause = "turn interrupted", session.CauseTurnCut
+	switch {
+	case seen.Live && seen.AtWork():
+		return o.byRecord() // also behind an end of that turn: with what waited, or sent on by a hook
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
+		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
+		return byRecord
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
+		return cut
+	case seen.Ended != nil && o.endIsOnItsWay():
+		return byHook
+	case seen.Ended != nil:
+		return byRecord
+	case seen.AtWork():
+		return o.byRecord()
+	case seen.Known && seen.At.After(last.LastEventAt):
+		return cut // the CLI is idle since after the last hook: the user interrupted it unseen
+	case last.Limit != nil:
+		byHook.Since, byHook.Reason, byHook.Limit = last.LimitedSince, last.ErrorMessage, (*session.Limit)(last.Limit)
+	case last.Waiting:
+		byHook.State, byHook.Since, byHook.Reason = session.StateWaitingInput, last.WaitingSince, last.Question
+	}
+	return byHook
+}
+
+// withHelpers says who works for a turn beside the conversation that the pane shows: the CLI may have answered there, and takes
+// prompts.
+func (o Observation) withHelpers(st session.AgentStatus) session.AgentStatus {
+	if st.State != session.StateRunning {
+		return st
+	}
+	if held := o.Last.Held; held != nil && held.Subagents > 0 {
+		st.Reason = both(st.Reason, session.ReasonSubagents)
+	}
+	if len(o.Last.Others) > 0 {
+		st.Reason = both(st.Reason, session.ReasonBeside)
+	}
+	return st
+}
+
+// endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows
+// more than the record, and until it has written that down nobody may take the turn for over. An end that the hook held has
+// been reported already.
+func (o Observation) endIsOnItsWay() bool {
+	due := !o.HooksSeen.IsZero() && o.Last.Held == nil && o.Now.Sub(o.Observed.At).Abs() < UnseenGrace
+	return o.Writing || due
+}
+
+// byRecord is the state of a CLI whose own record says that it works or waits.
+func (o Observation) byRecord() session.AgentStatus {
+	st := session.AgentStatus{State: session.StateRunning, Since: at(o.Observed.At), Source: o.Observed.Source}
+	switch {
+	case o.Observed.Waiting:
+		st.State, st.Reason = session.StateWaitingInput, o.Observed.Question
+		if st.Reason == "" && o.Last != nil {
+			st.Reason = o.Last.Question
+		}
+	case o.inTurn():
+		st.Since = at(o.Last.StartedAt)
+	}
+	return st
+}
+
+// closedTurn is the state after the last turn of this launch.
+func (o Observation) closedTurn() session.AgentStatus {
+	st, last := session.AgentStatus{State: session.StateIdle, Since: o.Last.EndedAt, Source: session.SourceHook}, o.Last
+	switch {
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		st.State, st.Reason, st.Limit = session.StateError, last.ErrorMessage, (*session.Limit)(last.Limit)
+	case last.State == turn.Aborted:
+		st.Reason, st.Cause = "turn "+string(last.Reason), session.CauseTurnCut
+	}
+	return st
+}
+
+// withScreen refines a state by what the screen shows. It is the last source: it tells what nothing else does, and of a turn
+// only that a dialog covers it.
+func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
+	seen, unknown := o.Screen, st.State == session.StateUnknown
+	switch {
+	case seen.Dialog != "" && st.State == session.StateWaitingInput:
+		if o.Observed.Vague {
+			st.Reason = seen.Dialog
+		}
+	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
+		st = session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
+		if seen.Limited {
+			st.Limit = &session.Limit{}
+		}
+	case seen.Dialog != "" && st.State == session.StateError && st.Limit != nil:
+		st.Reason = both(st.Reason, seen.Dialog)
+	case unknown && seen.Works:
+		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
+	case unknown && seen.Box != cli.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:
+		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
+		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
+	}
+	return st
+}

@@ -1,0 +1,94 @@
+package typing
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/observe"
+)
+
+// putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
+// taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
+// had drawn the end of the turn before.
+func (t *sender) putBack(a *observe.Agent, draft string) bool {
+	if t.ready.Clear == "" || draft == "" {
+		return false
+	}
+	last := a.Turns.Last
+	return t.ofPaw(draft) || last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
+}
+
+// ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
+func (t *sender) ofPaw(draft string) bool {
+	last := t.lastTyped().Prompt
+	return last != "" && t.madeOf(draft, last)
+}
+
+// ownWords reports whether a text holds the prompt, and besides it only that prompt again and the one that paw typed last: a CLI
+// that hung shows all that was typed in the meantime at once.
+func (t *sender) ownWords(draft string) bool {
+	return t.holds(draft) && t.madeOf(draft, t.before.prompt, t.lastTyped().Prompt)
+}
+
+// madeOf reports whether a text consists of prompts, each any number of times.
+func (t *sender) madeOf(draft string, prompts ...string) bool {
+	rest := squeezed(t.cli.Canonical(draft))
+	found := false
+	for _, one := range prompts {
+		if one = squeezed(one); one != "" {
+			found = found || strings.Contains(rest, one)
+			rest = strings.ReplaceAll(rest, one, "")
+		}
+	}
+	return found && rest == ""
+}
+
+// clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
+// for a paste.
+func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
+	keys := slices.Repeat([]string{t.ready.Clear}, 8)
+	for end := t.app.Now().Add(clearPatience); !t.isEmpty(ctx) && t.app.Now().Before(end) && ctx.Err() == nil; {
+		if err := t.strike(ctx, "", keys...); err != nil {
+			return cli.Screen{}, t.shut(err)
+		}
+		poll.Sleep(ctx, 100*time.Millisecond)
+	}
+	box, err := t.see(ctx)
+	if err == nil && box.Box == cli.BoxEmpty {
+		t.last = &earlier{} // it does not come any more
+		t.settled()
+	}
+	return box, err
+}
+
+// notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
+// a place that stands for it, or a part.
+func (t *sender) notAlone(draft string) bool {
+	return t.holds(draft) && squeezed(t.cli.Canonical(draft)) != squeezed(t.before.prompt)
+}
+
+// holds reports whether the prompt is in a text.
+func (t *sender) holds(text string) bool {
+	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
+}
+
+// isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
+func (t *sender) isEmpty(ctx context.Context) bool {
+	box, err := t.see(ctx)
+	return err == nil && box.Box == cli.BoxEmpty
+}
+
+// squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.
+func squeezed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
