@@ -34,11 +34,12 @@ type Screen struct {
 	Works   bool   // it says that it works on a turn; many a screen leaves that out
 	Dialog  string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
 	Limited bool   // it says that a usage limit is reached
+	Fresh   bool   // it shows no conversation, and the next prompt begins one; most CLIs do not tell
 	Mode    string // the CLI's own name for what a prompt would be done by, "" where it shows none
 }
 
-// String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`
-// or `limited` behind that.
+// String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`,
+// `limited` or `fresh` behind that.
 func (s Screen) String() string {
 	if s.Works {
 		s.Works = false
@@ -47,6 +48,10 @@ func (s Screen) String() string {
 	if s.Limited {
 		s.Limited = false
 		return s.String() + " limited"
+	}
+	if s.Fresh {
+		s.Fresh = false
+		return s.String() + " fresh"
 	}
 	switch {
 	case s.Dialog != "":

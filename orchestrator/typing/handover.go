@@ -15,12 +15,13 @@ const handedPatience = 30 * time.Second
 // loginDialog is what a CLI shows that cannot answer any prompt yet.
 const loginDialog = "asks you to log in"
 
-// reach opens the channel of the CLI, and reports whether the CLI answers on it. A channel that is silent is not asked again.
+// reach opens the channel of the CLI, and reports whether the CLI answers on it. A channel that is silent is not asked again. It leads
+// to the conversation that was prompted last: where the user has begun another one, that begins with what is typed.
 func (t *sender) reach(ctx context.Context) bool {
 	if t.channel != nil {
 		return true
 	}
-	if t.silent || t.ready.Event && !t.reports() {
+	if t.silent || t.screen.Fresh || t.ready.Event && !t.reports() {
 		return false
 	}
 	channel := t.cli.Channel(t.app.SpecFor(t.s, t.w, ""))

@@ -69,6 +69,7 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	if _, _, err := t.find(ctx); err != nil {
 		return err
 	}
+	_, _ = t.see(ctx) // what enter says of a pane that takes no keys is waited for
 	if t.reach(ctx) {
 		return nil // nothing was typed
 	}

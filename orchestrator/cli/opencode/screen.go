@@ -15,7 +15,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	text := screens.TextOf(rows)
 	if box := boxIn(s, rows); box.Box != cli.BoxUnseen {
-		box.Works, box.Mode = works.MatchString(text), modeIn(rows)
+		box.Works, box.Mode, box.Fresh = works.MatchString(text), modeIn(rows), home.MatchString(text)
 		return box
 	}
 	return cli.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
@@ -59,6 +59,8 @@ var (
 	places = lazyregexp.New(`\[(Pasted|Image)\b`)
 	// works is below the box.
 	works = lazyregexp.New(`(?m)^ +[■⬝]{4,} +esc\b`)
+	// home is the row of the folder and the version, which the page without a conversation alone has.
+	home = lazyregexp.New(`(?m)^  [^ ┃].* {2,}\d+\.\d+\.\d+$`)
 )
 
 // boxIn is the input box around the cursor. From top to bottom it has an empty row, the text, an empty row, and one
