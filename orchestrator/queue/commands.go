@@ -87,6 +87,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.Looking = true
 	d := decide(q, f, h.Now())
 	list := &List{
 		Session: s.Name, Held: q.Held, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),

@@ -18,6 +18,8 @@ type Facts struct {
 	Limits Limits
 	Pace   Pace
 	Down   string // why nothing can begin in the session, "" for nothing
+	// Looking: whoever asks changes nothing, and another process may be starting or typing just now.
+	Looking bool
 }
 
 // Limits is what to do about a turn that a usage limit has ended.
@@ -52,6 +54,8 @@ type Agent struct {
 	Status   session.AgentStatus
 	Ready    live.Verdict // whether a prompt may be typed
 	Running  bool         // its CLI runs
+	Exited   bool         // its CLI has ended by itself, as its dead pane or its record shows
+	Gone     bool         // nothing of it runs, and it has no pane
 	Starting bool         // its first prompt is on the way, or it is being made
 	SeenCut  int          // number of the last cut turn that its user has marked as seen
 	Turns    []Turn       // those that began since the queue knows the agent, and the last one, oldest first

@@ -75,7 +75,8 @@ func accountOf(name string, environment map[string]string) string {
 func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Queue, one live.Facts, a *observe.Agent) Agent {
 	w := one.Record
 	agent := Agent{
-		CLI: w.CLI, Account: accountOf(w.CLI, w.Environment), Status: one.Status, Ready: one.Ready(), Running: one.Launch != 0 && one.Running, SeenCut: w.SeenCut,
+		CLI: w.CLI, Account: accountOf(w.CLI, w.Environment), Status: one.Status, Ready: one.Ready(), Running: one.Launch != 0 && one.Running, Exited: one.Exited,
+		Gone: !one.Exited && one.Status.State == session.StateSuspended, SeenCut: w.SeenCut,
 	}
 	switch one.Status.Cause {
 	case session.CausePrompted, session.CauseSilent:

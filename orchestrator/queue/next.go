@@ -147,15 +147,11 @@ func (d *decision) settle(t *session.Task) {
 		d.step(StepCheck, t, "its check is to run")
 		return
 	}
-	agent, there := d.f.Agents[t.Agent]
-	if !there {
-		d.hold(t, session.HeldInterrupted)
-		return
-	}
+	agent := d.f.Agents[t.Agent]
 	one := agent.of(t)
 	switch {
 	case one == nil:
-		d.unbegun(t, agent)
+		d.unbegun(t)
 	case one.State == turn.InProgress:
 		d.running(t)
 	case one.State == turn.Finished:
@@ -165,21 +161,27 @@ func (d *decision) settle(t *session.Task) {
 	}
 }
 
-// unbegun decides on a task that no turn is known of. Nothing is repeated: it may have been typed.
-func (d *decision) unbegun(t *session.Task, agent Agent) {
-	switch cause := agent.Status.Cause; {
-	case t.Turn != 0: // its log is gone
+// unbegun decides on a task that no turn is known of. Nothing is repeated: it may have been typed. Only who pumps decides, since
+// nobody else is starting or typing then, and only on what stays so: between the end of a CLI and that of its pane, and while
+// tmux is silent, nobody can tell.
+func (d *decision) unbegun(t *session.Task) {
+	agent, there := d.f.Agents[t.Agent]
+	switch late := d.now.Sub(t.Begun).Abs() >= arrival; {
+	case d.f.Looking:
+	case !there || t.Turn != 0: // its log is gone
 		d.hold(t, session.HeldInterrupted)
 	case agent.number() > t.Before && agent.last().Person:
 		d.hold(t, session.HeldYou)
-	case cause == session.CauseStopped:
+	case agent.Status.Cause == session.CauseStopped:
 		d.hold(t, session.HeldYou)
-	case agent.Starting || agent.Status.State == session.StateWaitingInput:
-	case !agent.Running && (agent.Status.State == session.StateError || agent.Status.State == session.StateCompleted):
+	case agent.Exited:
 		d.count(t.Agent, agent, true)
 		d.finish(t, session.TaskFailed, "its CLI ended before the turn: "+agent.Status.Reason)
-	case !agent.Running || d.now.Sub(t.Begun).Abs() >= arrival:
+	case agent.Starting || agent.Status.State == session.StateWaitingInput || d.f.Down == session.ReasonTmuxSilent:
+	case agent.Gone || late:
 		d.hold(t, session.HeldInterrupted)
+	case !agent.Running:
+		d.step(StepLook, t, "its CLI begins or has just ended")
 	}
 }
 

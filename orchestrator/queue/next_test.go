@@ -80,7 +80,16 @@ func TestNext(t *testing.T) {
 	handsOver := func(f *Facts) { f.Limits = Limits{HandOver: []string{"b"}, Times: 1} }
 	asks := func(a *Agent) { a.Status.State, a.Ready = session.StateWaitingInput, live.Busy }
 	busy := func(a *Agent) { a.Ready = live.Busy }
-	ended := func(a *Agent) { a.Running, a.Status.State, a.Ready = false, session.StateError, live.NotRunning }
+	ended := func(a *Agent) {
+		a.Running, a.Exited, a.Status.State, a.Ready = false, true, session.StateError, live.NotRunning
+	}
+	between := func(a *Agent) { // its lock is free, and tmux has its pane still: it begins, or has just ended
+		a.Running, a.Status.State, a.Status.Reason, a.Ready = false, session.StateUnknown, session.ReasonForeign, live.NotRunning
+	}
+	gone := func(a *Agent) {
+		a.Running, a.Gone, a.Status.State, a.Ready = false, true, session.StateSuspended, live.NotRunning
+	}
+	untold := func(t *session.Task) { t.Turn, t.Begun = 0, noon }
 	starting := func(a *Agent) { a.Starting, a.Ready = true, live.Busy }
 	task := session.Task{Kind: session.AgentTask, CLIs: []string{"a", "b"}}
 	after := func(state session.TaskState) *session.Queue {
@@ -142,6 +151,12 @@ func TestNext(t *testing.T) {
 		"one that was stopped":                {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonStopped })), "hold x,hold t1", "held you", false},
 		"one that crashed":                    {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
 		"no turn yet":                         {running(func(t *session.Task) { t.Turn, t.Begun = 0, noon }), seen(same), "", "running", true},
+		"no turn, and it begins or ends":      {running(untold), seen(between), "look t1", "running", true},
+		"no turn, and it does so for long":    {running(func(t *session.Task) { t.Turn = 0 }), seen(between), "hold t1", "held interrupted", false},
+		"no turn, and its pane is gone":       {running(untold), seen(gone), "hold t1", "held interrupted", false},
+		"no turn, and tmux is silent":         {running(func(t *session.Task) { t.Turn = 0 }), with(seen(between), func(f *Facts) { f.Down = session.ReasonTmuxSilent }), "", "running", true},
+		"no turn, and another one moves it":   {running(untold), with(seen(gone), func(f *Facts) { f.Looking = true }), "", "running", true},
+		"not made yet, and another one does":  {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), with(seen(same), func(f *Facts) { f.Looking = true }), "", "running", true},
 		"no turn of one that starts":          {running(func(t *session.Task) { t.Turn = 0 }), seen(starting), "", "running", true},
 		"no turn at all":                      {running(func(t *session.Task) { t.Turn = 0 }), seen(same), "hold t1", "held interrupted", false},
 		"no turn, and no agent":               {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), seen(same), "hold t1", "held interrupted", false},

@@ -257,6 +257,7 @@ func (w *world) look(context.Context, *session.Queue) (Facts, error) {
 		switch {
 		case !p.running:
 			one.Status.State, one.Ready = p.state, live.NotRunning
+			one.Exited, one.Gone = p.state != session.StateSuspended, p.state == session.StateSuspended
 		case p.asks:
 			one.Status.State, one.Ready = session.StateWaitingInput, live.Busy
 		case p.open():

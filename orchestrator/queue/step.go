@@ -16,7 +16,7 @@ const (
 	StepHandover Kind = "handover" // start an agent that takes over from a limited one
 	StepCheck    Kind = "check"    // run the check of a task
 	StepArm      Kind = "arm"      // have tmux look again, since something is due later
-	StepLook     Kind = "look"     // look again soon: an agent is about to take a prompt
+	StepLook     Kind = "look"     // look again at once: an agent is about to begin, to end or to take a prompt
 
 	StepFinish Kind = "finish" // a task is done or has failed
 	StepHold   Kind = "hold"   // a task, an agent or an account begins nothing more for now
@@ -63,7 +63,7 @@ func (s Step) String() string {
 		}
 		return "look again until " + s.Until.Local().Format("2 Jan 15:04")
 	case StepLook:
-		return fmt.Sprintf("%s waits until %s takes a prompt", s.ID, s.Agent)
+		return fmt.Sprintf("look at %s again at once, for %s: %s", s.Agent, s.ID, s.Why)
 	case StepFinish, StepHold, StepBegun, StepWait:
 	}
 	of := s.ID
