@@ -180,6 +180,7 @@ func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
 func writtenTo(h *app.App, all []*observe.Facts) []string {
 	paths := []string{h.Paths.SessionsDir} // a record is replaced, which changes its folder
 	for _, f := range all {
+		paths = append(paths, h.Queues().Folder(f.Session.Name))
 		for _, a := range f.Agents {
 			turns := h.TurnDir(f.Session.Name, a.Record.Name).Path
 			paths = append(paths, turns)

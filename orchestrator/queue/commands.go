@@ -44,8 +44,10 @@ func Brief(h *app.App, sessionName string) *List {
 	for _, t := range q.Tasks {
 		due := t.NotYet
 		if t.State == session.TaskWaiting && due.IsZero() {
-			for _, b := range q.Blocks {
-				due = b.Until
+			for _, b := range q.Blocks { // one of these, or none: what its CLI is to be is not looked up here
+				if due.IsZero() || !b.Until.IsZero() && b.Until.Before(due) {
+					due = b.Until
+				}
 			}
 		}
 		if t.State == session.TaskWaiting && h.Now().Before(due) && (list.Next.IsZero() || due.Before(list.Next)) {

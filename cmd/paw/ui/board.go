@@ -49,7 +49,8 @@ func (a Agent) Key() string { return a.Session + "/" + a.Name }
 // Board is what the desk shows at one moment.
 type Board struct {
 	Agents   []Agent
-	Place    string // whose sessions these are
+	Place    string   // whose sessions these are
+	Queues   []string // how the queues of sessions stand, a line each
 	Problems []string
 }
 

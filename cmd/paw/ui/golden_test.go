@@ -242,6 +242,13 @@ func TestScreens(t *testing.T) {
 		sameAsGolden(t, name, screenOf(opened(paw, fiveAgents(), Options{}, size.width, size.height)))
 		sameAsGolden(t, name+"-hostile", screenOf(opened(paw, hostile(), Options{}, size.width, size.height)))
 	}
+	queued := fiveAgents()
+	queued.Queues = []string{"queue: 2 run, 5 wait, next at 19:30"}
+	for _, size := range []struct{ width, height int }{{80, 24}, {120, 35}, {40, 10}} {
+		sameAsGolden(t, fmt.Sprintf("queue-%dx%d", size.width, size.height), screenOf(opened(paw, queued, Options{}, size.width, size.height)))
+	}
+	paw.pages["queue shop"] = "ID  STATE    AGENT  AFTER  WHAT\nt1  waiting  api           busy · now the tests\nqueue: 0 run, 1 wait\n"
+	sameAsGolden(t, "queue", screenOf(typed(opened(paw, queued, Options{}, 120, 35), "Q")))
 	paw.asked = &permission
 	desk := func() Model {
 		own := *paw

@@ -24,7 +24,7 @@ var helpFor = []struct {
 		{"a", "answer its question", "paw answer AGENT"},
 		{"s  g", "send a prompt, go on with a cut turn", "paw send AGENT"},
 		{"+  S", "add an agent, start a session", "paw add, paw start"},
-		{"x", "stop", "paw stop AGENT"},
+		{"x  Q", "stop, what is queued", "paw stop AGENT, paw queue"},
 		{"r", "rewind the files", "paw rewind AGENT N"},
 		{"R", "recover after a crash", "paw recover"},
 	}},

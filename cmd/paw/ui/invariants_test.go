@@ -17,7 +17,7 @@ import (
 )
 
 // allKeys are those that do something somewhere, and some that do not.
-var allKeys = strings.Fields("j k down up g G 1 5 9 tab n / esc esc A left right space pgdown pgup enter s + S x y r R t o p d u b [ ] N { } m l L U ? a c C w é 店 " +
+var allKeys = strings.Fields("j k down up g G 1 5 9 tab n / esc esc A left right space pgdown pgup enter s + S x y r R t o p d u b [ ] N { } m l L U Q ? a c C w é 店 " +
 	"backspace alt+enter ctrl+w ctrl+u ctrl+a ctrl+e home end")
 
 // Whatever is typed on whatever terminal, each line fits, there are as many lines as rows, the cursor is on the screen, and
@@ -30,7 +30,11 @@ func TestAnyKeysOnAnyTerminal(t *testing.T) {
 		paw.pages["log "+agent.Key()] = strings.Repeat("user\n  text\n", 100)
 	}
 	for round := range 30 {
-		m := opened(paw, hostile(), Options{Colour: round%2 == 0}, 80, 24)
+		board := hostile()
+		for range round % 4 {
+			board.Queues = append(board.Queues, "averylongsessionname: queue: 2 run, 5 wait, next at 19:30")
+		}
+		m := opened(paw, board, Options{Colour: round%2 == 0}, 80, 24)
 		var typedKeys []string
 		for range 60 {
 			if r.Intn(8) == 0 {

@@ -113,6 +113,8 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.say(false, "%s", map[bool]string{true: "all sessions of this machine", false: "the sessions of this place"}[m.all])
 	case "S":
 		return m.askStart()
+	case "Q":
+		return m.showQueue()
 	default:
 		if a, ok := m.current(); ok {
 			return m.act(word, a)
@@ -237,6 +239,15 @@ func (m Model) askBack(a Agent, title, whole, alone string) *ask {
 			}
 			return m.openly(nil, "recover", a.Session, a.Name, "--detach")
 		}}
+}
+
+// showQueue lists the tasks that wait in the session of the selected agent.
+func (m Model) showQueue() (tea.Model, tea.Cmd) {
+	words := []string{"queue"}
+	if a, ok := m.current(); ok {
+		words = append(words, a.Session)
+	}
+	return m.openly(nil, words...)
 }
 
 // sendKeys are what the keys do while a prompt is written.

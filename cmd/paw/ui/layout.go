@@ -14,6 +14,7 @@ const (
 	mostListBelow = 67 // per cent of the lines that the list may take with the detail below it
 	leastDetail   = 5  // lines of a detail below the list
 	leastHeight   = 14 // below it there is no room for a detail
+	leastPerQueue = 4  // lines of the list for each that a queue takes
 )
 
 // area is a rectangle of the screen.
@@ -27,6 +28,7 @@ func (a area) has(x, y int) bool {
 // area without height is not shown.
 type layout struct {
 	list, detail area
+	queues       area // below the last line of the list
 	beside       bool
 	editor       area // above the line of help
 }
@@ -51,7 +53,7 @@ func (m Model) layout() layout {
 		l.list = whole
 	default:
 		most := max(height*mostListBelow/100, 3)
-		l.list = area{0, 1, m.width, min(len(m.listLines(m.width, most)), most)}
+		l.list = area{0, 1, m.width, min(len(m.listLines(m.width, most))+len(m.board.Queues), most)}
 		if rest := height - l.list.height; rest >= leastDetail {
 			l.detail = area{0, 1 + l.list.height, m.width, rest}
 		} else {
@@ -61,6 +63,21 @@ func (m Model) layout() layout {
 	if m.ask != nil && m.ask.boxed() {
 		l.editor, l.detail, l.list = m.ask.box(m.measure, l.detail, l.list)
 	}
+	return m.withQueues(l)
+}
+
+// withQueues takes the room for how queues stand from the list, which keeps most of it: it is seen whatever part of the list is.
+func (m Model) withQueues(l layout) layout {
+	n := min(len(m.board.Queues), l.list.height/leastPerQueue)
+	if n == 0 {
+		return l
+	}
+	l.list.height -= n
+	y := min(len(m.listLines(l.list.width, l.list.height)), l.list.height)
+	if y < l.list.height {
+		y++ // as between groups
+	}
+	l.queues = area{l.list.x, l.list.y + y, l.list.width, n}
 	return l
 }
 
@@ -75,9 +92,12 @@ func (m Model) draw() []string {
 	if m.height > 1 {
 		screen[m.height-1] = m.footLine()
 	}
-	list, detail := m.listView(l.list), m.detailView(l)
-	for y := range l.list.height {
+	list, detail := append(m.listView(l.list), make([]string, l.queues.height)...), m.detailView(l)
+	for y := range l.list.height + l.queues.height {
 		screen[l.list.y+y] = m.Fill(list[y], l.list.width)
+	}
+	for y := range l.queues.height {
+		screen[l.queues.y+y] = m.Fill(m.paint(m.Cut(m.board.Queues[y], l.queues.width), dim), l.queues.width)
 	}
 	for y := range l.detail.height {
 		line := m.Cut(detail[y], l.detail.width)
