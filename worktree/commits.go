@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,10 +137,19 @@ type CommitInfo struct {
 	Message  string
 }
 
+// Merges reports whether a commit is a merge.
+func (c CommitInfo) Merges() bool { return len(c.Parents) > 1 }
+
 // CommitsSince lists the commits of tip that are in none of the others, all by their ids, oldest first; merges are left out.
 func (o Objects) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+	all, err := o.HistorySince(ctx, tip, others...)
+	return slices.DeleteFunc(all, CommitInfo.Merges), err
+}
+
+// HistorySince is CommitsSince with merges.
+func (o Objects) HistorySince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
 	args := []string{
-		"rev-list", "--reverse", "--topo-order", "--no-merges", "--no-commit-header", "--encoding=UTF-8",
+		"rev-list", "--reverse", "--topo-order", "--no-commit-header", "--encoding=UTF-8",
 		"--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%aD%x00%B%x00%x00", tip,
 	}
 	for _, other := range others {

@@ -67,7 +67,8 @@ type Stand struct {
 	Revert   string // commit that has taken it out again, where one says so
 	ByFiles  bool   // the tip has all of its files, and no commit of it
 
-	tip string // of the branch, "" where that is gone
+	merges bool   // Commit is a merge, as it was rewritten
+	tip    string // of the branch, "" where that is gone
 }
 
 // picked reports whether what was offered to be brought by hand is a commit to be picked, and not to be merged.

@@ -245,8 +245,8 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 			return err
 		}
 		for _, i := range slices.Sorted(maps.Keys(rewritten)) {
-			if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i]] != nil && !h.all(node)[rewritten[i]] {
-				h.landed.link(rewritten[i], node)
+			if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i].ID] != nil && !h.all(node)[rewritten[i].ID] {
+				h.landed.link(rewritten[i].ID, node)
 			}
 		}
 	}

@@ -19,15 +19,15 @@ func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) err
 		}
 	}
 	found, err := l.rewrittenIn(ctx, l.tip, gone)
-	for i, commit := range found {
-		l.all[i].Commit, facts[i].rewritten = commit, commit
+	for i, c := range found {
+		l.all[i].Commit, l.all[i].merges, facts[i].rewritten = c.ID, len(c.Parents) > 1, c.ID
 	}
 	return err
 }
 
 // rewrittenIn finds landings again in the history of a commit by their trailers or their patch: they were amended, rebased or squashed with
 // others.
-func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]string, error) {
+func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]worktree.CommitInfo, error) {
 	befores := []string{tip}
 	afters := map[string]bool{}
 	for i := range l.all {
@@ -46,7 +46,7 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 	if err != nil || base == "" {
 		return nil, err
 	}
-	commits, err := l.m.Objects().CommitsSince(ctx, tip, base)
+	commits, err := l.m.Objects().HistorySince(ctx, tip, base)
 	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
 	if err != nil || len(commits) == 0 {
 		return nil, err
@@ -54,7 +54,7 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 	return l.matchRewritten(ctx, gone, commits)
 }
 
-func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]string, error) {
+func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]worktree.CommitInfo, error) {
 	made := map[int][]worktree.CommitInfo{} // the commits of each landing
 	var ids []string
 	for _, c := range commits {
@@ -62,7 +62,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	}
 	for _, i := range gone {
 		var err error
-		if made[i], err = l.m.Objects().CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
+		if made[i], err = l.m.Objects().HistorySince(ctx, l.all[i].After, l.all[i].Before); err != nil {
 			return nil, err
 		}
 		for _, c := range made[i] {
@@ -90,14 +90,14 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 			}
 		}
 	}
-	found := map[int]string{}
+	found := map[int]worktree.CommitInfo{}
 	for _, i := range gone {
 		one := &l.all[i]
 		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without other landings that somebody amended or rebased
 			by := madeAt[authored[c.ID]]
 			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
 		})
-		commit := rewritten(one, made[i], free, patches, func(c worktree.CommitInfo) bool {
+		commit, is := rewritten(one, made[i], free, patches, func(c worktree.CommitInfo) bool {
 			for path := range paths[one.After] {
 				if _, has := paths[c.ID][path]; !has && !l.undid(path, l.saidBy(c, gone), paths) {
 					return false
@@ -105,7 +105,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 			}
 			return true
 		})
-		if commit != "" {
+		if is {
 			found[i] = commit
 		}
 	}
@@ -159,28 +159,54 @@ func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.Com
 	return paths, nil
 }
 
-// rewritten is the commit that a landing was rewritten to, "" for none: it has the same patch or, by its trailers, the same turns of the same
-// agent. A landing of several commits was when each has the same patch as one that is there. The patch of a revert is like that of what
-// came before the landing that it takes out.
-func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(worktree.CommitInfo) bool) string {
-	found, all := "", len(made) > 0
-	for _, own := range made {
-		same := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
-			return patches[own.ID] != "" && patches[c.ID] == patches[own.ID] && !strings.Contains(c.Message, "This reverts commit ")
-		})
-		if all = all && same >= 0; same >= 0 {
-			found = commits[same].ID
-		}
+// rewritten is the commit that a landing was rewritten to: a merge of the same, one with the same patch or, by its trailers, with the same
+// turns of the same agent. A landing of several commits was when each has the same patch as one that is there.
+func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(worktree.CommitInfo) bool) (c worktree.CommitInfo, found bool) {
+	if c, found = sameMerge(one, made, commits); found {
+		return c, true
 	}
-	if all {
-		return found
+	if c, found = samePatches(made, commits, patches); found {
+		return c, true
 	}
 	for _, c := range slices.Backward(commits) {
 		if slices.Contains(trailersIn(c.Message), one.trailer()) && covers(c) {
-			return c.ID
+			return c, true
 		}
 	}
-	return ""
+	return worktree.CommitInfo{}, false
+}
+
+// sameMerge is the commit that merges what the merge of a landing did.
+func sameMerge(one *Stand, made, commits []worktree.CommitInfo) (worktree.CommitInfo, bool) {
+	own := slices.IndexFunc(made, func(c worktree.CommitInfo) bool { return c.ID == one.After && c.Merges() })
+	if own < 0 {
+		return worktree.CommitInfo{}, false
+	}
+	at := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
+		return c.Merges() && slices.Equal(c.Parents[1:], made[own].Parents[1:])
+	})
+	if at < 0 {
+		return worktree.CommitInfo{}, false
+	}
+	return commits[at], true
+}
+
+// samePatches is the last of the commits that have the same patches as those of a landing, where all are there. The patch of a revert is
+// like that of what came before the landing that it takes out.
+func samePatches(made, commits []worktree.CommitInfo, patches map[string]string) (last worktree.CommitInfo, all bool) {
+	for _, own := range made {
+		if own.Merges() {
+			continue
+		}
+		same := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
+			return patches[own.ID] != "" && patches[c.ID] == patches[own.ID] && !strings.Contains(c.Message, "This reverts commit ")
+		})
+		if same < 0 {
+			return worktree.CommitInfo{}, false
+		}
+		last, all = commits[same], true
+	}
+	return last, all
 }
 
 // trailer is whose work a commit says it has, and of which turns.

@@ -145,7 +145,9 @@ func revertLine(l *Stand) string {
 	}
 	switch As(l.As) {
 	case Squash, Commits, Merge:
-		if l.Standing == Rewritten && l.Commit != "" {
+		if l.Standing == Rewritten && l.merges {
+			return revert + "-m 1 " + l.Commit
+		} else if l.Standing == Rewritten && l.Commit != "" {
 			return revert + l.Commit
 		}
 	}
