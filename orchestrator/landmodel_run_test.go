@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"paw/orchestrator/landing"
 )
 
 // modelShorten is for how many seconds a divergence is made shorter.
@@ -84,6 +86,9 @@ func run(t *testing.T, steps []planned) (said []string, diverged string) {
 				panic(problem)
 			}
 			diverged = string(d)
+			if os.Getenv("PAW_MODEL_PLAN") != "" {
+				said = append(said, m.standings()...)
+			}
 			if os.Getenv("PAW_MODEL_KEEP") != "" {
 				_ = os.RemoveAll("/tmp/model-kept")
 				_ = os.CopyFS("/tmp/model-kept", os.DirFS(dir))
@@ -100,6 +105,19 @@ func run(t *testing.T, steps []planned) (said []string, diverged string) {
 		}
 	}
 	return m.said, ""
+}
+
+// standings says how each landing stands, and what became of main.
+func (m *landModel) standings() (lines []string) {
+	all, err := landing.Standings(m.t.Context(), m.h, m.load())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, one := range all {
+		lines = append(lines, fmt.Sprintf("landing %d of %s (%s, turns %q at %d, instead of %v): %s, before %.7s after %.7s state %.7s commit %.7s",
+			one.ID, one.Agent, one.As, one.Turns, one.LastTurn, one.Instead, one.Standing, one.Before, one.After, one.State, one.Commit))
+	}
+	return append(lines, m.git(m.repo, "log", "--graph", "--format=%h %s", "main"), m.git(m.repo, "reflog", "main"))
 }
 
 // shortened leaves out what a divergence does not need.

@@ -358,12 +358,12 @@ type lostWork struct {
 	to *point
 }
 
-// lost are the landings of the agent in its line that main has lost by a revert, and that the agent still has.
+// lost are the landings with work of the agent that main has lost by a revert, and that the agent still has.
 func (m *landModel) lost(l lineState) (all []lostWork) {
 	tip := m.main()
 	var own []*modelLanding
 	for _, id := range slices.Sorted(maps.Keys(tip.landings)) {
-		if slices.Contains(l.owned, m.landings[id].agent) {
+		if slices.Contains(l.owned, m.landings[id].agent) || m.meets(l, m.landings[id]) != nil {
 			own = append(own, m.landings[id])
 		}
 	}
@@ -405,7 +405,7 @@ func (one *modelLanding) without(has slots) bool {
 // goneFrom reports whether main has nothing of a landing but what a later one has brought again.
 func (one *modelLanding) goneFrom(tip slots, own []*modelLanding, gone map[int]bool, m *landModel) bool {
 	for _, by := range slices.Backward(own) {
-		if end := one.line[len(one.line)-1]; slices.Contains(by.instead, one.id) && !slices.Contains(by.line, end) {
+		if end := one.line[len(one.line)-1]; slices.Contains(by.instead, one.id) && !slices.Contains(by.line, end) && !by.without(tip) {
 			mine, its := end.has, by.line[len(by.line)-1].has
 			for slot := range one.changes {
 				part := one.has[slot]

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -9,7 +10,8 @@ import (
 // rebase that left it out. It lands again when that is asked for.
 type lostWork struct {
 	*Stand
-	to point // the state up to which the work of the landing led to that of the agent
+	to   []string // nodes up to which the work of the landing led to the state
+	line []point  // that led there
 }
 
 // lookForLost finds the lost work of a state. What the state has nothing of either, the agent has taken out.
@@ -17,11 +19,13 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 	if !slices.Contains(a.led.files, a.agent.TurnSession) {
 		return nil
 	}
-	had := h.of(s.tip)
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		to, shared := a.led.meeting(s.line, one)
-		if !shared || !a.mine(one) || !a.led.lostFor(to, one) || one.Standing != Reverted && !had[to.String()] {
+		work, lost, err := a.lostOf(ctx, h, s, one)
+		if err != nil || !lost {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		gone, err := a.led.looker.without(ctx, one, s.state, nil)
@@ -29,31 +33,81 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 			return err
 		}
 		if !gone {
-			s.lost = append(s.lost, lostWork{one, to})
+			s.lost = append(s.lost, work)
 		}
 	}
 	return nil
+}
+
+// lostOf is what the branch has lost of the work that a landing brought: of the agent's own one or, of another agent's, what came along with that.
+func (a *asker) lostOf(ctx context.Context, h *history, s *sides, one *Stand) (lostWork, bool, error) {
+	if a.mine(one) {
+		to, shared := a.led.meeting(s.line, one)
+		lost := shared && a.led.lostFor(to, one) && (one.Standing == Reverted || s.had()[to])
+		return lostWork{one, []string{to.String()}, a.led.lives.line(to)}, lost, nil
+	}
+	if one.offered() || !one.stands() {
+		return lostWork{}, false, nil
+	}
+	along, err := a.along(h, s, one)
+	if err != nil || len(along) == 0 {
+		return lostWork{}, false, err
+	}
+	err = a.led.looker.lookFurther(ctx, one.TurnSession)
+	return lostWork{one, along, s.line}, one.Standing == Reverted && !a.broughtSince(h, one, along), err
+}
+
+// along returns the newest nodes of the agent's own work that a landing of another agent brought along, and that led to the state.
+func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
+	if len(h.made) == 0 {
+		if err := a.lookForMade(h); err != nil {
+			return nil, err
+		}
+	}
+	landed, before, led := h.of(h.nodeOf(a, one)), h.of(one.Before), h.of(s.state)
+	along := map[string]bool{}
+	for commit := range h.made[h.agent] {
+		along[commit] = landed[commit] && led[commit] && !before[commit]
+	}
+	for _, p := range s.line {
+		along[p.String()] = landed[p.String()] && !before[p.String()]
+	}
+	maps.DeleteFunc(along, func(_ string, is bool) bool { return !is })
+	return h.newest(along), nil
+}
+
+// broughtSince reports whether a later landing has brought again what came along with one.
+func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
+	return slices.ContainsFunc(a.led.all, func(by Stand) bool {
+		if !by.stands() || by.Standing == Reverted || by.Session != one.Session || !slices.Contains(by.Instead, one.ID) {
+			return false
+		}
+		has := h.of(h.nodeOf(a, &by))
+		return !slices.ContainsFunc(along, func(node string) bool { return !has[node] })
+	})
 }
 
 // bringAgain returns the tree of the branch with all lost work as it landed, which lands then with the rest.
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
 	tree := a.t.tip
 	for _, one := range s.lost {
-		base, err := a.baseAt(ctx, h, one.Before, one.to.String(), a.led.lives.line(one.to))
-		if err != nil {
-			return "", err
+		for _, to := range one.to {
+			base, err := a.baseAt(ctx, h, one.Before, to, one.line)
+			if err != nil {
+				return "", err
+			}
+			if base == "" {
+				return "", a.unrelated()
+			}
+			merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), base, tree, h.commitOf(to))
+			if err != nil {
+				return "", err
+			}
+			if len(merged.Conflicts) > 0 {
+				return "", a.cannotTell(landingWords(one.Stand), merged.Conflicts)
+			}
+			tree = merged.Tree
 		}
-		if base == "" {
-			return "", a.unrelated()
-		}
-		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), base, tree, h.commitOf(one.to.String()))
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			return "", a.cannotTell(landingWords(one.Stand), merged.Conflicts)
-		}
-		tree = merged.Tree
 	}
 	return tree, nil
 }
@@ -64,13 +118,15 @@ func (a *asker) instead(s *sides) (ids []int) {
 	if s.h == nil {
 		return nil
 	}
-	had := s.h.of(s.tip)
+	had := s.had()
 	for i := range a.led.all {
 		one := &a.led.all[i]
 		to, shared := a.led.meeting(s.line, one)
 		switch {
+		case a.again && s.hasLost(one):
+			ids = append(ids, one.ID)
 		case !shared || one.TurnSession != a.agent.TurnSession || one.offered() || one.Standing == Elsewhere:
-		case one.ByFiles, !one.stands() && !had[to.String()], a.again && s.hasLost(one):
+		case one.ByFiles, !one.stands() && !had[to]:
 			ids = append(ids, one.ID)
 		}
 	}

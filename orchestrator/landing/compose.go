@@ -152,15 +152,12 @@ func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error
 
 // brought returns the turns that led to the state and that the branch does not have, or that are brought again.
 func (c *composer) brought() []turns.Turn {
-	had := map[string]bool{}
-	if c.sides.h != nil {
-		had = c.sides.h.of(c.sides.tip)
-	}
+	had := c.sides.had()
 	again := c.turnsAgain()
 	var some []turns.Turn
 	for _, t := range c.source.turns {
 		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
-		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p.String()]) {
+		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p]) {
 			some = append(some, t)
 		}
 	}
@@ -185,8 +182,8 @@ func (c *composer) turnsAgain() map[int]bool {
 		return again
 	}
 	for _, one := range c.sides.lost {
-		for _, p := range c.asker.led.lives.line(one.to) {
-			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && slices.Contains(numbersIn(one.Turns), p.turn)
+		for _, p := range one.line {
+			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && c.broughtBy(one, p)
 		}
 		for _, by := range c.asker.led.of(c.agent.TurnSession) {
 			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
@@ -197,6 +194,16 @@ func (c *composer) turnsAgain() map[int]bool {
 		}
 	}
 	return again
+}
+
+// broughtBy reports whether lost work has that of a turn of the agent.
+func (c *composer) broughtBy(one lostWork, p point) bool {
+	if one.TurnSession == c.agent.TurnSession {
+		return slices.Contains(numbersIn(one.Turns), p.turn)
+	}
+	h := c.sides.h
+	has := h.of(one.to...)
+	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
 }
 
 // replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins

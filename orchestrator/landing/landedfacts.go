@@ -17,6 +17,8 @@ type looker struct {
 	m    worktree.Manager
 	dir  string            // whose attributes count when files are merged
 	refs map[string]string // of landings
+
+	facts []landingFacts
 }
 
 // lookAtLanded gathers all landings of a branch, of whichever session and agent, and decides how each stands to the tip. What the
@@ -30,28 +32,52 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l.ledger, err
 	}
-	facts, err := l.lookAtHistory(ctx, sessions, t.usual)
-	if err != nil {
+	if l.facts, err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
 		return nil, err
 	}
 	for _, turnSession := range turnSessions {
-		if err := l.lookAtFiles(ctx, turnSession, facts); err != nil {
+		if err := l.lookAtFiles(ctx, turnSession, l.facts); err != nil {
 			return nil, err
 		}
 	}
 	for i := range l.all {
-		one := &l.all[i]
-		one.tip = l.tip
-		one.Standing = facts[i].standing()
-		if one.ByFiles = one.Standing == Rewritten && one.Commit == ""; one.Standing == Reverted {
-			if one.Revert, err = l.revertOf(ctx, one); err != nil {
-				return nil, err
-			}
+		l.all[i].tip = l.tip
+		if err := l.decide(ctx, i); err != nil {
+			return nil, err
 		}
 	}
 	l.onlyWhole()
 	l.looker = &l
 	return l.ledger, nil
+}
+
+// decide decides how a landing stands.
+func (l *looker) decide(ctx context.Context, i int) (err error) {
+	one := &l.all[i]
+	one.Standing = l.facts[i].standing()
+	if one.ByFiles = one.Standing == Rewritten && one.Commit == ""; one.Standing == Reverted {
+		one.Revert, err = l.revertOf(ctx, one)
+	}
+	return err
+}
+
+// lookFurther looks what the files of the tip have of the landings of one more agent that its history has.
+func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
+	if slices.Contains(l.files, turnSession) {
+		return nil
+	}
+	l.files = append(l.files, turnSession)
+	if err := l.lookAtFiles(ctx, turnSession, l.facts); err != nil {
+		return err
+	}
+	for i := range l.all {
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Commit != "" {
+			if err := l.decide(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // onlyWhole takes landings for dropped that only files tell of, where the branch does not have an earlier one that they stood on: to have all of
@@ -302,13 +328,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 			if l.all[i].After == l.tip {
 				continue
 			}
-			f.lost = fate.gone && len(brought[n]) > 0
-			if by := l.partlyBy(own, facts, i); by != nil {
-				f.lost, err = l.withoutRest(ctx, &l.all[i], by)
-			} else if !certain {
-				f.lost, err = l.without(ctx, &l.all[i], l.tip, lost)
-			}
-			if err != nil {
+			if f.lost, err = l.lostOf(ctx, facts, i, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
 				return err
 			}
 			if f.lost {
@@ -326,6 +346,20 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 		}
 	}
 	return l.lookWhoTookOut(ctx, lost, own, facts)
+}
+
+// lostOf reports whether the files of the tip have nothing of a landing that is in its history. gone is what the paths alone tell of that.
+func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, certain bool, lost []int) (bool, error) {
+	by, err := l.partlyBy(ctx, facts, i)
+	switch {
+	case err != nil:
+		return false, err
+	case by != nil:
+		return l.withoutRest(ctx, &l.all[i], by)
+	case certain:
+		return gone, nil
+	}
+	return l.without(ctx, &l.all[i], l.tip, lost)
 }
 
 // lookWhoTookOut finds the landings that the agent has taken out of its own state before a later one.
@@ -370,14 +404,17 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 }
 
 // partlyBy is the last landing that the tip has and that brought a part of the work of another one again, nil for none.
-func (l *looker) partlyBy(own []int, facts []landingFacts, i int) *Stand {
-	for _, k := range slices.Backward(own) {
+func (l *looker) partlyBy(ctx context.Context, facts []landingFacts, i int) (*Stand, error) {
+	for k := range slices.Backward(l.all) {
 		by := &l.all[k]
-		if k != i && (facts[k].inTip || facts[k].rewritten != "") && l.coversPart(by, &l.all[i]) {
-			return by
+		if k == i || !facts[k].inTip && facts[k].rewritten == "" || !l.coversPart(by, &l.all[i]) {
+			continue
+		}
+		if lost, err := l.without(ctx, by, l.tip, nil); err != nil || !lost {
+			return by, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // withoutRest reports whether the files of the tip have nothing of a landing but what a later one has brought again.

@@ -44,13 +44,13 @@ func (c *composer) lostOnly(t target) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s", c.name(), lostWords(t.branch, lost)).Hint("%s", c.againLine())
+	return errs.New(errs.Refused, "%s: nothing new to land; %s", c.name(), c.lostWords(t.branch, lost)).Hint("%s", c.againLine())
 }
 
 // noteLost says what does not land with the rest.
 func (c *composer) noteLost(t target) {
 	if lost := c.lost(); len(lost) > 0 {
-		c.home.Notef("%s: %s; %s brings it again", c.name(), lostWords(t.branch, lost), c.againLine())
+		c.home.Notef("%s: %s; %s brings it again", c.name(), c.lostWords(t.branch, lost), c.againLine())
 	}
 }
 
@@ -98,10 +98,13 @@ func (c *composer) againLine() string {
 }
 
 // lostWords say which landings a branch had, and how it lost them.
-func lostWords(branch string, lost []lostWork) string {
+func (c *composer) lostWords(branch string, lost []lostWork) string {
 	var each []string
 	for _, one := range lost {
-		words := fmt.Sprintf("landing %d", one.ID)
+		words := landingWords(one.Stand)
+		if one.TurnSession != c.agent.TurnSession {
+			words += " of " + one.Agent
+		}
 		if one.Revert != "" {
 			words += fmt.Sprintf(" (git revert %.10s)", one.Revert)
 		}

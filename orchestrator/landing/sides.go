@@ -26,6 +26,20 @@ type sides struct {
 	askedFor bool       // that the lost work lands with the rest
 }
 
+// had are the states that led to this one and that the branch has: all that led to one that it has, too.
+func (s *sides) had() map[point]bool {
+	had := map[point]bool{}
+	if s.h == nil {
+		return had
+	}
+	tip, older := s.h.of(s.tip), false
+	for _, p := range s.line {
+		older = older || tip[p.String()]
+		had[p] = older
+	}
+	return had
+}
+
 // asker is who asks for sides.
 type asker struct {
 	work
