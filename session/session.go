@@ -154,7 +154,7 @@ const (
 	ShiftRewind ShiftKind = "rewind"
 	ShiftUndo   ShiftKind = "undo" // of the last Shift, which may be an undo itself
 	ShiftUpdate ShiftKind = "update"
-	ShiftStay   ShiftKind = "stay" // a rewind to what the worktree was already: nothing was put aside for an undo
+	ShiftStay   ShiftKind = "stay" // a rewind to what the worktree was already, or a worktree made anew: nothing was put aside for an undo
 )
 
 // Shifted appends a Shift of an agent to its record.

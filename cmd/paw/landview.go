@@ -72,6 +72,9 @@ func (a *invocation) landView(done []*landing.Landed, outcomes []landOutcome, co
 		if plan = append(plan, l.Plan...); !l.Nothing {
 			view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
 		}
+		if l.LeftOut > 0 {
+			view.Notes = append(view.Notes, l.String())
+		}
 	}
 	for _, f := range collisions {
 		view.Conflicts = append(view.Conflicts, collisionJSON(f))

@@ -38,6 +38,7 @@ type Landed struct {
 	Commits int    // that the target got
 	Nothing bool   // the target has all of it already
 	Has     string // with Nothing: the turns that a landing has brought, "" where that is not known
+	LeftOut int    // with Nothing: the last turn, where its work is neither in the worktree nor in the target, 0 for none
 	Checks  []string
 	Along   string   // whose work comes along: the agent began in the midst of it, and the target does not have it
 	Paths   []string // that differ in the target, for a dry run
@@ -249,7 +250,8 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		if had := l.composer.hadAll(); had != nil {
 			landed.Has = had.Turns
 		}
-		return nil, t, landed, nil
+		landed.LeftOut, err = l.composer.leftOut(ctx, t)
+		return nil, t, landed, err
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
 	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
@@ -353,6 +355,9 @@ func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
 	if l.Nothing && l.Has != "" && l.Turn > 0 {
 		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turnWords(l.Has))
+	}
+	if l.Nothing && l.LeftOut > 0 {
+		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; paw land %s@%d brings it", name, l.LeftOut, name, l.LeftOut)
 	}
 	if l.Nothing {
 		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/session"
 )
 
@@ -119,4 +120,32 @@ func (c *composer) hadAll() *session.Landing {
 		return nil
 	}
 	return &c.sides.near.Landing
+}
+
+// leftOut returns the number of the agent's last turn where the turn's work is neither in the worktree nor in the target, as
+// after the worktree was deleted and made anew; 0 for none.
+func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
+	last := c.source.lastEnd()
+	at := slices.IndexFunc(c.source.turns, func(one turns.Turn) bool { return one.Number == last })
+	if c.source.turn > 0 || at < 0 {
+		return 0, nil
+	}
+	src := *c.source
+	src.state, src.turn, src.turns = src.turns[at].After, last, src.turns[:at+1]
+	if files, err := c.changed(ctx, c.source.state, src.state); err != nil || files == 0 {
+		return 0, err
+	}
+	then := *c
+	then.source, then.again = &src, false
+	if err := then.lookAtBoth(ctx, t); err != nil {
+		return 0, err
+	}
+	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), then.sides.ours, then.sides.theirs)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return last, err
+	}
+	if files, err := c.changed(ctx, t.tip, merged.Tree); err != nil || files == 0 {
+		return 0, err
+	}
+	return last, nil
 }

@@ -123,6 +123,12 @@ func (s *SharedWriter) Close() {
 // restoreWorktree makes a worktree again whose directory is gone, or registers
 // one again that git does not know any more. The job says what came of it.
 func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
+	if j.Worktree != WorktreeRegister {
+		if err := recordRestore(ctx, h, m, s, w); err != nil {
+			j.refuse(err)
+			return
+		}
+	}
 	rescue, err := m.Restore(ctx, app.PlanOf(s, *w), h.Step)
 	if err != nil {
 		j.refuse(app.Conflict(err))
@@ -131,10 +137,6 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	if j.Worktree == WorktreeRegister {
 		j.Notes = append(j.Notes, "git did not know its worktree any more and does again; no file in it was changed")
 	} else {
-		if err := forgetRewound(ctx, h, s, w); err != nil {
-			j.refuse(err)
-			return
-		}
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
 		if n := turnWithMore(ctx, h, m, s, w); n > 0 {
 			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, w.Name, n, s.Name))
@@ -146,19 +148,46 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	h.Step("worktree.restored")
 }
 
-// forgetRewound drops from the record where a worktree was put that is another one now.
-func forgetRewound(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
-	if w.Rewound == nil {
-		return nil
+// recordRestore writes into the record, before a worktree is checked out again from its branch, to which of the agent's turns
+// that goes back: what was not committed will be missing, and nobody has deleted it.
+func recordRestore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) error {
+	to, last, err := lastCommitted(ctx, h, m, s, w)
+	if err != nil {
+		return err
 	}
-	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
 		if a := rec.Agent(w.Name); a != nil {
 			a.Rewound = nil
+			rec.Shifted(w.Name, session.ShiftStay, to, last)
 		}
 		return nil
 	})
 	w.Rewound = nil
+	h.Step("worktree.restore-recorded")
 	return err
+}
+
+// lastCommitted returns the number of the newest turn that ended with all its files in commits of the agent's branch, 0 for
+// none, and the number of the agent's last turn.
+func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (number, last int, err error) {
+	list, _, err := turns.List(ctx, h, m, s, *w)
+	if err != nil || len(list.Turns) == 0 {
+		return 0, 0, err
+	}
+	last = list.Turns[len(list.Turns)-1].Number
+	tip, err := m.Refs().Tip(ctx, w.Branch)
+	if err != nil || tip == "" {
+		return 0, last, err
+	}
+	for _, one := range slices.Backward(list.Turns) {
+		if one.After == "" {
+			continue
+		}
+		if there, err := m.Objects().Contains(ctx, tip, one.After); err != nil || there {
+			return one.Number, last, err
+		}
+	}
+	return 0, last, nil
 }
 
 // turnWithMore is the last turn when its snapshot has what was not committed on
