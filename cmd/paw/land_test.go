@@ -410,7 +410,7 @@ func TestLandingWaitsForNothingOpen(t *testing.T) {
 	refused("another branch", "its worktree is on elsewhere, and not on its branch paw/shop/one")
 	w.git(w.worktree("one"), "switch", "-q", "paw/shop/one")
 	w.git(w.worktree("one"), "init", "-q", "embedded")
-	refused("embedded", "cannot be taken as it is: embedded")
+	refused("embedded", "cannot be taken as it is: embedded, a repository of its own, has changes or commits that nothing else has")
 	os.RemoveAll(w.worktree("one") + "/embedded")
 	w.write(w.repo, ".git/index.lock", "")
 	if out := w.paw("land", "one"); out.code != 11 || !strings.Contains(out.stderr, "the index is locked by another git") || !strings.Contains(out.stderr, "hint: paw land shop/one") {

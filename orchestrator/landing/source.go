@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,11 +94,21 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 		return err
 	case shot.Unmerged:
 		return errs.New(errs.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
+	case len(shot.NotSaved) > 0 && isRepository(filepath.Join(path, shot.NotSaved[0])):
+		inner := shot.NotSaved[0]
+		return errs.New(errs.Refused, "%s: cannot be taken as it is: %s, a repository of its own, has changes or commits that nothing else has", name, inner).
+			Hint("git -C %s status", errs.Quote(filepath.Join(path, inner)))
 	case len(shot.NotSaved) > 0:
 		return app.Unfiltered(notSaved(name, shot), look)
 	}
 	src.state, src.head = shot.Commit, shot.Head
 	return nil
+}
+
+// isRepository reports whether a folder is a repository or a submodule.
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
 }
 
 // notSaved names files that are not in a snapshot, with what git said of the first one that it could not read or keep.
