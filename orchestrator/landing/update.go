@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"paw/orchestrator/app"
@@ -62,33 +63,58 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		if err := keepUpdated(ctx, t, goal); err != nil {
 			return err
 		}
-		moved, err := w.m.Moves().Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
-			Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: s.Name, Step: func(name string) { h.Step("update." + name) },
-		})
-		if err != nil {
-			return app.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
-		}
-		h.Step("update.done")
-		if done.Rescue = moved.Ref; done.Rescue == "" { // no undo goes back behind it
-			return nil
-		}
-		last, err := t.Dir.Last()
-		if err != nil || last == nil {
-			last = &turn.Record{}
-		}
-		_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
-			rec.Shifted(agentName, session.ShiftUpdate, 0, last.Number)
-			if a := rec.Agent(agentName); a != nil && a.Rewound.Stands(moved.HeadBefore) {
-				a.Rewound.MovedTo(moved.Head)
-			}
-			return nil
-		})
-		return err
+		return w.moveTo(ctx, t, done, goal, was)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return done, nil
+}
+
+// moveTo brings the worktree to what an update has made. The record says before that what rewind --undo goes back to is what was there: also
+// when paw is killed before it can say that it was done.
+func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal, was string) error {
+	last, err := t.Dir.Last()
+	if err != nil {
+		return err
+	}
+	number := 0
+	if last != nil {
+		number = last.Number
+	}
+	record := func(change func(rec *session.Session, a *session.Agent)) error {
+		_, err := w.home.Update(context.WithoutCancel(ctx), w.session.Name, func(rec *session.Session) error {
+			if a := rec.Agent(w.agent.Name); a != nil {
+				change(rec, a)
+			}
+			return nil
+		})
+		return err
+	}
+	withdraw := func(_ *session.Session, a *session.Agent) { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
+	if err := record(func(rec *session.Session, a *session.Agent) { rec.Shifted(a.Name, session.ShiftUpdate, 0, number) }); err != nil {
+		return err
+	}
+	w.home.Step("update.intended")
+	moved, err := w.m.Moves().Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
+		Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: w.session.Name, Step: func(name string) { w.home.Step("update." + name) },
+	})
+	var half *worktree.HalfMovedError
+	switch {
+	case errors.As(err, &half):
+		return app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name())
+	case err != nil:
+		return errors.Join(app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name()), record(withdraw))
+	}
+	w.home.Step("update.done")
+	if done.Rescue = moved.Ref; done.Rescue == "" { // no undo goes back behind it
+		return record(withdraw)
+	}
+	return record(func(_ *session.Session, a *session.Agent) {
+		if a.Rewound.Stands(moved.HeadBefore) {
+			a.Rewound.MovedTo(moved.Head)
+		}
+	})
 }
 
 // updateLog is what the log of an agent's branch says of an update.
