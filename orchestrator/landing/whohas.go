@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/errs"
@@ -27,6 +28,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			v.noteWhoseBranch(ctx, sessions, branch, l)
 		}
 	}
+	v.noteWhoBegan(ctx, sessions, refs, l)
 	if s.Agent(l.Agent) == nil {
 		at := ""
 		if l.Checkout != "" {
@@ -62,6 +64,45 @@ func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session,
 		}
 	}
 	v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
+}
+
+// noteWhoBegan names the agents that began with work that was taken back, and whose branches none of the refs are: they bring it along.
+func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, refs []string, l *session.Landing) {
+	records := looker{ledger: &ledger{target: l.Target, lives: lives{}}}
+	records.lookAtRecords(sessions)
+	for _, s := range sessions {
+		for i := range s.Agents {
+			w := work{home: v.home, m: v.m, session: s, agent: &s.Agents[i]}
+			met, shared := records.meeting(records.lives.line(records.lives[w.agent.TurnSession].now), &Stand{Landing: *l})
+			if !shared || met.turnSession == w.agent.TurnSession || slices.Contains(refs, "refs/heads/"+w.agent.Branch) {
+				continue
+			}
+			name := w.agent.Name
+			if s.Name != v.session {
+				name = w.name()
+			}
+			if along, err := w.bringsAlong(ctx, l, met); err != nil {
+				v.home.Notef("%s began with work of landing %d; whether it lands that is not known: %v", name, l.ID, err)
+			} else if along {
+				v.home.Notef("%s began with work of landing %d, and brings that along when it lands", name, l.ID)
+			}
+		}
+	}
+}
+
+// bringsAlong reports whether a landing of the agent would bring a state that it began with.
+func (w work) bringsAlong(ctx context.Context, l *session.Landing, began point) (bool, error) {
+	a, err := w.askerFor(ctx, target{branch: l.Target, tip: l.Before}, false)
+	if err != nil {
+		return false, err
+	}
+	tip, err := tipOf(ctx, w.m, w.agent.Branch)
+	if err != nil {
+		return false, err
+	}
+	now := a.point(0)
+	both, err := a.sides(ctx, state{tip, &now})
+	return err == nil && !both.had()[began], err
 }
 
 // landsAgain reports whether something of a landing that was taken back is the agent's own work.
