@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"paw/orchestrator/errs"
+	"paw/session"
 	"paw/worktree"
 )
 
@@ -257,9 +258,12 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 func (a *asker) cannotTell(what string, paths []string) error {
 	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
 		a.name(), what, a.t.branch, few(paths, namedPaths))
-	if a.t.branch == a.session.Target {
+	switch last, undone := a.agent.LastShift(); {
+	case last != nil && last.Kind == session.ShiftUpdate && !undone: // it is mixed since then, most likely
+		refused = refused.Hint("paw rewind %s --undo --session %s", a.agent.Name, a.session.Name)
+	case a.t.branch == a.session.Target:
 		refused = refused.Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
-	} else {
+	default:
 		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
 	}
 	mixed := &mixedError{error: refused}
