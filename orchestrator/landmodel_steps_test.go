@@ -30,6 +30,7 @@ var modelSteps = []step{
 	{"land again", 3, (*landModel).stepLandAgain},
 	{"undo", 4, (*landModel).stepUndo},
 	{"update", 7, (*landModel).stepUpdate},
+	{"merge", modelMerges, (*landModel).stepMerge},
 	{"rewind", 4, (*landModel).stepRewind},
 	{"rewind undo", 2, (*landModel).stepRewindUndo},
 	{"user", 6, (*landModel).stepUser},
@@ -253,12 +254,10 @@ func (m *landModel) stepUndo(*rand.Rand) string {
 	return fmt.Sprintf("undo %d", l.ID)
 }
 
-func (m *landModel) stepUpdate(r *rand.Rand) string {
-	a := m.some(r)
-	said := "update " + a.name
-	main, want := m.main(), a.now.clone()
-	var conflicts []string
-	told := map[string]news{}
+// brought is what an agent becomes by what is new on main, with the slots that conflict, and what that tells of its own slots.
+func (m *landModel) brought(a *modelAgent) (want lineState, conflicts []string, told map[string]news) {
+	main := m.main()
+	want, told = a.now.clone(), map[string]news{}
 	for _, slot := range slotNames() {
 		if !slices.Contains(want.owned, slotOwner(slot)) {
 			want.has[slot] = main.has[slot]
@@ -276,6 +275,13 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 			conflicts = append(conflicts, slot)
 		}
 	}
+	return want, conflicts, told
+}
+
+func (m *landModel) stepUpdate(r *rand.Rand) string {
+	a := m.some(r)
+	said := "update " + a.name
+	want, conflicts, told := m.brought(a)
 	updated, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
 	switch {
@@ -299,6 +305,34 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	a.now = want
 	a.now.at(told)
 	return said
+}
+
+// modelMerges is how often agents merge main themselves.
+const modelMerges = 4
+
+// stepMerge has an agent merge main itself. What git then does otherwise than an update is taken back.
+func (m *landModel) stepMerge(r *rand.Rand) string {
+	a := m.some(r)
+	dir := m.worktree(a.name)
+	want, conflicts, told := m.brought(a)
+	if len(conflicts) > 0 || m.git(dir, "status", "--porcelain") != "" {
+		return ""
+	}
+	was := m.git(dir, "rev-parse", "HEAD")
+	if _, err := m.tryGit(dir, "merge", "-q", "--no-edit", "main"); err != nil {
+		m.git(dir, "merge", "--abort")
+		return ""
+	}
+	if m.git(dir, "rev-parse", "HEAD") == was {
+		return ""
+	}
+	if !want.has.equal(m.read(dir)) {
+		m.git(dir, "reset", "-q", "--hard", was)
+		return ""
+	}
+	a.now = want
+	a.now.at(told)
+	return a.name + " merges main"
 }
 
 func (m *landModel) stepRewind(r *rand.Rand) string {
