@@ -256,11 +256,13 @@ func TestOnlyTheGateTypes(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		inTmux := filepath.Dir(path) == filepath.Join("..", "tmux") // elsewhere `send` is a word of paw
 		ast.Inspect(file, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				text, _ := strconv.Unquote(literal.Value)
 				for _, name := range typing {
-					if strings.Contains(text, unaliased(name)) {
+					alias := inTmux && len(text) >= 4 && strings.HasPrefix(name, text)
+					if alias || strings.Contains(text, unaliased(name)) {
 						t.Errorf("%s: %s types past Client.Type", path, fmt.Sprintf("%.60q", text))
 					}
 				}
