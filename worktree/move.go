@@ -154,7 +154,7 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	if err != nil {
 		return "", err
 	}
-	if err := repo.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
+	if err := repo.RunWhole(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
 		return "", err
 	}
 	for _, name := range v.Absent {

@@ -265,7 +265,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	}
 	v.step(StepLocked)
 	return v.carry(ctx, func(ctx context.Context) (string, error) {
-		if err := r.repo.WithFile(r.at.file).Run(ctx, files...); err != nil {
+		if err := r.repo.WithFile(r.at.file).RunWhole(ctx, files...); err != nil {
 			return "", err
 		}
 		return v.resetIndex(ctx, r.dir)

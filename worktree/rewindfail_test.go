@@ -157,6 +157,27 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 	}
 }
 
+// TestMoveThatCannotDeleteIsTakenBack has git warn of a file that it cannot delete, such as in a folder that is read only, and
+// end well: the file is there, so nothing has moved.
+func TestMoveThatCannotDeleteIsTakenBack(t *testing.T) {
+	w := newTurns(t, "")
+	w.put("d/a.txt", "1\n", 0o644)
+	first := w.take()
+	w.put("d/b.txt", "2\n", 0o644)
+	second := w.hashes()
+	restore := shimmed(t, `case "$*" in *--dry-run*) ;; *read-tree*-u*) cp d/b.txt b; "$real" "$@"; code=$?; mv b d/b.txt
+		echo "warning: unable to unlink 'd/b.txt': Operation not permitted" >&2; exit $code;; esac`)
+	_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Command: "paw rewind"})
+	restore()
+	if err == nil || !strings.Contains(err.Error(), "unable to unlink 'd/b.txt'") {
+		t.Errorf("got %v", err)
+	}
+	w.wantFiles("taken back", second)
+	if err := w.m.Journals().Settled(t.Context(), w.p.Path); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRewindEndsWhereAFilterRefusesBothSides moves between two states of which a filter that is required can write neither: it comes
 // to an end all the same, and what git could not convert is there as it is kept.
 func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {

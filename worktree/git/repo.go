@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -81,9 +82,25 @@ func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, 
 	return stdout.String(), err
 }
 
+// RunWhole is Run for commands that write and delete files: git only warns of a file that it cannot delete, and ends well. Here
+// that is an *Error, too.
+func (r Repo) RunWhole(ctx context.Context, args ...string) error {
+	said, err := r.stream(ctx, nil, nil, args)
+	if err == nil && strings.Contains(said, "unable to unlink ") {
+		return &Error{Args: args, Dir: r.Dir, ExitCode: 1, Stderr: said, Err: fs.ErrPermission}
+	}
+	return err
+}
+
 // Stream runs git with these two streams, either of which may be nil. The error
 // is an *Error.
 func (r Repo) Stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
+	_, err := r.stream(ctx, stdin, stdout, args)
+	return err
+}
+
+// stream returns what git said on its standard error.
+func (r Repo) stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args []string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.Dir
 	cmd.Env = r.environment()
@@ -102,9 +119,9 @@ func (r Repo) Stream(ctx context.Context, stdin io.Reader, stdout io.Writer, arg
 	}
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		// A hook that left a daemon behind keeps the pipe open; git itself succeeded.
-		return nil
+		return stderr.String(), nil
 	}
-	return r.failure(ctx, args, stderr.String(), err)
+	return "", r.failure(ctx, args, stderr.String(), err)
 }
 
 func (r Repo) failure(ctx context.Context, args []string, stderr string, err error) error {
