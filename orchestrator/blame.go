@@ -203,6 +203,9 @@ func (l *lineage) begin(s *session.Session, w session.Agent, records []turn.Reco
 	if w.From.Snapshot != "" {
 		handed = w.From.Snapshot
 	}
+	if w.From.Agent == "" {
+		return l.add(handed, &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: 1, By: ByYou}, parents...)
+	}
 	return l.add(handed, &LineOrigin{Session: s.Name, Agent: w.From.Agent, Turn: w.From.Turn + 1, First: w.From.Turn + 1, By: ByTurn}, parents...)
 }
 

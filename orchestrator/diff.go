@@ -91,7 +91,7 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 func (c *Compared) sinceTarget(ctx context.Context) error {
 	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Name, c.To, 0, "")
 	if told := new(errs.Error); errors.As(err, &told) {
-		base, err = c.w.BaseCommit, nil
+		base, err = c.w.Base(), nil
 	}
 	c.From = base
 	return err
@@ -106,7 +106,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if o.Upto == "" {
-		if err := c.now(ctx, o); err != nil || c.From != c.w.BaseCommit {
+		if err := c.now(ctx, o); err != nil || c.From != c.w.Base() {
 			return err
 		}
 		return c.sinceTarget(ctx) // there was no look yet

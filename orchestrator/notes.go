@@ -10,6 +10,7 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -17,7 +18,7 @@ import (
 
 // notes are the things a user would otherwise find out too late. Whoever waits for
 // them can do something else meanwhile: git looks at every file for the first one.
-func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (wait func() []string) {
+func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
 	tags, err := turns.AllTags(ctx, m) // before the first of them is made
 	first := err == nil && len(tags) == 0
@@ -25,7 +26,7 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // whose HEAD new branches start from
-		if from == "" {
+		if from == "" || handed != nil {
 			return
 		}
 		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
@@ -39,7 +40,7 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	})
 	return func() []string {
 		asking.Wait()
-		return slices.Concat(uncommitted, rest, decoration)
+		return slices.Concat(uncommitted, handed.Told(), rest, decoration)
 	}
 }
 

@@ -156,7 +156,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	if err != nil {
 		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
 	}
-	notes := append(jobs[0].Notes, notes(ctx, h, a.Manager, &a.Draft)()...)
+	notes := append(jobs[0].Notes, notes(ctx, h, a.Manager, &a.Draft, nil)()...)
 	return saved, name, notes, nil
 }
 

@@ -69,15 +69,15 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	if o.DryRun && becomesRepository(h.Dir) {
 		return planInEmpty(ctx, h, o, agents)
 	}
-	repository, s, plans, err := recordStart(ctx, h, o, agents)
+	repository, s, plans, handed, err := recordStart(ctx, h, o, agents)
 	if err != nil {
 		return nil, err
 	}
 	started := &Started{Session: s}
-	told := notes(ctx, h, h.Manager(repository), s)
+	told := notes(ctx, h, h.Manager(repository), s, handed)
 	defer func() { started.Notes = told() }()
 	if o.DryRun {
-		started.Plan = startplan.Describe(s, plans)
+		started.Plan = append(startplan.Describe(s, plans), handed.Steps()...)
 		return started, nil
 	}
 	h.Step("start.recorded")
@@ -95,14 +95,21 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 
 // recordStart plans a session and writes it down. Meanwhile no other start can
 // make a repository of the directory, or take one back.
-func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
+func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (
+	repository worktree.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
+) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
 	if err != nil {
-		return repository, nil, nil, err
+		return repository, nil, nil, nil, err
 	}
-	s, plans, err := startplan.Session(ctx, h, repository, o.Name, o.Base, agents)
+	if o.WithChanges {
+		handed, err = startplan.HandOver(ctx, h.Manager(repository), o.Base, o.DryRun)
+	}
+	if err == nil {
+		s, plans, err = startplan.Session(ctx, h, repository, o.Name, o.Base, handed, agents)
+	}
 	if err == nil && !o.DryRun {
 		err = begin(ctx, h, s, o.Prompt)
 	}
@@ -112,7 +119,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 	if err == nil && initialized {
 		h.Sayf("%s is now a git repository", h.Dir)
 	}
-	return repository, s, plans, err
+	return repository, s, plans, handed, err
 }
 
 // repositoryForStart finds the repository to work in. An empty directory becomes
@@ -208,6 +215,8 @@ type StartOptions struct {
 	Prompt   string
 	Preset   string
 	DryRun   bool
+
+	WithChanges bool // what is not committed in the checkout that one stands in comes along
 }
 
 // applyPreset fills in what the options leave open from the preset they name.
@@ -253,7 +262,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 		if err != nil {
 			return nil, err
 		}
-		return &Started{Session: s, Plan: append(startplan.Describe(&a.Draft, a.Plans)[1:], a.Steps...)}, nil
+		return &Started{Session: s, Plan: slices.Concat(startplan.Describe(&a.Draft, a.Plans)[1:], a.Handed.Steps(), a.Steps)}, nil
 	}
 	rec, a, err := startplan.Add(ctx, h, s, o, check, nil)
 	if err != nil {
@@ -268,5 +277,5 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
 	children.ClaimAll(h, s.Name)
-	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft)()}, nil
+	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft, a.Handed)()}, nil
 }

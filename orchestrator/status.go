@@ -127,7 +127,7 @@ func CountLines(ctx context.Context, s *session.Session, agentName string) (work
 	if err != nil {
 		return worktree.Lines{}, err
 	}
-	return worktree.Manager{Repository: repository}.ChangedLines(ctx, w.WorktreePath, w.BaseCommit)
+	return worktree.Manager{Repository: repository}.ChangedLines(ctx, w.WorktreePath, w.Base())
 }
 
 // CountDirty counts the uncommitted files of each agent and the lines that it has
@@ -148,7 +148,7 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 				if n, err := m.Changed(ctx, a.Record.WorktreePath); err == nil {
 					a.Dirty = &n
 				}
-				if lines, err := m.ChangedLines(ctx, a.Record.WorktreePath, a.Record.BaseCommit); err == nil {
+				if lines, err := m.ChangedLines(ctx, a.Record.WorktreePath, a.Record.Base()); err == nil {
 					a.Lines = &lines
 				}
 				return nil

@@ -7,6 +7,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -239,7 +240,8 @@ func (f *Finished) Add(number int) {
 	}
 }
 
-// Origin is the turn of another agent that an agent started from. BaseCommit has the commit.
+// Origin is the turn of another agent that an agent started from or, without an agent, what the user had not committed. BaseCommit
+// has the commit.
 type Origin struct {
 	Agent        string `json:"agent"`
 	Turn         int    `json:"turn"`
@@ -255,6 +257,17 @@ func (a *Agent) Start() string {
 	}
 	return a.BaseCommit
 }
+
+// Handed returns the commit of what the user had not committed and the agent began with, "" for none.
+func (a *Agent) Handed() string {
+	if a.From != nil && a.From.Agent == "" {
+		return a.From.Snapshot
+	}
+	return ""
+}
+
+// Base returns the commit that the agent's own work is compared with.
+func (a *Agent) Base() string { return cmp.Or(a.Handed(), a.BaseCommit) }
 
 // Enlist appends agents to the session and numbers them: up to 9 a number is used once in the life of the session, so that no
 // digit comes to mean another agent; from then on the lowest one that is free.
@@ -355,6 +368,11 @@ type Landing struct {
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`
 	Phase       LandingPhase `json:"phase"`
+	// Began is what the user had not committed and the agent began with, "" for none: the agent may be gone when others land.
+	Began string `json:"began,omitempty"`
+	// Handed is a commit of Before with the files of the checkout that were not committed and landed as they were handed over to the
+	// agent, "" for none: to undo the landing puts them back.
+	Handed string `json:"handed,omitempty"`
 	// Instead are the numbers of earlier landings of the agent that its target had lost, whose work this one brings again.
 	Instead []int `json:"instead,omitempty"`
 }

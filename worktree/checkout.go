@@ -83,18 +83,18 @@ func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What
 // Obstacles finds what is in the way when a checkout is to become the commit to and its branch is at from: everything there
 // that is changed, staged, untracked or ignored and lies where the two differ. Whatever git was told to hide is seen, too.
 // Nothing is written. It is *ConflictError when the index has a conflict. Nothing is in the way in a checkout without an
-// index, which has no files of its branch.
-func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, error) {
+// index, which has no files of its branch. filesFrom is that of Move.
+func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to, filesFrom string) ([]Obstacle, error) {
 	if !exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
-	found, _, err := m.obstacles(ctx, c, from, to, "")
+	found, _, err := m.obstacles(ctx, c, from, to, filesFrom, "")
 	return found, err
 }
 
 // obstacles is Obstacles for a checkout with an index, and tells what is hidden where the commits differ. With keep, which is "" for none, the
 // copy of the index in which git has noted what it saw becomes that file, where it is as the real one but for that.
-func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, keep string) ([]Obstacle, hidden, error) {
+func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
 	changes, err := m.objects.changesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
@@ -115,10 +115,15 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, keep string)
 	if l.head != from {
 		return nil, hidden{}, ErrBranchMoved
 	}
-	found, err := l.obstacles(changes)
+	may, found, err := m.mayGo(ctx, l, from, filesFrom)
 	if err != nil {
 		return nil, hidden{}, err
 	}
+	inTheWay, err := l.obstacles(slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return may[c.name] }))
+	if err != nil {
+		return nil, hidden{}, err
+	}
+	found = append(found, inTheWay...)
 	alike, err := m.alike(ctx, changes, to)
 	hides := l.hiddenOf(changes)
 	if keep != "" && err == nil && l.asReal() && !exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {

@@ -180,6 +180,19 @@ func (o Objects) ChangedPaths(ctx context.Context, from, to string) ([]string, e
 
 // TreeWith is the tree of one commit with some paths as another one has them.
 func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
+	there, err := o.home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	for _, path := range paths {
+		entries.WriteString("0 " + strings.Repeat("0", len(commit)) + "\t" + path + "\x00")
+	}
+	return o.treeOf(ctx, commit, []byte(entries.String()+there))
+}
+
+// treeOf is the tree of a commit with other entries, as git update-index --index-info reads them.
+func (o Objects) treeOf(ctx context.Context, commit string, entries []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return "", err
@@ -189,18 +202,42 @@ func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []stri
 	if err := repo.Run(ctx, "read-tree", commit); err != nil {
 		return "", err
 	}
-	there, err := repo.Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
-	if err != nil {
-		return "", err
-	}
-	var entries strings.Builder
-	for _, path := range paths {
-		entries.WriteString("0 " + strings.Repeat("0", len(commit)) + "\t" + path + "\x00")
-	}
-	if _, err := repo.Input(ctx, []byte(entries.String()+there), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := repo.Input(ctx, entries, "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	return repo.Line(ctx, "write-tree")
+}
+
+// Had returns the paths that a snapshot has otherwise than base, the commit that it was taken on, and that some commit between
+// base and tip, on the line of first parents, has made what they are in the snapshot.
+func (o Objects) Had(ctx context.Context, base, tip, snapshot string) ([]string, error) {
+	taken, err := o.changesBetween(ctx, base, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]string{}
+	for _, c := range taken {
+		wanted[c.name] = c.entry()
+	}
+	out, err := o.home().Output(ctx, quietly("log", "--first-parent", "--diff-merges=first-parent", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev",
+		"-O/dev/null", "--ignore-submodules=none", base+".."+tip)...)
+	if err != nil {
+		return nil, err
+	}
+	var had []string
+	fields := nulSeparated(out)
+	for i := 0; i+1 < len(fields); i += 2 {
+		info := strings.Fields(strings.TrimPrefix(strings.TrimSpace(fields[i]), ":"))
+		if len(info) != 5 {
+			return nil, fmt.Errorf("git log says %q, which is not understood", fields[i])
+		}
+		name := fields[i+1]
+		if entry, is := wanted[name]; is && entry == entryOf(info[1], info[3]) {
+			had = append(had, name)
+			delete(wanted, name)
+		}
+	}
+	return had, nil
 }
 
 // Contains reports whether a commit is another one, by their ids, or came before it. One that is not there any more did not.

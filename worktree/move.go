@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +15,14 @@ import (
 // Move is one move of a branch, and of the checkout that has it. Nobody may have the branch between the two: the index of
 // the checkout is locked all the time.
 type Move struct {
-	Branch   string
-	From, To string // commits
-	Checkout *Checkout
-	Log      string // entry of the reflog
-	Command  string // that moves, for whoever finds it half done
-	Session  string // whose recover ends it then
+	Branch    string
+	From, To  string // commits
+	FilesFrom string // commit of From with files of the checkout that may go though they are not committed there, "" for none
+	FilesTo   string // commit of To with files that the checkout gets as changes that are not committed, "" for none
+	Checkout  *Checkout
+	Log       string // entry of the reflog
+	Command   string // that moves, for whoever finds it half done
+	Session   string // whose recover ends it then
 }
 
 // Moves moves files, indexes and the refs that HEADs are, so that a process that is killed in the middle leaves what EndMove ends.
@@ -127,11 +130,12 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	journal := Journal{
-		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To, Was: v.From, Becomes: v.To,
+		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
+		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
 	}
 	var hides hidden
 	moving, err := m.begin(ctx, at, &journal, func() error {
-		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, newScratchIndex(dir))
+		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, newScratchIndex(dir))
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
@@ -154,7 +158,13 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	if err != nil {
 		return "", err
 	}
-	if err := repo.RunWhole(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
+	if err := v.enter(ctx, repo, v.From, v.Was); err != nil {
+		return "", err
+	}
+	if err := repo.RunWhole(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.Was, v.Becomes)...); err != nil {
+		return "", err
+	}
+	if err := v.enter(ctx, repo, v.Becomes, v.To); err != nil {
 		return "", err
 	}
 	for _, name := range v.Absent {
@@ -165,6 +175,21 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 		}
 	}
 	return index, hides.mark(ctx, repo)
+}
+
+// enter makes the entries of an index those of a tree, for what differs from another one, and has git look at these files.
+func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error {
+	if from == to {
+		return nil
+	}
+	changes, err := changesBetween(ctx, v.m.objects.home(), from, to)
+	if err == nil {
+		_, err = repo.Input(ctx, indexInfo(changes, change.entry), quietly("update-index", "-z", "--index-info")...)
+	}
+	if err != nil {
+		return err
+	}
+	return refresh(ctx, repo)
 }
 
 // refreshedIndex is a copy of the index in which git has looked at each file: that of the look at what is in the way, while the index has been

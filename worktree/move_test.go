@@ -92,7 +92,7 @@ func (w *moving) begun(v Move) {
 		w.t.Fatal(err)
 	}
 	defer at.release()
-	_, hides, err := w.m.Moves().obstacles(w.t.Context(), *v.Checkout, v.From, v.To, "")
+	_, hides, err := w.m.Moves().obstacles(w.t.Context(), *v.Checkout, v.From, v.To, "", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

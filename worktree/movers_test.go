@@ -27,7 +27,7 @@ var movers = map[string]string{
 	"worktree/rewind.go:FromSnapshot":   "a worktree that is new",
 	"worktree/repair.go:registerAgain":  "a registration that is new",
 	"worktree/merge.go:mergeOne":        "a folder of its own",
-	"worktree/history.go:TreeWith":      "a scratch index",
+	"worktree/history.go:treeOf":        "a scratch index",
 	"worktree/merge.go:fillApart":       "a folder of its own",
 	"worktree/check.go:Place":           "to the same commit, where nobody works",
 	"worktree/create.go:createBranches": "branches that are new",

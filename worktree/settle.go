@@ -116,7 +116,11 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if head == "" {
 		return nil
 	}
-	changes, err := changesBetween(ctx, v.m.objects.home(), v.Was, v.Becomes)
+	was, becomes := v.Was, v.Becomes
+	if !v.Resets {
+		was, becomes = v.From, v.To
+	}
+	changes, err := changesBetween(ctx, v.m.objects.home(), was, becomes)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if err != nil {
 		return err
 	}
-	has, err := changesBetween(ctx, v.m.objects.home(), v.Was, head)
+	has, err := changesBetween(ctx, v.m.objects.home(), was, head)
 	if err != nil {
 		return err
 	}

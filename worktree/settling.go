@@ -71,13 +71,13 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 	}
 	untouched := sameEntries(have, was)
 	if !s.Resets { // what else is staged does not matter
+		changes, err := changesBetween(ctx, s.m.objects.home(), s.From, s.To)
+		if err != nil {
+			return err
+		}
 		before, after := true, true
-		for _, c := range s.changes {
-			old, now := c.oldEntry(), c.entry()
-			if !s.forward {
-				old, now = now, old
-			}
-			before, after = before && have[c.name] == old, after && have[c.name] == now
+		for _, c := range changes {
+			before, after = before && have[c.name] == was[c.name], after && have[c.name] == c.entry()
 		}
 		untouched, s.installed = before, after
 	} else if !untouched {
@@ -156,8 +156,14 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	if s.index, repo, err = s.scratchIndex(real, s.dir); err != nil {
 		return err
 	}
+	if err := s.enter(ctx, repo, s.From, s.Was); err != nil {
+		return err
+	}
 	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
-		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.From, s.To)...); err != nil {
+		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...); err != nil {
+			return err
+		}
+		if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
 			return err
 		}
 		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
@@ -168,7 +174,10 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		return err
 	}
 	elsewhere := repo.WithEnv("GIT_DIR="+s.at.AdminDir, "GIT_WORK_TREE="+empty)
-	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.From, s.To)...); err != nil {
+	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.Was, s.Becomes)...); err != nil {
+		return err
+	}
+	if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
 		return err
 	}
 	for _, c := range s.changes {
@@ -283,19 +292,9 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 		return nil, err
 	}
 	defer dropIndex(file)
-	if err := refresh(ctx, repo); err != nil {
+	differs, err := changedFiles(ctx, repo)
+	if err != nil {
 		return nil, err
-	}
-	var out string
-	if err := unasked(func(options []string) (err error) {
-		out, err = repo.Output(ctx, quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	differs := map[string]bool{}
-	for _, name := range nulSeparated(out) {
-		differs[name] = true
 	}
 	same := map[string]bool{}
 	for _, c := range s.changes {
@@ -308,6 +307,23 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 	return same, nil
 }
 
+// changedFiles are the paths whose files are not as the index of repo has them, as git compares them.
+func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
+	if err := refresh(ctx, repo); err != nil {
+		return nil, err
+	}
+	var out string
+	err := unasked(func(options []string) (err error) {
+		out, err = repo.Output(ctx, quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
+		return err
+	})
+	differs := map[string]bool{}
+	for _, name := range nulSeparated(out) {
+		differs[name] = true
+	}
+	return differs, err
+}
+
 // staged is a scratch index whose entries for the paths of a move are what entry says, without a bit.
 func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
 	file = newScratchIndex(s.dir)
@@ -318,9 +334,15 @@ func (s *settling) staged(ctx context.Context, entry func(change) string) (file 
 		}
 	}
 	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
+	_, err = repo.Input(ctx, indexInfo(s.changes, entry), quietly("update-index", "-z", "--index-info")...)
+	return file, repo, err
+}
+
+// indexInfo is what git update-index --index-info reads to make the entries of some paths what entry says, without a bit.
+func indexInfo(changes []change, entry func(change) string) []byte {
 	var input strings.Builder
 	for _, pass := range []bool{false, true} { // a folder can only be put where a file was when that is gone
-		for _, c := range s.changes {
+		for _, c := range changes {
 			what := entry(c)
 			switch {
 			case !pass: // also what comes back: an entry that is replaced keeps its bits
@@ -330,8 +352,7 @@ func (s *settling) staged(ctx context.Context, entry func(change) string) (file 
 			}
 		}
 	}
-	_, err = repo.Input(ctx, []byte(input.String()), quietly("update-index", "-z", "--index-info")...)
-	return file, repo, err
+	return []byte(input.String())
 }
 
 // mine reports whether nothing of somebody's own is at a path once gone are gone: the file of the other side is there,

@@ -19,11 +19,12 @@ type Snapshot struct {
 	Ref    string
 	// NotSaved are paths whose content is not in the commit: embedded repositories,
 	// submodules with changes of their own, files that git could not read.
-	NotSaved []string
-	Head     string // that it was taken on, "" where only the commit says: there was nothing to commit
-	Cause    error  // what git said of the first file that it could not read or keep, nil where there is none
-	Staged   bool   // the index has content that neither HEAD nor a file has
-	Unmerged bool   // there are conflicts in the index: files have the marks of them
+	NotSaved   []string
+	Submodules []string // of those, submodules with changes of their own
+	Head       string   // that it was taken on, "" where only the commit says: there was nothing to commit
+	Cause      error    // what git said of the first file that it could not read or keep, nil where there is none
+	Staged     bool     // the index has content that neither HEAD nor a file has
+	Unmerged   bool     // there are conflicts in the index: files have the marks of them
 }
 
 // ErrRefTaken means that the ref of a snapshot exists already.
@@ -94,7 +95,25 @@ func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, s
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if err := snapshots.journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
+	return snapshots.takeAt(ctx, Checkout{Path: path, AdminDir: admin}, ref, message, scratchDir, b)
+}
+
+// TakeOf commits the files of a checkout that need not be one of paw's, as Take does. No ref is made. It fails with *ConflictError
+// where a merge, rebase or the like is not finished there.
+func (snapshots Snapshots) TakeOf(ctx context.Context, c Checkout, message string) (Snapshot, error) {
+	if name := operation(c.AdminDir); name != "" {
+		return Snapshot{}, conflict("", "git -C "+quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
+	}
+	dir, err := newScratch(c.AdminDir)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return snapshots.takeAt(ctx, c, "", message, dir, Budget{})
+}
+
+func (snapshots Snapshots) takeAt(ctx context.Context, c Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
 	if err := os.MkdirAll(scratchDir, 0o700); err != nil {
@@ -103,14 +122,14 @@ func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, s
 	sweepScratch(scratchDir)
 	within, cancel := b.start(ctx)
 	defer cancel()
-	shooting := shooting{m: snapshots, top: path, admin: admin, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
+	shooting := shooting{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
 		shot, err := shooting.once(ctx, within)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = fmt.Errorf("%s: %w: not done in %s", path, ErrOverBudget, b.Time)
+			err = fmt.Errorf("%s: %w: not done in %s", c.Path, ErrOverBudget, b.Time)
 		}
 		if errors.Is(err, ErrOverBudget) {
-			return Snapshot{Commit: snapshots.refs.headOf(admin)}, err
+			return Snapshot{Commit: snapshots.refs.headOf(c.AdminDir)}, err
 		}
 		if err == nil || try == snapshotTries || ctx.Err() != nil || !vanished(err) {
 			return shot, err
@@ -164,7 +183,7 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Staged: l.staged, Unmerged: l.unmerged}
+	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Submodules: l.submodules, Staged: l.staged, Unmerged: l.unmerged}
 	if l.dirty || l.head == "" {
 		var r *recording
 		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	addWithChanges(cmd, &o.WithChanges)
 	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
 	a.addPullFlag(cmd, &o.promptFlags)
 	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
@@ -79,7 +81,7 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 	}
 	if len(o.CLIs) == 0 && o.Preset == "" {
 		// A prompt, a branch or a base asks for something new: it must not be dropped.
-		if o.Name == "" && o.Prompt == "" && !o.given() && o.Base == "" && len(o.Branches) == 0 {
+		if o.Name == "" && o.Prompt == "" && !o.given() && o.Base == "" && !o.WithChanges && len(o.Branches) == 0 {
 			if done, err := a.resumeHere(cmd, h, o); done || err != nil {
 				return err
 			}
@@ -88,8 +90,8 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 			return err
 		}
 	}
-	if o.pull != "" && (o.Base != "" || o.Preset != "") {
-		return usagef(cmd, "--pr says where to begin: not with --base or --preset")
+	if o.pull != "" && (o.Base != "" || o.Preset != "" || o.WithChanges) {
+		return usagef(cmd, "--pr says where to begin: not with --base, --preset or --with-changes")
 	}
 	if err := a.firstPrompt(cmd.Context(), h, h.Dir, &o); err != nil {
 		return err
@@ -264,8 +266,8 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if len(o.CLIs) == 0 {
 				return usagef(cmd, "which CLIs? pass --cli")
 			}
-			if from != "" && o.Base != "" || o.pull != "" && from+o.Base != "" {
-				return usagef(cmd, "--from, --base and --pr exclude each other")
+			if moreThanOne(from != "", o.Base != "", o.pull != "", o.WithChanges) {
+				return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
 			}
 			if err := a.firstPrompt(cmd.Context(), h, s.RepoPath, &o); err != nil {
 				return err
@@ -273,6 +275,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			done := a.busy(h, "starting")
 			started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
 				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
+				WithChanges: o.WithChanges,
 			})
 			done()
 			if err != nil {
@@ -286,6 +289,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	addWithChanges(cmd, &o.WithChanges)
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
 	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
@@ -299,6 +303,15 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	completeFlag(cmd, "from", a.completeAgents)
 	a.addSession(cmd)
 	return cmd
+}
+
+func addWithChanges(cmd *cobra.Command, with *bool) {
+	cmd.Flags().BoolVar(with, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
+}
+
+// moreThanOne reports whether several of some things are so.
+func moreThanOne(all ...bool) bool {
+	return len(slices.DeleteFunc(all, func(is bool) bool { return !is })) > 1
 }
 
 // originSession is the session that agents are added to, and the AGENT[@N] that they start from.

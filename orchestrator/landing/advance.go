@@ -37,12 +37,15 @@ func (v mover) advance(ctx context.Context, l *session.Landing, see func(context
 		return err
 	}
 	v.home.Step("land.recorded")
-	err = v.m.Refs().CreateAll(ctx, map[string]string{
+	sides := map[string]string{
 		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
 		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
 		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
-	})
-	if err == nil {
+	}
+	if l.Handed != "" {
+		sides[turn.LandedRef(l.TurnSession, l.ID, "handed")] = l.Handed
+	}
+	if err = v.m.Refs().CreateAll(ctx, sides); err == nil {
 		v.home.Step("land.refs")
 		err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
 	}
@@ -61,9 +64,15 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another one
 		return worktree.ErrBranchMoved
 	}
-	return v.m.Moves().Advance(ctx, v.right, worktree.Move{
+	m := worktree.Move{
 		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
-	}, func(name string) { v.home.Step("land." + name) })
+	}
+	if to == l.After {
+		m.FilesFrom = l.Handed
+	} else {
+		m.FilesTo = l.Handed
+	}
+	return v.m.Moves().Advance(ctx, v.right, m, func(name string) { v.home.Step("land." + name) })
 }
 
 // withdraw takes back the intent of a landing that did not take place. Where nobody can say whether it did, it stays, for

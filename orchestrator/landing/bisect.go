@@ -45,7 +45,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if err != nil {
 		return nil, err
 	}
-	ends := endsOf(w.agent.BaseCommit, list.Turns)
+	ends := endsOf(w.agent.Base(), list.Turns)
 	if len(ends) < 2 {
 		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
 	}

@@ -272,10 +272,13 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 }
 
 // along says what lands of the agent in whose work this one began, "" for nothing.
-func (c *composer) along(ctx context.Context) (string, error) {
+func (c *composer) along(ctx context.Context, tree string) (string, error) {
 	from := c.agent.From
-	if from == nil {
+	switch {
+	case from == nil:
 		return "", nil
+	case from.Agent == "":
+		return c.alongHanded(ctx, tree)
 	}
 	base, err := c.asker.base(ctx, c.sides)
 	if err != nil {

@@ -129,7 +129,11 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	var ours, theirs, whole []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, observe.Forecast{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
-		ours, theirs, whole = append(ours, both[i].ours), append(theirs, both[i].theirs), append(whole, both[i].state)
+		own, err := w.afterHanded(ctx, both[i].state)
+		if err != nil {
+			return nil, err
+		}
+		ours, theirs, whole = append(ours, both[i].ours), append(theirs, both[i].theirs), append(whole, own)
 	}
 	var pairs [][2]string
 	for i := range theirs {
@@ -187,12 +191,15 @@ func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states [
 	var commits []string
 	for i, w := range agents {
 		a, one := newAsker(w, led, t, false), state{commit: states[i].commit}
+		if err := a.lookForHanded(ctx); err != nil {
+			return nil, err
+		}
 		if states[i].whole { // what has landed without being committed is not on the branch
 			end := a.point(states[i].turn)
 			one.at = &end
 		}
 		maps.Copy(kin, a.kinOf(one))
-		askers, looked, commits = append(askers, a), append(looked, one), append(commits, one.commit)
+		askers, looked, commits = append(askers, a), append(looked, one), append(commits, a.looked(one)...)
 	}
 	var r *region
 	if len(led.all)+len(led.past) > 0 && len(agents) > 0 {

@@ -64,6 +64,14 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 	return r, err
 }
 
+// looked are the commits that a look at a state is about.
+func (a *asker) looked(one state) []string {
+	if a.handed == "" {
+		return []string{one.commit}
+	}
+	return []string{one.commit, a.handed}
+}
+
 // lookAtHistory gathers what the branch and a state came from.
 func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
 	kin := a.kinOf(one)
@@ -73,7 +81,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	}
 	r := a.region
 	if r == nil {
-		if r, err = a.lookAtRegion(ctx, kin, lives, one.commit); err != nil {
+		if r, err = a.lookAtRegion(ctx, kin, lives, a.looked(one)...); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +90,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 		return nil, err
 	}
 	if left := h.leftOf(one.commit); slices.ContainsFunc(left, func(commit string) bool { return !h.real.history(commit)[h.root] }) {
-		if r, err = a.lookAtRegion(ctx, kin, lives, append(left, one.commit)...); err != nil {
+		if r, err = a.lookAtRegion(ctx, kin, lives, append(left, a.looked(one)...)...); err != nil {
 			return nil, err
 		}
 		if h, err = a.historyIn(r); err != nil {
@@ -222,10 +230,13 @@ func (a *asker) kinOf(one state) map[string]bool {
 func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]string, error) {
 	var prefixes []string
 	for turnSession := range kin {
+		if a.led.lives[turnSession].parent == nil {
+			continue
+		}
 		prefixes = append(prefixes, turn.RefPrefix(turnSession))
 	}
 	commits := map[point]string{}
-	if len(kin) == 0 {
+	if len(prefixes) == 0 {
 		return commits, nil
 	}
 	refs, err := a.m.Refs().List(ctx, prefixes...)

@@ -171,7 +171,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return landed, nil
 	}
 	if !l.checker.has(one.tree) {
-		if err := l.unobstructed(ctx, t, one); err != nil {
+		if err := l.unobstructed(ctx, t, landed); err != nil {
 			return nil, err
 		}
 		return landed, errUnchecked
@@ -183,11 +183,11 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 }
 
 // unobstructed refuses a landing that would write over anything in the checkout of its target.
-func (l *landing) unobstructed(ctx context.Context, t target, one *composed) error {
+func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) error {
 	if t.checkout == nil {
 		return nil
 	}
-	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, one.commit), t)
+	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
 }
 
 // see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
@@ -209,11 +209,11 @@ func (l *landing) see(ctx context.Context) func(*session.Agent) {
 
 // prepare composes a landing, and refuses what could not be carried out.
 func (l *landing) prepare(ctx context.Context) (*Landed, error) {
-	one, t, landed, err := l.compose(ctx)
+	_, t, landed, err := l.compose(ctx)
 	if err != nil || landed.Nothing {
 		return landed, err
 	}
-	return landed, l.unobstructed(ctx, t, one)
+	return landed, l.unobstructed(ctx, t, landed)
 }
 
 // compose looks, decides and composes: all that comes before anything moves but for a look at what is in the way.
@@ -240,7 +240,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	}
 	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
 		Agent: l.agent.Name, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
-		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As),
+		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.agent.Handed(),
 	}}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
@@ -257,8 +257,13 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
+		if handed := l.agent.Handed(); handed != "" {
+			if landed.Handed, err = l.m.Moves().HandedFiles(ctx, *t.checkout, t.tip, one.commit, handed); err != nil {
+				return nil, t, nil, err
+			}
+		}
 	}
-	if landed.Along, err = l.composer.along(ctx); err != nil {
+	if landed.Along, err = l.composer.along(ctx, one.tree); err != nil {
 		return nil, t, nil, err
 	}
 	if l.options.DryRun {

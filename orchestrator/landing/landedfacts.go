@@ -127,14 +127,8 @@ func (l *looker) lookAtRecords(sessions []*session.Session) {
 func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
-		fromSession := ""
-		if w.From != nil {
-			fromSession = s.Name + "_" + w.From.Agent
-			if from := s.Agent(w.From.Agent); from != nil {
-				fromSession = from.TurnSession
-			}
-		}
-		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
+		from, fromSession := originOf(s, w.From)
+		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, from, fromSession)
 		life.branch = w.Branch
 		life.start = w.Start()
 		l.lives[w.TurnSession] = life
@@ -148,7 +142,12 @@ func (l *looker) addLives(s *session.Session, landings map[string][]session.Land
 	}
 	for turnSession, own := range landings {
 		if _, known := l.lives[turnSession]; !known {
-			l.lives[turnSession] = lifeOf(turnSession, lastTurn(own, 0), own, nil, nil, "")
+			from, fromSession := originOf(s, began(own))
+			life := lifeOf(turnSession, lastTurn(own, 0), own, nil, from, fromSession)
+			if from != nil {
+				life.start = from.Snapshot
+			}
+			l.lives[turnSession] = life
 		}
 	}
 }

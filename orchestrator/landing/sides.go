@@ -49,6 +49,7 @@ type asker struct {
 	again  bool    // with what was reverted
 	region *region // that was looked at before, nil for none
 	line   []point
+	handed string // of what the user had not committed and the agent began with, what the branch has had since; "" for nothing
 }
 
 // newAsker asks of a branch that was looked at.
@@ -82,7 +83,8 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	if err != nil {
 		return nil, err
 	}
-	return newAsker(w, led, t, again), nil
+	a := newAsker(w, led, t, again)
+	return a, a.lookForHanded(ctx)
 }
 
 // point is where a state stands in the life of the agent: the end of a turn, or with 0 what came before the state of the moment.
@@ -95,7 +97,7 @@ func (a *asker) point(turn int) point {
 
 // sides finds what a branch and a state have in common.
 func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
-	if len(a.led.all)+len(a.led.past) == 0 {
+	if len(a.led.all)+len(a.led.past) == 0 && a.handed == "" {
 		return &sides{state: one.commit, ours: a.t.tip, theirs: one.commit, line: a.lineOf(one)}, nil
 	}
 	h, err := a.lookAtHistory(ctx, one)
@@ -122,6 +124,10 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	h.link(h.from, now, one.commit)
 	if before := h.nearest(s.line, one.commit); before != "" {
 		h.link(h.landed, now, before)
+	}
+	if a.handed != "" {
+		h.link(h.landed, s.tip, a.handed)
+		h.link(h.landed, now, a.handed)
 	}
 	for i := range a.led.all {
 		if landed := &a.led.all[i]; landed.stands() {
@@ -244,7 +250,10 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	if err != nil {
 		return "", err
 	}
-	return a.withHad(ctx, base, both)
+	if base, err = a.withHad(ctx, base, both); err != nil {
+		return "", err
+	}
+	return a.withHanded(ctx, base)
 }
 
 // withHad is a base with those files as the state has them that the tip has so already, by whichever way: they do not land.

@@ -114,8 +114,8 @@ func (w work) agentOn(branch string) string {
 }
 
 // unobstructed refuses to bring a checkout from one commit to another where that would write over anything.
-func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to string) error {
-	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to)
+func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to, filesFrom string) error {
+	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to, filesFrom)
 	if err == nil && len(obstacles) > 0 {
 		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
 	}

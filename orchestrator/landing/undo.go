@@ -87,7 +87,7 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	if err != nil || at == nil {
 		return l, "", refusedBy(err)
 	}
-	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before)
+	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before, "")
 }
 
 // toUndo decides which landing is taken back, or why none can be: that of a number or, with 0, the last one that stands.

@@ -111,28 +111,44 @@ func refreshCommand(h *app.App, sessionName string) []string {
 	}
 }
 
-// keepOrigins makes refs for the work that children start from: nothing else
-// keeps it from git's garbage collection.
+// keepOrigins makes refs for the work that children start from, and for what the
+// user had not committed: nothing else keeps it from git's garbage collection.
 func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	for _, j := range jobs {
 		w := s.Agent(j.Agent)
-		if j.Worktree != WorktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+		if j.Worktree != WorktreeCreate || !keepsOrigin(w) {
 			continue
 		}
 		if _, err := m.Refs().Create(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
-			return fmt.Errorf("the uncommitted work of %s: %w", w.From.Agent, err)
+			return fmt.Errorf("%s: %w", handedOver(w), err)
 		}
 		h.Step("spawn.kept")
 	}
 	return nil
 }
 
-// dropOrigins takes the refs of keepOrigins back, for children that never started:
-// their parents still have the work.
+// keepsOrigin reports whether an agent has a ref of its own for what it starts from.
+func keepsOrigin(w *session.Agent) bool {
+	return w.From != nil && w.From.Snapshot != "" && (w.Parent != "" || w.From.Agent == "")
+}
+
+// handedOver names what an agent starts from.
+func handedOver(w *session.Agent) string {
+	switch {
+	case w.From.Agent == "":
+		return "what you had not committed"
+	case w.Parent != "":
+		return "the uncommitted work of " + w.From.Agent
+	}
+	return fmt.Sprintf("the uncommitted work of turn %d of %s", w.From.Turn, w.From.Agent)
+}
+
+// dropOrigins takes the refs of keepOrigins back, for agents that never started:
+// where it came from the work still is.
 func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
 	kept := map[string]string{}
 	for _, w := range s.Agents {
-		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+		if !keepsOrigin(&w) {
 			continue
 		}
 		refs, err := m.Refs().List(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
@@ -153,7 +169,7 @@ func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *sessi
 	ref := turn.RescueRef(w.TurnSession, h.Now())
 	rescued, err := m.Moves().FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
 	if err != nil {
-		j.refuse(fmt.Errorf("the uncommitted work of turn %d of %s could not be put into its worktree: %w", w.From.Turn, w.From.Agent, err))
+		j.refuse(fmt.Errorf("%s could not be put into its worktree: %w", handedOver(w), err))
 		return
 	}
 	if rescued {

@@ -80,7 +80,7 @@ func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 
 // workOf is what an agent had done by the end of the turn, nil where git cannot say.
 func workOf(ctx context.Context, m worktree.Manager, from *Origin) *worktree.Work {
-	work, err := m.Objects().Work(ctx, from.source.BaseCommit, from.commit, from.Snapshot, handover.MostListed)
+	work, err := m.Objects().Work(ctx, from.source.Base(), from.commit, from.Snapshot, handover.MostListed)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@
 package startplan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,12 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	if from != nil {
 		o.Base = from.commit
 	}
+	if o.WithChanges {
+		if a.Handed, err = HandOver(ctx, m, cmp.Or(o.From, o.Base), o.DryRun); err != nil {
+			return nil, err
+		}
+		o.Base = a.Handed.head
+	}
 	base, err := baseCommit(ctx, m, o.Base)
 	if err != nil {
 		return nil, err
@@ -103,6 +110,9 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 			return nil, err
 		}
 	} else if err := a.takeBack(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.Handed.giveTo(a.Draft.Agents); err != nil {
 		return nil, err
 	}
 	if err := h.RequireSpace(ctx, m, &a.Draft); err != nil {
@@ -193,6 +203,8 @@ type Options struct {
 	Parent   string  // that spawns it, "" for none
 	Headless bool    // it gets no pane
 	Silent   bool    // it takes no conversation over from the agent that it starts from
+
+	WithChanges bool // what is not committed in the checkout that one stands in comes along
 }
 
 // Addition is agents that are about to be added to a session.
@@ -203,6 +215,7 @@ type Addition struct {
 	Notes   map[string][]string // by agent
 	prompts map[string]string   // first prompts by agent, of those that do not get the user's alone
 	Steps   []string            // what else a user wants to know beforehand
+	Handed  *Handed             // what the user has not committed, nil where it does not come along
 }
 
 // PromptFor is the first prompt of an agent, prompt being that of the user.

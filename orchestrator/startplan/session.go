@@ -1,6 +1,7 @@
 package startplan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,12 @@ import (
 
 // Session makes the record and the worktree plans of a new session, and refuses
 // what cannot work.
-func Session(ctx context.Context, h *app.App, repository worktree.Repository, asked, from string, agents []Agent) (*session.Session, []worktree.Plan, error) {
+func Session(ctx context.Context, h *app.App, repository worktree.Repository, asked, from string, handed *Handed, agents []Agent) (*session.Session, []worktree.Plan, error) {
 	if err := refuseElsewhere(repository); err != nil {
 		return nil, nil, err
 	}
 	m := h.Manager(repository)
-	base, err := baseCommit(ctx, m, from)
+	base, err := baseCommit(ctx, m, cmp.Or(handed.base(), from))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,6 +44,9 @@ func Session(ctx context.Context, h *app.App, repository worktree.Repository, as
 		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket}, Target: m.Refs().CurrentBranch(),
 	}
 	if err := addAgents(ctx, h, s, m, agents, base); err != nil {
+		return nil, nil, err
+	}
+	if err := handed.giveTo(s.Agents); err != nil {
 		return nil, nil, err
 	}
 	if err := h.RequireSpace(ctx, m, s); err != nil {

@@ -170,7 +170,7 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 	ref := turn.SeenRef(w.TurnSession)
 	refs, err := m.Refs().List(ctx, ref)
 	if err != nil || refs[ref] == "" {
-		return w.BaseCommit, err
+		return w.Base(), err
 	}
 	return refs[ref], nil
 }

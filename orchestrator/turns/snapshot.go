@@ -114,7 +114,7 @@ func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session
 // EndOf is the state at the end of the turn of a number; 0 is the base.
 func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list AgentTurns, number string, byForce Force) (string, error) {
 	if number == "0" {
-		return w.BaseCommit, nil
+		return w.Base(), nil
 	}
 	one, err := Numbered(s, list, number)
 	if err != nil {

@@ -86,7 +86,8 @@ func LandedPrefix(turnSession string) string { return RefPrefix(turnSession) + "
 // LandedPattern matches, for git, the refs of what targets have become by landings.
 const LandedPattern = HiddenPrefix + "*/landed/*/after"
 
-// LandedRef returns the ref of one side of landing k: "before" and "after" are commits of the target, "state" is what landed.
+// LandedRef returns the ref of one side of landing k: "before" and "after" are commits of the target, "state" is what landed, "handed"
+// what the target had with files that were not committed there and that landed as the agent got them.
 func LandedRef(turnSession string, k int, side string) string {
 	return LandedPrefix(turnSession) + strconv.Itoa(k) + "/" + side
 }

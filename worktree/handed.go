@@ -1,0 +1,139 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// HandedFiles makes a commit of what a checkout, whose branch is at from, has when it is to become to: from with those files that
+// are not committed there and are as in a snapshot that was taken of it before. They are in nobody's way (Move.FilesFrom). It
+// is "" where there are none.
+func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot string) (string, error) {
+	if !exists(filepath.Join(c.AdminDir, "index")) {
+		return "", nil
+	}
+	changes, err := m.handed(ctx, from, to, snapshot)
+	if err != nil || len(changes) == 0 {
+		return "", err
+	}
+	dir, err := newScratch(c.AdminDir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := m.snapshots.lookAt(ctx, c.Path, c.AdminDir, dir)
+	if err != nil {
+		return "", err
+	}
+	defer l.drop()
+	changes = slices.DeleteFunc(changes, func(c change) bool {
+		return !slices.Contains(l.names, c.name) && !slices.Contains(l.indexed, c.name)
+	})
+	may, err := l.asHanded(ctx, changes)
+	changes = slices.DeleteFunc(changes, func(c change) bool { return !may[c.name] })
+	if err != nil || len(changes) == 0 {
+		return "", err
+	}
+	tree, err := m.objects.treeOf(ctx, from, indexInfo(changes, change.entry))
+	if err != nil {
+		return "", err
+	}
+	return m.objects.Commit(ctx, NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
+}
+
+// handed lists, of what differs between two commits, what a snapshot has otherwise than its HEAD and than the first one.
+func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]change, error) {
+	between, err := m.objects.changesBetween(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	head, err := m.objects.SnapshotHead(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := m.objects.changesBetween(ctx, head, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]change{}
+	for _, c := range between {
+		was[c.name] = c
+	}
+	var found []change
+	for _, c := range taken {
+		before, moves := was[c.name]
+		if !moves || c.gitlink() || before.gitlink() || before.oldEntry() == c.entry() {
+			continue
+		}
+		c.oldMode, c.oldID = before.oldMode, before.oldID
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+// mayGo are the files of a checkout that are as filesFrom has them, of those that it has otherwise than from. The others are in the way.
+func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
+	if filesFrom == "" {
+		return nil, nil, nil
+	}
+	changes, err := m.objects.changesBetween(ctx, from, filesFrom)
+	if err != nil {
+		return nil, nil, err
+	}
+	if may, err = l.asHanded(ctx, changes); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range changes {
+		if !may[c.name] {
+			found, may[c.name] = append(found, Obstacle{c.name, "changed"}), true
+		}
+	}
+	return may, found, nil
+}
+
+// asHanded reports of which paths the file is what it becomes by a change, as git compares files, while the index has it as before
+// or as after the change: nothing else is staged.
+func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool, error) {
+	same := map[string]bool{}
+	if len(changes) == 0 {
+		return same, nil
+	}
+	entries, err := l.real.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	staged := map[string]string{}
+	for _, e := range entries {
+		staged[e.name] = entryOf(e.mode, e.id)
+	}
+	differs, err := l.differing(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		have := staged[c.name]
+		there := !differs[c.name]
+		if c.entry() == "" {
+			info, err := os.Lstat(filepath.Join(l.top, filepath.FromSlash(c.name)))
+			there = err != nil || info.IsDir()
+		}
+		same[c.name] = there && (have == c.oldEntry() || have == c.entry())
+	}
+	return same, nil
+}
+
+// differing are the paths whose files are not what they become by a change.
+func (l *look) differing(ctx context.Context, changes []change) (map[string]bool, error) {
+	file := newScratchIndex(filepath.Dir(l.scratch))
+	defer dropIndex(file)
+	if err := copyFile(l.real.file, file); err != nil {
+		return nil, err
+	}
+	repo := l.m.objects.quarantined(repoWithIndex(l.top, file))
+	if _, err := repo.Input(ctx, indexInfo(changes, change.entry), quietly("update-index", "-z", "--index-info")...); err != nil {
+		return nil, err
+	}
+	return changedFiles(ctx, repo)
+}
