@@ -98,6 +98,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 		}
 		if m, err := h.ManagerOf(ctx, s); err == nil { // else examineRepository has said it
 			found.examineLinks(ctx, m, s)
+			found.examinePaths(ctx, m, s)
 		}
 	}
 	return found

@@ -65,6 +65,20 @@ func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *sess
 	}
 }
 
+// examinePaths names copied files that lead back to the main checkout by the absolute paths in them: no copy cures those.
+func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *session.Session) {
+	for _, w := range s.Agents {
+		files, err := m.PathsToMain(ctx, w.WorktreePath)
+		if err != nil {
+			continue // other findings say what is wrong with the worktree
+		}
+		for _, name := range files {
+			f.fine(fmt.Sprintf("%s/%s: %s holds the path of the main checkout: what uses it gets files from there; worktree.setup can make it anew instead",
+				s.Name, w.Name, name), fmt.Sprintf("grep -n %s %s", errs.Quote(s.RepoPath), errs.Quote(filepath.Join(w.WorktreePath, name))))
+		}
+	}
+}
+
 // leastSpace is what paw writes at once at the least: a record, or a line of a log.
 const leastSpace = 64 << 10
 

@@ -3,34 +3,71 @@ package worktree
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
+// Copied is what a name in worktree.copy has brought into a worktree.
+type Copied struct {
+	Path   string
+	Bytes  int64 // that were written
+	Shared bool  // files share their blocks with those of the main checkout
+}
+
+// copyWorkers is how many files are copied at once.
+const copyWorkers = 4
+
 // copyAll copies files, and folders with all that is in them. Links stay links.
-func (b *bringer) copyAll(ctx context.Context, names []string) {
+func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
+	for i, name := range names {
+		names[i] = path.Clean(name)
+	}
+	whole := b.wholeFolders(ctx, names)
+	c := &copying{bringer: b, ctx: ctx}
+	c.group.SetLimit(copyWorkers)
+	var own []*copied
 	var files []string
 	for _, name := range names {
-		files = append(files, b.filesIn(path.Clean(name))...)
-	}
-	files = b.absent(files)
-	ignored := b.ignoredIn(ctx, files)
-	for _, name := range files {
-		if ctx.Err() != nil {
-			b.problem(name, "not copied: %v", ctx.Err())
-			return
-		}
-		if !ignored[name] {
-			b.problem(name, "not copied: git does not ignore it in the worktree")
+		if whole[name] {
+			own = append(own, &copied{name: name})
+			c.copyFolder(own[len(own)-1])
 			continue
 		}
-		if err := b.copyOne(name); err != nil && !errors.Is(err, fs.ErrExist) {
-			b.problem(name, "not copied: %v", err)
+		files = append(files, b.filesIn(name)...)
+	}
+	own = append(own, c.copyFiles(files)...)
+	_ = c.group.Wait() // each file keeps its own error
+	if ctx.Err() != nil {
+		b.problem(".", "not all is copied: %v", ctx.Err())
+	}
+	for _, one := range own {
+		if bytes, shared := one.bytes.Load(), one.shared.Load(); shared || bytes > 0 {
+			all = append(all, Copied{one.name, bytes, shared})
 		}
 	}
+	return all
+}
+
+// wholeFolders are the folders among names that git ignores in the worktree with all that may come to be in them. One in which git
+// follows a file is none.
+func (b *bringer) wholeFolders(ctx context.Context, names []string) map[string]bool {
+	whole := map[string]bool{}
+	var folders []string
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(b.from, name)); err == nil && info.IsDir() {
+			folders = append(folders, name+"/")
+		}
+	}
+	for name := range b.ignoredIn(ctx, folders) {
+		whole[path.Clean(name)] = true
+	}
+	return whole
 }
 
 // filesIn lists name, or the files below it when it is a folder.
@@ -56,92 +93,199 @@ func (b *bringer) filesIn(name string) []string {
 	return files
 }
 
-func (b *bringer) copyOne(name string) error {
-	if err := b.copyParents(name); err != nil {
+// copying is the copy of many files by several workers.
+type copying struct {
+	*bringer
+	ctx   context.Context
+	group errgroup.Group
+	alone atomic.Bool // the file system cannot share blocks
+}
+
+// copied counts what a name brings.
+type copied struct {
+	name   string
+	bytes  atomic.Int64
+	shared atomic.Bool
+}
+
+// copyFiles copies single files whose folders git does not ignore as a whole.
+func (c *copying) copyFiles(files []string) (own []*copied) {
+	files = c.absent(files)
+	ignored := c.ignoredIn(c.ctx, files)
+	for _, name := range files {
+		if c.ctx.Err() != nil {
+			return own
+		}
+		if !ignored[name] {
+			c.problem(name, "not copied: git does not ignore it in the worktree")
+			continue
+		}
+		own = append(own, &copied{name: name})
+		c.told(name, c.copyFile(name, own[len(own)-1]))
+	}
+	return own
+}
+
+func (c *copying) copyFile(name string, count *copied) error {
+	if err := c.copyParents(name); err != nil {
 		return err
 	}
-	source := filepath.Join(b.from, name)
-	info, err := os.Lstat(source)
+	at, err := c.pairOf(path.Dir(name))
 	if err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		target, err := os.Readlink(source)
+	defer at.release()
+	info, err := at.from.Lstat(path.Base(name))
+	if err != nil {
+		return err
+	}
+	return at.copy(path.Base(name), !info.Mode().IsRegular(), count)
+}
+
+// copyFolder copies a folder; what is there already stays as it is.
+func (c *copying) copyFolder(count *copied) {
+	if info, err := c.root.Lstat(count.name); err == nil && !info.IsDir() {
+		return
+	}
+	err := c.copyParents(count.name + "/x")
+	var at *pair
+	if err == nil {
+		at, err = c.pairOf(count.name)
+	}
+	if err != nil {
+		c.told(count.name, err)
+		return
+	}
+	c.do(func() { at.copyAll(count) })
+}
+
+// do has a worker do something, or does it itself where all are at work.
+func (c *copying) do(work func()) {
+	if !c.group.TryGo(func() error { work(); return nil }) {
+		work()
+	}
+}
+
+func (c *copying) told(name string, err error) {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		c.problem(name, "not copied: %v", err)
+	}
+}
+
+// pair is a folder of the main checkout and that of the worktree, both open: names in them are looked up in one step.
+type pair struct {
+	*copying
+	name     string
+	from, to *os.Root
+	users    atomic.Int32
+}
+
+// pairOf opens a folder that is there on both sides.
+func (c *copying) pairOf(name string) (*pair, error) {
+	from, err := os.OpenRoot(filepath.Join(c.from, name))
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.root.OpenRoot(name)
+	if err != nil {
+		from.Close()
+		return nil, err
+	}
+	p := &pair{copying: c, name: name, from: from, to: to}
+	p.users.Add(1)
+	return p, nil
+}
+
+func (p *pair) release() {
+	if p.users.Add(-1) == 0 {
+		p.from.Close()
+		p.to.Close()
+	}
+}
+
+// inFolder makes a folder in the worktree with the mode that it has in the main checkout, and opens both.
+func (p *pair) inFolder(name string) (*pair, error) {
+	from, err := p.from.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := from.Stat(".")
+	if err == nil {
+		err = p.to.Mkdir(name, info.Mode().Perm()|0o700) // files still have to go in
+	}
+	var to *os.Root
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		to, err = p.to.OpenRoot(name)
+	}
+	if err != nil {
+		from.Close()
+		return nil, err
+	}
+	sub := &pair{copying: p.copying, name: path.Join(p.name, name), from: from, to: to}
+	sub.users.Add(1)
+	return sub, nil
+}
+
+// filesAtOnce is how many files of a folder a worker takes.
+const filesAtOnce = 256
+
+// copyAll copies what is in the folder, and releases the pair.
+func (p *pair) copyAll(count *copied) {
+	defer p.release()
+	folder, err := p.from.Open(".")
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = folder.ReadDir(-1)
+		folder.Close()
+	}
+	p.told(p.name, err)
+	var files []os.DirEntry
+	for _, e := range entries {
+		switch name := path.Join(p.name, e.Name()); {
+		case p.ctx.Err() != nil:
+			return
+		case e.IsDir():
+			sub, err := p.inFolder(e.Name())
+			if p.told(name, err); err == nil {
+				p.do(func() { sub.copyAll(count) })
+			}
+		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
+			p.problem(name, "not copied: neither a file nor a folder")
+		default:
+			files = append(files, e)
+		}
+	}
+	for some := range slices.Chunk(files, filesAtOnce) {
+		p.users.Add(1)
+		p.do(func() {
+			defer p.release()
+			for _, e := range some {
+				if p.ctx.Err() != nil {
+					return
+				}
+				p.told(path.Join(p.name, e.Name()), p.copy(e.Name(), !e.Type().IsRegular(), count))
+			}
+		})
+	}
+}
+
+// copy copies a file of the folder, or a link, and refuses to replace one.
+func (p *pair) copy(name string, link bool, count *copied) error {
+	if link {
+		target, err := p.from.Readlink(name)
 		if err != nil {
 			return err
 		}
-		return b.root.Symlink(b.moved(target, name), name)
+		return p.to.Symlink(p.moved(target, path.Join(p.name, name)), name)
 	}
-	return b.copyFile(source, name, info)
-}
-
-// moved is the target of a copied link: an absolute one into the main checkout leads to the same place in the worktree.
-func (b *bringer) moved(target, name string) string {
-	if !filepath.IsAbs(target) || !leadsInto(target, b.from) {
-		return target
-	}
-	from, source := b.from, filepath.Join(b.from, name)
-	if !within(filepath.Clean(target), from) { // written through another link
-		from, target = resolved(from), resolved(target)
-		source = filepath.Join(from, name)
-	}
-	return relativeTo(source, target)
-}
-
-// relativeTo is the target of the link at a path as a relative one.
-func relativeTo(link, target string) string {
-	if relative, err := filepath.Rel(filepath.Dir(link), target); err == nil {
-		return relative
-	}
-	return target
-}
-
-// copyParents makes the folders above name with the modes they have in the main
-// checkout.
-func (b *bringer) copyParents(name string) error {
-	dir := path.Dir(name)
-	if dir == "." {
-		return nil
-	}
-	if _, err := b.root.Lstat(dir); err == nil {
-		return nil
-	}
-	if err := b.copyParents(dir); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o777)
-	if info, err := os.Stat(filepath.Join(b.from, dir)); err == nil {
-		mode = info.Mode().Perm() | 0o700 // files still have to go in
-	}
-	return b.root.MkdirAll(dir, mode)
-}
-
-// copyFile refuses to replace a file, keeps the mode, shares blocks where the file
-// system can, and takes a file that was copied only in part away again.
-func (b *bringer) copyFile(source, name string, info fs.FileInfo) (err error) {
-	from, err := os.Open(source)
+	from, err := p.from.Open(name)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	if clone(from, b.root, name) {
-		return nil
-	}
-	to, err := b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	info, err := from.Stat()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		err = errors.Join(err, to.Close())
-		if err != nil {
-			err = errors.Join(err, b.root.Remove(name))
-			return
-		}
-		// Build tools compare times; a copy that keeps its own is as good as the original.
-		_ = b.root.Chtimes(name, info.ModTime(), info.ModTime())
-	}()
-	if _, err := io.Copy(to, from); err != nil {
-		return err
-	}
-	return to.Chmod(info.Mode().Perm())
+	return p.copyContent(from, name, info, count)
 }

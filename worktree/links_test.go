@@ -46,7 +46,7 @@ func TestSetUpRefusesToLinkWhatLeadsBack(t *testing.T) {
 			".venv/bin/python": "/usr/bin/python3", ".venv/bin/python3": "python", ".venv/lib64": "lib",
 		}, ".venv", ""},
 		"absolute, into itself": {map[string]string{"deps/now": "MAIN/deps/v1"}, "deps", ""},
-		"deeper":                {map[string]string{"deps/a/b/c": "../../../packages/core"}, "deps", ""},
+		"deeper":                {map[string]string{"deps/a/b/c": "../../../packages/core"}, "deps", "a/b/c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := prepared(t, "node_modules\n.venv\ndeps\n")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -42,6 +43,7 @@ type Setup struct {
 	Env        []string             // of the command, without the variables of git.LocalEnv
 	Out        io.Writer            // gets the output of the command
 	Announce   func(command string) // called before the command runs
+	Copied     func([]Copied)       // called with what was copied; nil for nobody
 }
 
 // Empty reports whether there is nothing to do.
@@ -121,8 +123,10 @@ func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	defer root.Close()
-	b := bringer{from: m.Repository.Path, to: path, root: root}
-	b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...))
+	b := &bringer{from: m.Repository.Path, to: path, root: root}
+	if all := b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...)); len(all) > 0 && s.Copied != nil {
+		s.Copied(all)
+	}
 	b.linkAll(ctx, s.Link)
 	return b.problems
 }
@@ -130,10 +134,13 @@ func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 type bringer struct {
 	from, to string // main checkout, worktree
 	root     *os.Root
+	mu       sync.Mutex
 	problems []Problem
 }
 
 func (b *bringer) problem(name, format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.problems = append(b.problems, Problem{Path: name, What: fmt.Sprintf(format, args...)})
 }
 
@@ -310,20 +317,25 @@ func leadsOut(main, folder string) string {
 		}
 		return !leadsInto(filepath.Join(filepath.Dir(at), target), folder)
 	}
-	return firstLink(folder, "", 1, leaves)
+	return firstLink(folder, leaves)
 }
 
-// firstLink finds a symbolic link that fits in a folder below root, or in so many levels of its subfolders; "" for none.
-func firstLink(root, folder string, levels int, fits func(at string) bool) string {
-	entries, _ := os.ReadDir(filepath.Join(root, folder)) // a file has none
-	for _, e := range entries {
-		name := filepath.Join(folder, e.Name())
-		switch {
-		case e.Type()&fs.ModeSymlink != 0 && fits(filepath.Join(root, name)):
-			return name
-		case e.IsDir() && levels > 0:
-			if found := firstLink(root, name, levels-1, fits); found != "" {
-				return found
+// mostLookedAt is how many entries of a folder are looked at for a link.
+const mostLookedAt = 20000
+
+// firstLink finds a symbolic link that fits in a folder or in one of its subfolders, the nearest ones first; "" for none.
+func firstLink(root string, fits func(at string) bool) string {
+	left := mostLookedAt
+	for folders := []string{""}; len(folders) > 0 && left > 0; folders = folders[1:] {
+		entries, _ := os.ReadDir(filepath.Join(root, folders[0])) // a file has none
+		left -= len(entries)
+		for _, e := range entries {
+			name := filepath.Join(folders[0], e.Name())
+			switch {
+			case e.Type()&fs.ModeSymlink != 0 && fits(filepath.Join(root, name)):
+				return name
+			case e.IsDir():
+				folders = append(folders, name)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (m Manager) CopySpace(ctx context.Context, path string, s Setup, worktrees 
 	if err != nil || m.Repository.Path == "" {
 		return Space{}, err
 	}
-	b := bringer{from: m.Repository.Path, to: path}
+	b := &bringer{from: m.Repository.Path, to: path}
 	size := Space{At: filepath.Dir(path)}
 	for _, name := range append(b.matches(ctx, s.Copy), names...) {
 		_ = filepath.WalkDir(filepath.Join(b.from, name), func(_ string, d fs.DirEntry, err error) error {

@@ -1,6 +1,8 @@
 package worktree
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"syscall"
@@ -10,13 +12,27 @@ import (
 )
 
 // clone makes the file name in root as one that shares its blocks with from, where the file system can.
-func clone(from *os.File, root *os.Root, name string) bool {
+func clone(from *os.File, root *os.Root, name string) error {
 	folder, err := root.Open(path.Dir(name))
 	if err != nil {
-		return false
+		return err
 	}
 	defer folder.Close()
-	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW) == nil
+	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW)
+}
+
+// create makes a new file in the worktree, with the blocks, the mode and the times of another one where the file system can share
+// these: there is nothing left to do then, and no file.
+func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
+	if !p.alone.Load() {
+		err := clone(from, p.to, name)
+		if err == nil {
+			return nil, true, nil
+		}
+		p.alone.Store(errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV))
+	}
+	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	return to, false, err
 }
 
 // sharesBlocks tries whether a copy of a file into a folder shares its blocks.
@@ -36,7 +52,7 @@ func sharesBlocks(file, folder string) bool {
 		return false
 	}
 	defer root.Close()
-	return clone(from, root, "clone")
+	return clone(from, root, "clone") == nil
 }
 
 // processesWith is not known on macOS (docs/limitations.md).

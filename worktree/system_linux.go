@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,8 +16,20 @@ import (
 	"paw/config/disk"
 )
 
-// clone does nothing: io.Copy shares the blocks of files where the file system can (copy_file_range).
-func clone(*os.File, *os.Root, string) bool { return false }
+// create makes a new file in the worktree, with the blocks of another one where the file system can share these.
+func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
+	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil || info.Size() == 0 || p.alone.Load() {
+		return to, false, err
+	}
+	switch err := unix.IoctlFileClone(int(to.Fd()), int(from.Fd())); {
+	case err == nil:
+		return to, true, nil
+	case errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS):
+		p.alone.Store(true)
+	}
+	return to, false, nil
+}
 
 // sharesBlocks tries whether a copy of a file into a folder shares its blocks.
 func sharesBlocks(file, folder string) bool {

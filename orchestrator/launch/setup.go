@@ -54,6 +54,7 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, out io.Writer) (notes []string) {
 	lines := &prefixWriter{prefix: w.Name + " | ", to: out}
 	setup := h.Setup(s, w, lines)
+	setup.Copied = func(all []worktree.Copied) { h.Sayf("%s: %s", w.Name, copiedWords(all)) }
 	for _, problem := range m.SetUp(ctx, w.WorktreePath, setup) {
 		note := problem.String()
 		if problem.Err != nil {
@@ -70,6 +71,29 @@ func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 		h.Sayf("%s: set-up has set %s", w.Name, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
 	}
 	return append(notes, problems...)
+}
+
+// namedCopies is how many of the names that were copied are told.
+const namedCopies = 5
+
+// copiedWords says of each name how it was copied.
+func copiedWords(all []worktree.Copied) string {
+	var words []string
+	for i, one := range all {
+		if i == namedCopies {
+			words = append(words, fmt.Sprintf("and %d others", len(all)-i))
+			break
+		}
+		how := "copied"
+		switch {
+		case one.Shared:
+			how = "shared"
+		case one.Bytes >= 1<<20:
+			how = fmt.Sprintf("%d MiB copied", one.Bytes>>20)
+		}
+		words = append(words, one.Path+" "+how)
+	}
+	return strings.Join(words, ", ")
 }
 
 // SharedWriter lets several set-ups write whole lines to one place.

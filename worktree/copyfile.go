@@ -1,0 +1,100 @@
+package worktree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+)
+
+// copyContent makes a file with the content, mode and time of another one. It shares blocks where the file system can, and takes a
+// file that was copied only in part away again.
+func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
+	to, shared, err := p.create(from, name, info)
+	if shared {
+		count.shared.Store(true)
+	}
+	if to == nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, to.Close()); err != nil {
+			err = errors.Join(err, p.to.Remove(name))
+			return
+		}
+		// Build tools compare times; a copy that keeps its own is as good as the original.
+		_ = p.to.Chtimes(name, info.ModTime(), info.ModTime())
+	}()
+	if !shared {
+		written, err := copyBytes(to, from, info.Size())
+		count.bytes.Add(written)
+		if err != nil {
+			return err
+		}
+	}
+	return to.Chmod(info.Mode().Perm())
+}
+
+// largeFile is the size from which on the kernel copies a file by itself.
+const largeFile = 256 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([largeFile]byte) }}
+
+func copyBytes(to, from *os.File, size int64) (int64, error) {
+	if size >= largeFile {
+		return io.Copy(to, from)
+	}
+	buffer := copyBuffers.Get().(*[largeFile]byte) //nolint:errcheck // the pool has nothing else
+	defer copyBuffers.Put(buffer)
+	return io.CopyBuffer(plainWriter{to}, plainReader{from}, buffer[:])
+}
+
+// plainWriter and plainReader keep io.CopyBuffer from asking the kernel, which takes longer for a small file.
+type (
+	plainWriter struct{ io.Writer }
+	plainReader struct{ io.Reader }
+)
+
+// moved is the target of a copied link: an absolute one into the main checkout leads to the same place in the worktree.
+func (b *bringer) moved(target, name string) string {
+	if !filepath.IsAbs(target) || !leadsInto(target, b.from) {
+		return target
+	}
+	from, source := b.from, filepath.Join(b.from, name)
+	if !within(filepath.Clean(target), from) { // written through another link
+		from, target = resolved(from), resolved(target)
+		source = filepath.Join(from, name)
+	}
+	return relativeTo(source, target)
+}
+
+// relativeTo is the target of the link at a path as a relative one.
+func relativeTo(link, target string) string {
+	if relative, err := filepath.Rel(filepath.Dir(link), target); err == nil {
+		return relative
+	}
+	return target
+}
+
+// copyParents makes the folders above name with the modes they have in the main
+// checkout.
+func (b *bringer) copyParents(name string) error {
+	dir := path.Dir(name)
+	if dir == "." {
+		return nil
+	}
+	if _, err := b.root.Lstat(dir); err == nil {
+		return nil
+	}
+	if err := b.copyParents(dir); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o777)
+	if info, err := os.Stat(filepath.Join(b.from, dir)); err == nil {
+		mode = info.Mode().Perm() | 0o700 // files still have to go in
+	}
+	return b.root.MkdirAll(dir, mode)
+}
