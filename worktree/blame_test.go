@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -13,49 +14,146 @@ import (
 	"testing"
 )
 
-// history is a random line of states of one file, in which each line of text is written once and says by which step.
+// textLine is a line that is written once and says by whom: "s" and the number of a step, or "c" and the mark of a commit. All files that
+// have some lines have them in the same order.
+type textLine struct {
+	at   float64
+	text string
+}
+
+func inOrder(a, b textLine) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text)) }
+
+// union is a merge of files: all lines that one of them has.
+func union(files ...[]textLine) []textLine {
+	return slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(files...)), inOrder))
+}
+
+// history is a random history of one file: commits of a person on main, states of agents that begin there or in each other's work,
+// with turns, edits by hand, commits, updates, rewinds, landings of the three forms, and landings that are undone.
 type history struct {
-	steps  []LineStep
-	lines  [][]string
-	stream strings.Builder // for git fast-import
-	random *rand.Rand
+	random  *rand.Rand
+	ending  string
+	stream  strings.Builder // for git fast-import
+	commits [][]textLine    // files of commits, by mark
+	main    []int           // marks, the tip last
+	steps   []LineStep      // states are those of the commits whose marks
+	states  []int           // have these
+	heads   []int           // marks of HEAD at each step
+	now     int             // step of the agent at work
+	landed  map[int]landing // by marks
 }
 
-// add makes the state of the next step.
-func (h *history) add(lines []string, after ...int) {
-	mark := len(h.steps) + 1
-	text := strings.Join(lines, "")
-	signed := fmt.Sprintf("paw <%s> %d +0000", snapshotEmail, 1_000_000_000+h.random.IntN(1000)) // no order of times counts
+// landing is what a commit of main was made of: a commit of main, and a step.
+type landing struct{ before, state int }
+
+// commit adds a commit of a file.
+func (h *history) commit(file []textLine, own bool, parents ...int) (mark int) {
+	h.commits = append(h.commits, file)
+	mark = len(h.commits) - 1
+	who := "ann <ann@example.org>"
+	if own {
+		who = "paw <" + snapshotEmail + ">"
+	}
+	var text strings.Builder
+	for _, line := range file {
+		text.WriteString(line.text)
+	}
+	signed := fmt.Sprintf("%s %d +0000", who, 1_000_000_000+h.random.IntN(1000)) // no order of times counts
 	fmt.Fprintf(&h.stream, "commit refs/states/%d\nmark :%d\nauthor %s\ncommitter %s\ndata 1\nx\n", mark, mark, signed, signed)
-	if mark > 1 {
-		fmt.Fprintf(&h.stream, "from :1\n") // git knows nothing of their order
+	for i, parent := range parents {
+		fmt.Fprintf(&h.stream, "%s :%d\n", []string{"from", "merge"}[min(i, 1)], parent)
 	}
-	fmt.Fprintf(&h.stream, "M 100644 inline f\ndata %d\n%s\n", len(text), text)
-	h.steps, h.lines = append(h.steps, LineStep{After: after}), append(h.lines, lines)
+	fmt.Fprintf(&h.stream, "M 100644 inline f\ndata %d\n%s\n", text.Len(), text.String())
+	return mark
 }
 
-// edit inserts and takes away some lines.
-func (h *history) edit(lines []string, ending string) []string {
-	lines = slices.Clone(lines)
+// edited is a file with some new lines of an author, and perhaps without some of the old ones.
+func (h *history) edited(file []textLine, author string) []textLine {
+	file = slices.Clone(file)
 	for range 1 + h.random.IntN(3) {
-		at := h.random.IntN(len(lines) + 1)
-		if h.random.IntN(3) == 0 && at < len(lines) {
-			lines = slices.Delete(lines, at, at+1)
-		} else {
-			lines = slices.Insert(lines, at, fmt.Sprintf("%d %d%s", len(h.steps), h.random.Uint64(), ending))
+		at := h.random.IntN(len(file) + 1)
+		if h.random.IntN(3) == 0 && at < len(file) && len(file) > 1 {
+			file = slices.Delete(file, at, at+1)
+			continue
 		}
+		low, high := 0.0, 1.0
+		if at > 0 {
+			low = file[at-1].at
+		}
+		if at < len(file) {
+			high = file[at].at
+		}
+		file = slices.Insert(file, at, textLine{low + (high-low)*h.random.Float64(), fmt.Sprintf("%s %d%s", author, h.random.Uint64(), h.ending)})
 	}
-	if len(lines) == 0 {
-		lines = []string{fmt.Sprintf("%d whole%s", len(h.steps), ending)}
-	}
-	return lines
+	return slices.SortedFunc(slices.Values(file), inOrder)
 }
 
-// TestBlameFollowsRandomHistories compares with an oracle that knows who wrote each line: edits, states that were put back, and
-// line endings of both kinds.
+func (h *history) file(step int) []textLine { return h.commits[h.states[step]] }
+
+// step adds a state of the agent at work, with its HEAD at a commit.
+func (h *history) step(file []textLine, head int, after ...int) {
+	h.add(h.commit(file, true, head), head, after...)
+}
+
+func (h *history) add(state, head int, after ...int) {
+	h.steps, h.states, h.heads = append(h.steps, LineStep{After: after}), append(h.states, state), append(h.heads, head)
+	h.now = len(h.steps) - 1
+}
+
+func (h *history) tip() int { return h.main[len(h.main)-1] }
+
+// happen adds one event.
+func (h *history) happen() {
+	head, file, tip := h.heads[h.now], h.file(h.now), h.tip()
+	author := fmt.Sprintf("s%d", len(h.steps)) // of what the next step brings
+	byHand := fmt.Sprintf("c%d", len(h.commits))
+	switch back := h.random.IntN(len(h.steps)); h.random.IntN(12) {
+	case 0: // a person commits
+		h.main = append(h.main, h.commit(h.edited(h.commits[tip], byHand), false, tip))
+	case 1: // another agent begins where the branch is
+		h.add(tip, tip)
+	case 2: // or goes on with a state of one
+		h.now = back
+	case 3: // a rewind
+		if back != h.now {
+			h.add(h.states[back], h.heads[back], back, h.now)
+		}
+	case 4: // the agent commits, and goes on
+		made := h.commit(h.edited(file, byHand), false, head)
+		h.step(h.edited(h.commits[made], author), made, h.now)
+	case 5: // what came in with the branch
+		merge := h.commit(union(h.commits[head], h.commits[tip]), false, head, tip)
+		h.step(union(file, h.commits[tip]), merge, h.now)
+	case 6, 7:
+		h.land(h.random.IntN(3))
+	case 8: // undo
+		if one, is := h.landed[tip]; is {
+			h.main = append(h.main, one.before)
+		}
+	default: // a turn, or a person in the worktree
+		h.step(h.edited(file, author), head, h.now)
+	}
+}
+
+// land brings the state of the agent at work into main, as one of the three forms.
+func (h *history) land(form int) {
+	before, file := h.tip(), h.file(h.now)
+	parents := []int{before}
+	switch form {
+	case 1: // several commits
+		part := slices.DeleteFunc(slices.Clone(file), func(textLine) bool { return h.random.IntN(2) == 0 })
+		parents[0] = h.commit(union(h.commits[before], part), false, before)
+	case 2: // a merge
+		parents = append(parents, h.commit(file, false, h.heads[h.now]))
+	}
+	after := h.commit(union(h.commits[before], file), false, parents...)
+	h.main, h.landed[after] = append(h.main, after), landing{before, h.now}
+}
+
+// TestBlameFollowsRandomHistories compares with an oracle that knows who wrote each line.
 func TestBlameFollowsRandomHistories(t *testing.T) {
 	t.Parallel()
-	histories, seed := 15, rand.Uint64()
+	histories, seed := 36, rand.Uint64()
 	if asked, err := strconv.Atoi(os.Getenv("PAW_BLAME_HISTORIES")); err == nil {
 		histories = asked
 	}
@@ -65,37 +163,26 @@ func TestBlameFollowsRandomHistories(t *testing.T) {
 	t.Logf("PAW_BLAME_SEED=%d", seed)
 	w := newWorld(t)
 	for n := range histories {
-		h := &history{random: rand.New(rand.NewPCG(seed, uint64(n)))}
-		ending := []string{"\n", "\r\n"}[h.random.IntN(2)]
-		h.add([]string{"0 base" + ending})
-		for range 3 + h.random.IntN(20) {
-			last := len(h.steps) - 1
-			if back := h.random.IntN(len(h.steps)); h.random.IntN(4) == 0 && back != last {
-				h.add(h.lines[back], back, last)
-			} else {
-				h.add(h.edit(h.lines[last], ending), last)
-			}
+		h := &history{random: rand.New(rand.NewPCG(seed, uint64(n))), landed: map[int]landing{}, commits: make([][]textLine, 1)}
+		h.ending = []string{"\n", "\r\n"}[h.random.IntN(2)]
+		base := h.commit([]textLine{{0.5, "c1 base" + h.ending}}, false)
+		h.main = []int{base}
+		h.add(base, base)
+		for range 3 + h.random.IntN(30) {
+			h.happen()
 		}
-		h.compare(t, w, n)
+		if h.compare(t, w, n); t.Failed() {
+			t.Fatalf("history %d of PAW_BLAME_SEED=%d", n, seed)
+		}
 	}
 }
 
-// compare has git blame the last state, on the line of states.
+// compare has git blame main, the agent at work and some other state.
 func (h *history) compare(t *testing.T, w *world, n int) {
 	t.Helper()
-	imported := exec.Command("git", "-C", w.Dir, "fast-import", "--quiet", "--force", "--export-marks="+filepath.Join(w.Dir, ".git", "marks"))
-	imported.Stdin = strings.NewReader(h.stream.String())
-	if out, err := imported.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	marks, err := os.ReadFile(filepath.Join(w.Dir, ".git", "marks"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(marks)) {
-		mark, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		number, _ := strconv.Atoi(strings.TrimPrefix(mark, ":"))
-		h.steps[number-1].State = id
+	ids := h.imported(t, w)
+	for i := range h.steps {
+		h.steps[i].State = ids[h.states[i]]
 	}
 	reader, drop, err := w.m.WithScratch()
 	if err != nil {
@@ -106,18 +193,58 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := reader.Objects().Blame(context.Background(), BlameOptions{Commit: commits[len(commits)-1], Path: "f"})
+	grafts := map[string][]string{}
+	for after, from := range h.landed {
+		grafts[ids[after]] = []string{ids[from.before], commits[from.state]}
+	}
+	other := h.random.IntN(len(h.steps))
+	for _, one := range []struct {
+		what, commit string
+		want         []textLine
+	}{
+		{"main", ids[h.tip()], h.commits[h.tip()]},
+		{fmt.Sprint("step ", h.now), commits[h.now], h.file(h.now)},
+		{fmt.Sprint("step ", other), commits[other], h.file(other)},
+	} {
+		lines, err := reader.Objects().Blame(context.Background(), BlameOptions{Commit: one.commit, Path: "f", Parents: grafts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) != len(one.want) {
+			t.Fatalf("history %d, %s: %d lines, want %d", n, one.what, len(lines), len(one.want))
+		}
+		for i, line := range lines {
+			author, _, _ := strings.Cut(one.want[i].text, " ")
+			number, _ := strconv.Atoi(author[1:])
+			want := ids[number]
+			if author[0] == 's' {
+				want = commits[number]
+			}
+			if want != line.Commit || line.Text != strings.TrimSuffix(one.want[i].text, "\n") {
+				t.Errorf("history %d, %s, line %d: %q is of %s, step %d, want %s", n, one.what, i+1, line.Text, line.Commit, slices.Index(commits, line.Commit), author)
+			}
+		}
+	}
+}
+
+// imported makes the commits, and returns their ids by their marks.
+func (h *history) imported(t *testing.T, w *world) []string {
+	t.Helper()
+	file := filepath.Join(w.Dir, ".git", "marks")
+	imported := exec.Command("git", "-C", w.Dir, "fast-import", "--quiet", "--force", "--export-marks="+file)
+	imported.Stdin = strings.NewReader(h.stream.String())
+	if out, err := imported.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	marks, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := h.lines[len(h.lines)-1]
-	if len(lines) != len(want) {
-		t.Fatalf("history %d: %d lines, want %d", n, len(lines), len(want))
+	ids := make([]string, len(h.commits))
+	for line := range strings.Lines(string(marks)) {
+		mark, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		number, _ := strconv.Atoi(strings.TrimPrefix(mark, ":"))
+		ids[number] = id
 	}
-	for i, line := range lines {
-		step, _, _ := strings.Cut(want[i], " ")
-		if number, _ := strconv.Atoi(step); commits[number] != line.Commit || line.Text != strings.TrimSuffix(want[i], "\n") {
-			t.Errorf("history %d, line %d: %q is of step %d, want %s", n, i+1, line.Text, slices.Index(commits, line.Commit), step)
-		}
-	}
+	return ids
 }

@@ -47,7 +47,7 @@ func copyBytes(to, from *os.File, size int64) (int64, error) {
 	if size >= largeFile {
 		return io.Copy(to, from)
 	}
-	buffer := copyBuffers.Get().(*[largeFile]byte) //nolint:errcheck // the pool has nothing else
+	buffer := copyBuffers.Get().(*[largeFile]byte)
 	defer copyBuffers.Put(buffer)
 	return io.CopyBuffer(plainWriter{to}, plainReader{from}, buffer[:])
 }
