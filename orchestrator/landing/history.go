@@ -35,6 +35,7 @@ type history struct {
 	left    map[string]bool   // those that the agent has not made
 
 	made  map[string]map[string]bool // commits that each agent made, by its turn session; empty where nothing is gone
+	ever  map[string]map[string]bool // those that it made, and has left since, too; of agents whose states led to the one that is asked for
 	whose map[string]string          // turn sessions of the agents whose states nodes are
 }
 
@@ -97,9 +98,29 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 			return nil, err
 		}
 	}
+	if err := a.lookForEver(h, kin); err != nil {
+		return nil, err
+	}
 	h.linkStates(a, lives)
 	h.linkLandings(a)
 	return h, nil
+}
+
+// lookForEver finds the commits that some agents ever made.
+func (a *asker) lookForEver(h *history, kin map[string]bool) error {
+	h.ever = map[string]map[string]bool{}
+	for turnSession := range kin {
+		branch := a.led.lives[turnSession].branch
+		if branch == "" {
+			continue
+		}
+		tips, err := a.m.Refs().PastTips(branch)
+		if err != nil {
+			return err
+		}
+		_, h.ever[turnSession] = h.madeOn(tips)
+	}
+	return nil
 }
 
 // historyIn is the history of a region, as git has it but for updates: what an update brought is all that the agent had from the branch then.
@@ -285,7 +306,8 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 }
 
 // nearest returns the first state of a line whose commit is known and that a commit came from, "" for none. A commit without what the state had of
-// the branch did not come from it, whatever the record says: somebody has moved the agent's branch back, as by git reset.
+// the branch did not come from it, whatever the record says: somebody has moved the agent's branch back, as by git reset. What the agent made
+// itself it may have made anew, as by an amend, after it came into the branch by a merge.
 func (h *history) nearest(line []point, commit string) string {
 	var has map[string]bool
 	for _, p := range line {
@@ -300,7 +322,7 @@ func (h *history) nearest(line []point, commit string) string {
 		}
 		back := false
 		for one := range h.real.history(had) {
-			back = back || h.inTip[one] && !has[one]
+			back = back || h.inTip[one] && !has[one] && !h.ever[p.turnSession][one]
 		}
 		if !back {
 			return p.String()

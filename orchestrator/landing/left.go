@@ -48,7 +48,7 @@ func (a *asker) lookForMade(h *history) error {
 				return err
 			}
 		}
-		alone[turnSession] = h.madeOn(tips)
+		alone[turnSession], _ = h.madeOn(tips)
 	}
 	for turnSession, life := range a.led.lives {
 		h.made[turnSession] = maps.Clone(alone[turnSession])

@@ -8,9 +8,9 @@ import (
 )
 
 // madeOn returns the commits that, by its log, were made on a branch itself and are in its history still: not those that it got by a merge, or that
-// it moved to.
-func (h *history) madeOn(tips []worktree.PastTip) map[string]bool {
-	made, ever := map[string]bool{}, map[string]bool{}
+// it moved to. ever are also those that it has left since, as by an amend.
+func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
+	made, ever = map[string]bool{}, map[string]bool{}
 	for _, tip := range tips {
 		by, _, _ := strings.Cut(tip.Why, " ")
 		by = strings.TrimSuffix(by, ":")
@@ -36,7 +36,7 @@ func (h *history) madeOn(tips []worktree.PastTip) map[string]bool {
 		has := h.real.history(tip.Commit)
 		maps.DeleteFunc(made, func(one string, _ bool) bool { return !has[one] })
 	}
-	return made
+	return made, ever
 }
 
 // fastForward ends what the log says of a branch that moved to where another one was.
