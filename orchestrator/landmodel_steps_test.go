@@ -25,6 +25,7 @@ var modelSteps = []step{
 	{"turn", 14, (*landModel).stepTurn},
 	{"edit", 3, (*landModel).stepEdit},
 	{"commit", 6, (*landModel).stepCommit},
+	{"rework", 2, (*landModel).stepRework},
 	{"land", 14, (*landModel).stepLand},
 	{"land older", 5, (*landModel).stepLandOlder},
 	{"land again", 3, (*landModel).stepLandAgain},
@@ -104,6 +105,29 @@ func (m *landModel) stepCommit(r *rand.Rand) string {
 	m.count++
 	m.git(dir, "commit", "-q", "-m", fmt.Sprintf("commit %d of %s", m.count, a.name))
 	return "commit of one file of " + a.name
+}
+
+// stepRework has an agent make its last commits anew, with all that it has.
+func (m *landModel) stepRework(r *rand.Rand) string {
+	a := m.some(r)
+	dir := m.worktree(a.name)
+	titles := strings.Split(m.git(dir, "log", "-2", "--first-parent", "--format=%s"), "\n")
+	own := func(title string) bool {
+		return strings.HasPrefix(title, "commit ") && strings.HasSuffix(title, " of "+a.name)
+	}
+	if !own(titles[0]) {
+		return ""
+	}
+	m.git(dir, "add", "-A")
+	m.count++
+	title := fmt.Sprintf("commit %d of %s", m.count, a.name)
+	if len(titles) > 1 && own(titles[1]) && r.IntN(2) == 0 {
+		m.git(dir, "reset", "-q", "--soft", "HEAD~1")
+		m.git(dir, "commit", "-q", "--allow-empty", "-m", title)
+		return a.name + " makes two commits one"
+	}
+	m.git(dir, "commit", "-q", "--allow-empty", "--amend", "-m", title)
+	return a.name + " amends its commit"
 }
 
 func (m *landModel) stepLand(r *rand.Rand) string {
