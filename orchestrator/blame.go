@@ -89,11 +89,13 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 		of.Dir = h.Dir
 	}
 	landed := l.landings(s.GitCommonDir)
-	commits, heads, err := reader.Objects().Line(ctx, l.steps)
+	commits, heads, parents, err := reader.Objects().Line(ctx, l.steps)
 	if err != nil {
 		return nil, err
 	}
-	of.Parents = map[string][]string{}
+	if of.Parents = parents; parents == nil {
+		of.Parents = map[string][]string{}
+	}
 	for after, from := range landed {
 		of.Parents[after] = []string{from.before, commits[from.state]}
 	}

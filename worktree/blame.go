@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,18 +20,19 @@ type LineStep struct {
 }
 
 // Line makes a commit for each step, with the steps that it came from as parents and, where HEAD has moved in between, HEAD as a
-// further one: commits that came in keep their lines. It returns them, with HEAD at each step. Objects has to be a reader.
-func (o Objects) Line(ctx context.Context, steps []LineStep) (commits, heads []string, err error) {
+// further one: commits that came in keep their lines. It returns them, with HEAD at each step, and the parents that count instead
+// of their own for commits that were made between two steps. Objects has to be a reader.
+func (o Objects) Line(ctx context.Context, steps []LineStep) (commits, heads []string, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
 		states[i] = s.State
 	}
 	if len(states) == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	read, err := o.goals(ctx, states...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	known := map[string]goal{}
 	for _, g := range read {
@@ -43,22 +45,68 @@ func (o Objects) Line(ctx context.Context, steps []LineStep) (commits, heads []s
 			commits = append(commits, s.State)
 			continue
 		}
-		var parents []string
-		moved := true
+		var from []string
 		for _, p := range s.After {
-			parents = append(parents, commits[p])
-			moved = moved && heads[p] != g.head
+			from = append(from, commits[p])
 		}
-		if moved {
-			parents = append(parents, g.head)
+		if s.moved(i, heads) {
+			from = append(from, g.head)
 		}
-		id, err := o.stepCommit(g.tree, parents, i)
+		id, err := o.stepCommit(g.tree, from, i)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		commits = append(commits, id)
 	}
-	return commits, heads, nil
+	parents, err = o.betweenSteps(ctx, steps, commits, heads)
+	return commits, heads, parents, err
+}
+
+// moved reports whether HEAD is at a step where it was at none of those that the step came from.
+func (s LineStep) moved(i int, heads []string) bool {
+	return len(s.After) > 0 && !slices.ContainsFunc(s.After, func(before int) bool { return heads[before] == heads[i] })
+}
+
+// betweenSteps gives the commits that HEAD has moved along between two steps the earlier step as a parent: what was there and not
+// committed did not come with them. Each commit has the first step before which it came, so that nothing comes from itself.
+func (o Objects) betweenSteps(ctx context.Context, steps []LineStep, commits, heads []string) (map[string][]string, error) {
+	moves, ends := false, []string{}
+	for i, s := range steps {
+		moves = moves || s.moved(i, heads)
+		if len(s.After) == 0 {
+			ends = append(ends, "^"+heads[i])
+		}
+	}
+	found := map[string][]string{}
+	if !moves {
+		return found, nil
+	}
+	out, err := o.home().Input(ctx, []byte(strings.Join(append(slices.Clone(heads), ends...), "\n")+"\n"), "rev-list", "--parents", "--stdin")
+	if err != nil {
+		return nil, err
+	}
+	own := map[string][]string{}
+	for line := range strings.Lines(out) {
+		ids := strings.Fields(line)
+		own[ids[0]] = ids[1:]
+	}
+	reached := map[string]bool{}
+	for i, s := range steps {
+		for at := heads[i]; s.moved(i, heads) && len(own[at]) > 0 && !reached[at]; at = own[at][0] {
+			for _, before := range s.After {
+				found[at] = append(found[at], commits[before])
+			}
+			found[at] = append(found[at], own[at]...)
+		}
+		for todo := []string{heads[i]}; len(todo) > 0; {
+			at := todo[len(todo)-1]
+			if todo = todo[:len(todo)-1]; !reached[at] {
+				reached[at] = true
+				todo = append(todo, own[at]...)
+			}
+		}
+	}
+	return found, nil
 }
 
 // stepCommit writes a commit into the folder of a reader, without a git for each of hundreds.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -23,9 +24,18 @@ type textLine struct {
 
 func inOrder(a, b textLine) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.text, b.text)) }
 
-// union is a merge of files: all lines that one of them has.
 func union(files ...[]textLine) []textLine {
 	return slices.Compact(slices.SortedFunc(slices.Values(slices.Concat(files...)), inOrder))
+}
+
+// merge is the file that two commits make: what one of them has taken out of what both had is not in it.
+func (h *history) merge(a, b int) []textLine {
+	from := func(one, other int) []textLine {
+		return slices.DeleteFunc(slices.Clone(h.commits[one]), func(line textLine) bool {
+			return h.had[other][line.text] && !slices.Contains(h.commits[other], line)
+		})
+	}
+	return union(from(a, b), from(b, a))
 }
 
 // history is a random history of one file: commits of a person on main, states of agents that begin there or in each other's work,
@@ -33,23 +43,30 @@ func union(files ...[]textLine) []textLine {
 type history struct {
 	random  *rand.Rand
 	ending  string
-	stream  strings.Builder // for git fast-import
-	commits [][]textLine    // files of commits, by mark
-	main    []int           // marks, the tip last
-	steps   []LineStep      // states are those of the commits whose marks
-	states  []int           // have these
-	heads   []int           // marks of HEAD at each step
-	now     int             // step of the agent at work
-	landed  map[int]landing // by marks
+	stream  strings.Builder   // for git fast-import
+	commits [][]textLine      // files of commits, by mark
+	had     []map[string]bool // lines that they or what they came from had
+	main    []int             // marks, the tip last
+	steps   []LineStep        // states are those of the commits whose marks
+	states  []int             // have these
+	heads   []int             // marks of HEAD at each step
+	now     int               // step of the agent at work
+	landed  map[int]landing   // by marks
 }
 
 // landing is what a commit of main was made of: a commit of main, and a step.
 type landing struct{ before, state int }
 
-// commit adds a commit of a file.
-func (h *history) commit(file []textLine, own bool, parents ...int) (mark int) {
-	h.commits = append(h.commits, file)
+// commit adds a commit of a file, which came from some others as well that are not its parents.
+func (h *history) commit(file []textLine, own bool, from []int, parents ...int) (mark int) {
+	h.commits, h.had = append(h.commits, file), append(h.had, map[string]bool{})
 	mark = len(h.commits) - 1
+	for _, line := range file {
+		h.had[mark][line.text] = true
+	}
+	for _, before := range slices.Concat(from, parents) {
+		maps.Copy(h.had[mark], h.had[before])
+	}
 	who := "ann <ann@example.org>"
 	if own {
 		who = "paw <" + snapshotEmail + ">"
@@ -90,9 +107,9 @@ func (h *history) edited(file []textLine, author string) []textLine {
 
 func (h *history) file(step int) []textLine { return h.commits[h.states[step]] }
 
-// step adds a state of the agent at work, with its HEAD at a commit.
-func (h *history) step(file []textLine, head int, after ...int) {
-	h.add(h.commit(file, true, head), head, after...)
+// step adds the next state of the agent at work, with its HEAD at a commit.
+func (h *history) step(file []textLine, head int) {
+	h.add(h.commit(file, true, []int{h.states[h.now]}, head), head, h.now)
 }
 
 func (h *history) add(state, head int, after ...int) {
@@ -109,7 +126,7 @@ func (h *history) happen() {
 	byHand := fmt.Sprintf("c%d", len(h.commits))
 	switch back := h.random.IntN(len(h.steps)); h.random.IntN(12) {
 	case 0: // a person commits
-		h.main = append(h.main, h.commit(h.edited(h.commits[tip], byHand), false, tip))
+		h.main = append(h.main, h.commit(h.edited(h.commits[tip], byHand), false, nil, tip))
 	case 1: // another agent begins where the branch is
 		h.add(tip, tip)
 	case 2: // or goes on with a state of one
@@ -119,11 +136,11 @@ func (h *history) happen() {
 			h.add(h.states[back], h.heads[back], back, h.now)
 		}
 	case 4: // the agent commits, and goes on
-		made := h.commit(h.edited(file, byHand), false, head)
-		h.step(h.edited(h.commits[made], author), made, h.now)
+		made := h.commit(h.edited(file, byHand), false, []int{h.states[h.now]}, head)
+		h.step(h.edited(h.commits[made], author), made)
 	case 5: // what came in with the branch
-		merge := h.commit(union(h.commits[head], h.commits[tip]), false, head, tip)
-		h.step(union(file, h.commits[tip]), merge, h.now)
+		merged := h.commit(h.merge(head, tip), false, nil, head, tip)
+		h.step(h.merge(h.states[h.now], tip), merged)
 	case 6, 7:
 		h.land(h.random.IntN(3))
 	case 8: // undo
@@ -131,22 +148,22 @@ func (h *history) happen() {
 			h.main = append(h.main, one.before)
 		}
 	default: // a turn, or a person in the worktree
-		h.step(h.edited(file, author), head, h.now)
+		h.step(h.edited(file, author), head)
 	}
 }
 
 // land brings the state of the agent at work into main, as one of the three forms.
 func (h *history) land(form int) {
-	before, file := h.tip(), h.file(h.now)
-	parents := []int{before}
+	before, state := h.tip(), h.states[h.now]
+	parents, merged := []int{before}, h.merge(before, state)
 	switch form {
 	case 1: // several commits
-		part := slices.DeleteFunc(slices.Clone(file), func(textLine) bool { return h.random.IntN(2) == 0 })
-		parents[0] = h.commit(union(h.commits[before], part), false, before)
+		part := slices.DeleteFunc(slices.Clone(merged), func(textLine) bool { return h.random.IntN(2) == 0 })
+		parents[0] = h.commit(union(h.commits[before], part), false, nil, before)
 	case 2: // a merge
-		parents = append(parents, h.commit(file, false, h.heads[h.now]))
+		parents = append(parents, h.commit(h.commits[state], false, []int{state}, h.heads[h.now]))
 	}
-	after := h.commit(union(h.commits[before], file), false, parents...)
+	after := h.commit(merged, false, []int{state}, parents...)
 	h.main, h.landed[after] = append(h.main, after), landing{before, h.now}
 }
 
@@ -163,9 +180,9 @@ func TestBlameFollowsRandomHistories(t *testing.T) {
 	t.Logf("PAW_BLAME_SEED=%d", seed)
 	w := newWorld(t)
 	for n := range histories {
-		h := &history{random: rand.New(rand.NewPCG(seed, uint64(n))), landed: map[int]landing{}, commits: make([][]textLine, 1)}
+		h := &history{random: rand.New(rand.NewPCG(seed, uint64(n))), landed: map[int]landing{}, commits: make([][]textLine, 1), had: make([]map[string]bool, 1)}
 		h.ending = []string{"\n", "\r\n"}[h.random.IntN(2)]
-		base := h.commit([]textLine{{0.5, "c1 base" + h.ending}}, false)
+		base := h.commit([]textLine{{0.5, "c1 base" + h.ending}}, false, nil)
 		h.main = []int{base}
 		h.add(base, base)
 		for range 3 + h.random.IntN(30) {
@@ -189,11 +206,10 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 		t.Fatal(err)
 	}
 	defer drop()
-	commits, _, err := reader.Objects().Line(context.Background(), h.steps)
+	commits, _, grafts, err := reader.Objects().Line(context.Background(), h.steps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	grafts := map[string][]string{}
 	for after, from := range h.landed {
 		grafts[ids[after]] = []string{ids[from.before], commits[from.state]}
 	}
