@@ -54,6 +54,12 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 			return nil, problems, err
 		}
 	}
+	if o.Name == "" {
+		finished, err := finishFar(ctx, h, o)
+		if err != nil || finished && len(sessions) == 0 {
+			return nil, problems, err
+		}
+	}
 	if len(sessions) == 0 && !o.All {
 		if err := h.UnreadableHere(); err != nil {
 			return nil, problems, err
@@ -71,6 +77,25 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		all = append(all, one)
 	}
 	return all, problems, nil
+}
+
+// finishFar ends landings of work of other machines that were cut short, here or, with all, anywhere, and reports whether there were any.
+func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool, err error) {
+	sessions, _, err := h.Store.ListAll()
+	if err != nil {
+		return false, err
+	}
+	here, _ := worktree.Discover(h.Dir)
+	for _, s := range sessions {
+		if s.Host == "" || !o.All && s.GitCommonDir != here.CommonDir || !slices.ContainsFunc(s.Landings, landing.Unfinished) {
+			continue
+		}
+		finished = true
+		if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
+			return finished, err
+		}
+	}
+	return finished, nil
 }
 
 // finishStop ends what a stop that was cut short left running.

@@ -17,27 +17,31 @@ import (
 // is that of reading the folder itself; a missing folder is an empty one. Early hears of none of them: most are of other places.
 func (st Store) List() ([]*Session, []error, error) {
 	st.Early = nil
+	sessions, unreadable, _, err := st.list(st.Dir)
+	return sessions, unreadable, err
+}
+
+// list returns the sessions of a folder of records, and all that is in the folder.
+func (st Store) list(dir string) (sessions []*Session, unreadable []error, entries []os.DirEntry, err error) {
 	if st.Dir == "" {
-		return nil, nil, errors.New("no folder for sessions")
+		return nil, nil, nil, errors.New("no folder for sessions")
 	}
-	entries, err := os.ReadDir(st.Dir)
+	entries, err = os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("sessions: %w", err)
+		return nil, nil, nil, fmt.Errorf("sessions: %w", err)
 	}
-	var sessions []*Session
-	var unreadable []error
 	for _, entry := range entries {
 		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
 		if !isRecord || strings.HasPrefix(name, ".") {
 			continue // temporary files, corrupt ones set aside, what a file manager left
 		}
-		s, err := st.Load(name)
+		s, err := st.LoadAny(name)
 		var bad *NameError
-		if errors.As(err, &bad) {
-			err = &CorruptError{Name: name, Path: filepath.Join(st.Dir, entry.Name()), Reason: "not the name of a session"}
+		if errors.As(err, &bad) || isFar(name) != (dir != st.Dir) {
+			s, err = nil, &CorruptError{Name: name, Path: filepath.Join(dir, entry.Name()), Reason: "not the name of a session"}
 		}
 		switch {
 		case err != nil:
@@ -47,7 +51,7 @@ func (st Store) List() ([]*Session, []error, error) {
 		}
 	}
 	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
-	return sessions, unreadable, nil
+	return sessions, unreadable, entries, nil
 }
 
 // FindByRepo returns the session to which path belongs: path, with symlinks resolved, is a session's main worktree, its
@@ -157,7 +161,7 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 		return nil, buffer
 	}
 	path, err := st.path(name)
-	if err != nil {
+	if err != nil || isFar(name) {
 		return nil, buffer
 	}
 	content, err := readRegularInto(path, buffer)

@@ -44,7 +44,7 @@ func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func
 // Session waits for the lock of the record of that name. It is not reentrant: Store's methods that change a record
 // take it themselves.
 func (l Locks) Session(ctx context.Context, name string) (unlock func(), err error) {
-	if err := ValidateName("session", name); err != nil {
+	if err := validateRecordName(name); err != nil {
 		return nil, err
 	}
 	return l.wait(ctx, "session "+name, "session-"+name+".lock")
@@ -52,7 +52,7 @@ func (l Locks) Session(ctx context.Context, name string) (unlock func(), err err
 
 // Check waits for the lock of the worktree in which the checks of a session run. It is held as long as they take.
 func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
-	if err := ValidateName("session", session); err != nil {
+	if err := validateRecordName(session); err != nil {
 		return nil, err
 	}
 	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")

@@ -147,8 +147,11 @@ func jsonFault(err error) string {
 // recordFault says what makes a record unusable, "" for a good one. Names and paths are checked because locks and
 // worktrees are derived from them.
 func recordFault(s *Session) string {
-	if reason := nameFault(s.Name); reason != "" {
+	if reason := recordNameFault(s.Name); reason != "" {
 		return "session name: " + reason
+	}
+	if reason := hostFault(s); reason != "" {
+		return "host: " + reason
 	}
 	if s.Status != StatusActive && s.Status != StatusStopped {
 		return fmt.Sprintf("unknown status %q", s.Status)
@@ -165,7 +168,7 @@ func recordFault(s *Session) string {
 	agents := map[string]bool{}
 	for i := range s.Agents {
 		w := &s.Agents[i]
-		if reason := worktreeFault(w); reason != "" {
+		if reason := worktreeFault(s.Host, w); reason != "" {
 			return fmt.Sprintf("agent %q: %s", w.Name, reason)
 		}
 		if agents[w.Name] {
@@ -177,14 +180,14 @@ func recordFault(s *Session) string {
 		return "checks: " + reason
 	}
 	for i := range s.Landings {
-		if reason := landingFault(&s.Landings[i]); reason != "" {
+		if reason := landingFault(s.Host, &s.Landings[i]); reason != "" {
 			return fmt.Sprintf("landing %d: %s", s.Landings[i].ID, reason)
 		}
 	}
 	return ""
 }
 
-func worktreeFault(w *Agent) string {
+func worktreeFault(host string, w *Agent) string {
 	if reason := nameFault(w.Name); reason != "" {
 		return "name: " + reason
 	}
@@ -194,8 +197,8 @@ func worktreeFault(w *Agent) string {
 	if reason := pathFault(w.TranscriptPath); reason != "" {
 		return "transcript_path: " + reason
 	}
-	if w.TurnSession != "" && nameFault(w.TurnSession) != "" {
-		return "turn_session: " + nameFault(w.TurnSession)
+	if w.TurnSession != "" && turnSessionFault(host, w.TurnSession) != "" {
+		return "turn_session: " + turnSessionFault(host, w.TurnSession)
 	}
 	if w.Parent != "" && nameFault(w.Parent) != "" {
 		return "parent: " + nameFault(w.Parent)

@@ -52,8 +52,9 @@ func (p Phase) String() string { return string(p) }
 type Session struct {
 	Version      int       `json:"version"` // filled in by Create and Save
 	Name         string    `json:"session_name"`
-	ID           string    `json:"id,omitempty"` // of this session alone: names are unique for one user only
-	RepoPath     string    `json:"repo_path"`    // main worktree, "" when the repository is bare
+	ID           string    `json:"id,omitempty"`   // of this session alone: names are unique for one user only
+	Host         string    `json:"host,omitempty"` // machine that the session runs on, "" for this one; see FarName
+	RepoPath     string    `json:"repo_path"`      // main worktree, "" when the repository is bare
 	GitCommonDir string    `json:"git_common_dir"`
 	ProjectName  string    `json:"project_name"`
 	CreatedAt    time.Time `json:"created_at"` // UTC
@@ -401,9 +402,9 @@ func (s *Session) DropLanding(id int) {
 	s.Landings = slices.DeleteFunc(s.Landings, func(l Landing) bool { return l.ID == id })
 }
 
-func landingFault(l *Landing) string {
-	if nameFault(l.Agent) != "" || nameFault(l.TurnSession) != "" {
-		return "agent: " + nameFault(l.Agent) + nameFault(l.TurnSession)
+func landingFault(host string, l *Landing) string {
+	if nameFault(l.Agent) != "" || turnSessionFault(host, l.TurnSession) != "" {
+		return "agent: " + nameFault(l.Agent) + turnSessionFault(host, l.TurnSession)
 	}
 	if reason := pathFault(l.Checkout); reason != "" {
 		return "checkout: " + reason

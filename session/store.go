@@ -30,12 +30,10 @@ type Store struct {
 // Load returns the record of a session, nil when there is none. The error is a *CorruptError or a *VersionError when
 // there is one that cannot be used.
 func (st Store) Load(name string) (*Session, error) {
-	path, err := st.path(name)
-	if err != nil {
+	if err := ValidateName("session", name); err != nil {
 		return nil, err
 	}
-	s, _, err := st.load(name, path)
-	return s, err
+	return st.LoadAny(name)
 }
 
 // load is Load that also returns the text of the record, nil when there is none.
@@ -214,11 +212,14 @@ func (st Store) locked(ctx context.Context, name string, do func(path string) er
 }
 
 func (st Store) path(name string) (string, error) {
-	if err := ValidateName("session", name); err != nil {
+	if err := validateRecordName(name); err != nil {
 		return "", err
 	}
 	if st.Dir == "" { // or records would land wherever paw happens to stand
 		return "", fmt.Errorf("session %s: no folder for sessions", name)
+	}
+	if isFar(name) {
+		return filepath.Join(st.Dir, farDir, name+".json"), nil
 	}
 	return filepath.Join(st.Dir, name+".json"), nil
 }

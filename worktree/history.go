@@ -61,8 +61,12 @@ func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, 
 // PastTip is a commit that a branch was at, with the one that it was at before, and what moved it there.
 type PastTip struct{ Was, Commit, Why string }
 
-// PastTips returns the commits in the reflog of a branch, oldest first; none for a branch without a reflog.
+// PastTips returns the commits in the reflog of a branch, oldest first; none for a branch without a reflog, and
+// for "".
 func (r Refs) PastTips(branch string) ([]PastTip, error) {
+	if branch == "" {
+		return nil, nil
+	}
 	log, err := os.ReadFile(filepath.Join(r.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

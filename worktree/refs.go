@@ -196,14 +196,14 @@ func stillLocked(what, file string, err error) error {
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// ListMerged returns the refs matching a pattern of for-each-ref whose commits are a commit or came before it, and are not in another
+// ListMerged returns the refs matching any of some patterns of for-each-ref whose commits are a commit or came before it, and are not in another
 // one, "" for none.
-func (r Refs) ListMerged(ctx context.Context, commit, without, pattern string) ([]string, error) {
+func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
 	if without != "" {
 		args = append(args, "--no-merged="+without)
 	}
-	out, err := r.objects.home().Output(ctx, append(args, pattern)...)
+	out, err := r.objects.home().Output(ctx, append(args, patterns...)...)
 	return strings.Fields(out), err
 }
 

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -110,6 +111,24 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
 	_, err := remotes.objects.home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
 	return err
+}
+
+// FetchRefs brings refs of another repository, as refspecs say, through a program in the place of ssh, which is run with the words behind it. The
+// other side is not trusted: each object is checked, and nothing is fetched from any other place because that side says so.
+func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, name string, refspecs []string) error {
+	t := Terminal{Env: append(slices.Clone(env), "GIT_SSH_COMMAND="+program, "GIT_SSH_VARIANT=ssh")}
+	args := []string{
+		"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "transfer.bundleURI=false", "-c", "fetch.uriProtocols=",
+		"fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=", "--", "ssh://" + name + "/",
+	}
+	_, err := remotes.objects.home().Talk(ctx, t, append(args, refspecs...)...)
+	return err
+}
+
+// Serve lets a fetch read the repository, over standard streams, in a version of git's protocol as GIT_PROTOCOL names it.
+func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader, out io.Writer) error {
+	repo := remotes.objects.home().WithEnv("GIT_PROTOCOL=" + protocol)
+	return repo.Stream(ctx, in, out, "-c", "uploadpack.hideRefs=!refs/paw", "upload-pack", remotes.objects.Repository.CommonDir)
 }
 
 // Push makes a branch of a remote a commit, whatever the branch of that name is here, and pushes nothing else. there is what the

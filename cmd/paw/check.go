@@ -15,6 +15,7 @@ import (
 type checkOptions struct {
 	landing.CheckOptions
 	shell bool
+	here  bool
 }
 
 func newCheck(a *invocation) *cobra.Command {
@@ -38,6 +39,7 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
 	f := cmd.Flags()
 	f.BoolVar(&o.shell, "shell", false, "open your shell there, and run nothing")
 	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
+	f.BoolVar(&o.here, "here", false, "run them on this machine also for HOST:AGENT")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -45,7 +47,12 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
 
 // check is paw check.
 func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) error {
-	agents, command := a.checked(cmd, args)
+	var agents, command []string
+	if a.far != nil {
+		agents, command = a.far.words, a.far.command
+	} else {
+		agents, command = a.checked(cmd, args)
+	}
 	switch {
 	case o.shell && (len(command) > 0 || a.json):
 		return usagef(cmd, "--shell goes with no command, and not with --json")
@@ -54,7 +61,23 @@ func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) er
 	case a.json && len(agents) > 1:
 		return usagef(cmd, "--json is about one agent")
 	}
-	return a.eachAgent(cmd, agents, func(h *app.App, s *session.Session, agent, number string) error {
+	each := a.eachAgent
+	if a.far != nil {
+		each = func(cmd *cobra.Command, _ []string, do func(*app.App, *session.Session, string, string) error) error {
+			h, work, err := a.fetch(cmd, false, true)
+			if err != nil {
+				return err
+			}
+			o.Handed = work.Handed
+			for _, agent := range work.Agents {
+				if err := do(h, work.Session, agent, ""); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return each(cmd, agents, func(h *app.App, s *session.Session, agent, number string) error {
 		h, err := h.ConfiguredFor(s)
 		if err != nil {
 			return err

@@ -23,11 +23,7 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
   paw forecast claude codex --into develop`,
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, args)
-			if err != nil {
-				return err
-			}
-			f, err := landing.Look(cmd.Context(), h, s, agents, into)
+			f, err := a.forecast(cmd, args, into)
 			if err != nil {
 				return err
 			}
@@ -44,6 +40,22 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+// forecast forecasts for agents of this machine, or of a host.
+func (a *invocation) forecast(cmd *cobra.Command, args []string, into string) (*landing.Forecast, error) {
+	if a.far != nil {
+		h, work, err := a.fetch(cmd, true, false)
+		if err != nil {
+			return nil, err
+		}
+		return landing.LookAtHanded(cmd.Context(), h, work.Session, work.Agents, into, work.Handed)
+	}
+	h, s, agents, err := a.agents(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	return landing.Look(cmd.Context(), h, s, agents, into)
 }
 
 // showForecast prints a forecast: a row for each agent, then the order.

@@ -55,7 +55,6 @@ func TestHostFromNothingToATurn(t *testing.T) {
 		says string
 	}{
 		{[]string{"turns", "gpu:nobody"}, 10, "nobody"},
-		{[]string{"land", "gpu:demo", "--dry-run"}, 2, "paw diff gpu:demo | git apply --3way"},
 		{[]string{"path", "gpu:demo"}, 2, "ssh -t gpu-box"},
 		{[]string{"diff", "gpu:demo", "demo"}, 2, "more than one machine"},
 		{[]string{"start", "--on", "gpus", "--cli", "demo"}, 10, "did you mean gpu"},

@@ -73,7 +73,7 @@ func newMachines(t *testing.T, shell string) *machines {
 		name, value, _ := strings.Cut(kv, "=")
 		script += fmt.Sprintf("export %s='%s'\n", name, value)
 	}
-	script += "export PAW_TEST_MAIN=1\nexport PATH='" + path + "'\nexport SHELL=" + shell + "\nunset SSH_ORIGINAL_COMMAND_\ncd \"$HOME\"\n"
+	script += "export PAW_TEST_MAIN=1\nexport PATH='" + path + "'\nexport SHELL=" + shell + "\n[ -e '" + root + "/profile' ] && . '" + root + "/profile'\ncd \"$HOME\"\n"
 	script += "echo 'Welcome to the other machine'\n" // a greeting, as login shells print one
 	script += "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then exec " + shell + " -c \"$SSH_ORIGINAL_COMMAND\"; fi\nexec " + shell + "\n"
 	m.write(login, script, 0o755)

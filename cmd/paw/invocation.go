@@ -29,6 +29,7 @@ type invocation struct {
 	typed          []string                                 // the words behind paw
 	command        string                                   // the last word of the command that runs
 	ran            *cobra.Command                           // that runs
+	far            *farWork                                 // agents of a host that the command works on here, nil for none
 	helpFailed     error                                    // of --help, which returns none
 	forgiven       []string                                 // mistakes in the configuration that stop nothing
 }

@@ -101,10 +101,12 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		return usagef(cmd, "--all takes no agent")
 	case o.State != "" && (o.all || len(args) != 1):
 		return usagef(cmd, "--state is of one agent")
+	case a.far != nil && (o.remove || o.sendBack):
+		return usagef(cmd, "--remove and --send-back are for agents of this machine").Hint("paw send %s:AGENT PROMPT", a.far.host.Name)
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")
 	}
-	h, s, numbers, err := a.landed(cmd, o, args)
+	h, s, numbers, err := a.landed(cmd, &o, args)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		}
 		return nil
 	})
-	if o.sendBack && !o.DryRun {
+	if o.sendBack && !o.DryRun && a.far == nil {
 		a.sendBack(cmd.Context(), h, s, o.Into, outcomes)
 	}
 	pushErr := a.pushLanded(cmd.Context(), push, done, err, o.DryRun)
@@ -233,8 +235,19 @@ func (a *invocation) removeLanded(ctx context.Context, h *app.App, l *landing.La
 }
 
 // landed reads the agents that are to land, with the numbers of turns.
-func (a *invocation) landed(cmd *cobra.Command, o landOptions, args []string) (*app.App, *session.Session, map[string]string, error) {
+func (a *invocation) landed(cmd *cobra.Command, o *landOptions, args []string) (*app.App, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
+	if a.far != nil {
+		h, work, err := a.fetch(cmd, false, !o.DryRun)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, agent := range work.Agents {
+			numbers[agent] = ""
+		}
+		o.Handed = work.Handed
+		return h, work.Session, numbers, nil
+	}
 	if o.all {
 		h, s, err := a.session(cmd)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // listLandings is paw land --list.
 func (a *invocation) listLandings(cmd *cobra.Command) error {
-	h, s, err := a.session(cmd)
+	h, s, err := a.landingSession(cmd)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *invocation) undoLanding(cmd *cobra.Command, args []string, dryRun bool)
 	if err != nil {
 		return err
 	}
-	h, s, err := a.session(cmd)
+	h, s, err := a.landingSession(cmd)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,9 @@ func (a *invocation) landPlan(ctx context.Context, h *app.App, s *session.Sessio
 	for _, command := range l.Checks {
 		lines = append(lines, "check what would land: "+command)
 	}
+	if s.Host != "" {
+		return lines
+	}
 	if outlooks, err := orchestrator.Outlooks(ctx, h, s); err == nil && outlooks[l.Agent] != nil && len(outlooks[l.Agent].Others) > 0 {
 		lines = append(lines, "then it conflicts with the work of "+strings.Join(outlooks[l.Agent].Others, ", "))
 	}
@@ -86,7 +89,7 @@ func (a *invocation) landPlan(ctx context.Context, h *app.App, s *session.Sessio
 
 // filesThatLand are the files that a landing changes, with how much of each, where that is what paw diff shows; else their paths.
 func (a *invocation) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
-	if l.Turn == 0 && l.Target == s.Target {
+	if l.Turn == 0 && l.Target == s.Target && s.Host == "" {
 		if compared, err := orchestrator.Compare(ctx, h, s, l.Agent, orchestrator.DiffOptions{Reads: true}); err == nil {
 			defer compared.Close()
 			var stat bytes.Buffer

@@ -89,6 +89,7 @@ var allCommands = []command{
 	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"env", newEnv}, {"blame", newBlame}, {"setup", newSetup}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
 	{"__agent", listed("__agent SESSION AGENT GENERATION FILE")}, {"hook", listed("hook CLI EVENT")}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
 	{"__notify", newNotify}, {"__pump", newPump}, {"__tick", newTick}, {"__restore", newRestore}, {"demo-agent", listed("demo-agent")},
+	{"__state", newState}, {"__origin", newOrigin}, {orchestrator.FetchCommand, newFetching}, {"__upload", newUpload},
 }
 
 // commandsFor are the commands that newRoot makes for the first word of a command line.

@@ -30,11 +30,9 @@ var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review"}
 
 // hereOnly are commands that mean this machine, with what a host's agent takes instead.
 var hereOnly = map[string]string{
-	"path":     "ssh -t %[1]s",
-	"update":   "paw sh %[2]s git pull",
-	"land":     "paw diff %[2]s | git apply --3way",
-	"pr":       "paw sh %[2]s git push",
-	"forecast": "paw diff %[2]s | git apply --check",
+	"path":   "ssh -t %[1]s",
+	"update": "paw sh %[2]s git pull",
+	"pr":     "paw sh %[2]s git push",
 }
 
 // launching are the commands that start CLIs, which need the environment of a login.
@@ -46,6 +44,9 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 		on := ""
 		if flag := cmd.Flags().Lookup("on"); flag != nil && (cmd.Name() == "start" || cmd.Name() == "add") {
 			on = flag.Value.String()
+		}
+		if from := cmd.Flag("from"); on == "" && cmd.Name() == "add" && strings.Contains(from.Value.String(), ":") {
+			return a.addFromHost(from.Value, func() error { return next(cmd, args) })
 		}
 		if on == "" && !slices.ContainsFunc(namesIn(cmd, args), func(word string) bool { return strings.Contains(word, ":") }) {
 			return next(cmd, args)
@@ -59,6 +60,10 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 			return err
 		}
 		if host == "" {
+			return next(cmd, args)
+		}
+		if on == "" && fetching(cmd) {
+			a.far = &farWork{host: hosts.Host{Name: host, Host: h.Config.Hosts[host]}, words: agentsAt(host, args, places), command: args[len(places):]}
 			return next(cmd, args)
 		}
 		return a.runThere(cmd, h, hosts.Host{Name: host, Host: h.Config.Hosts[host]}, a.wordsFor(host, on, args, places))
@@ -81,6 +86,11 @@ func (a *invocation) hostMeant(cmd *cobra.Command, h *app.App, args []string, on
 			return "", nil, unknownHost(h, on)
 		}
 		return on, nil, nil
+	}
+	if last := len(names) - 1; cmd.Name() == "check" && last > 0 {
+		if name, _, _ := strings.Cut(names[last], ":"); h.Config.Hosts[name].SSH == "" { // its command
+			names = names[:last]
+		}
 	}
 	machines := map[string]bool{}
 	for i, word := range names {
@@ -129,14 +139,27 @@ func (a *invocation) wordsFor(host, on string, args []string, places []int) []st
 			if word != args[places[at]] {
 				break
 			}
-			parts := strings.Split(word, ",")
-			for k := range parts {
-				parts[k] = strings.TrimPrefix(parts[k], host+":")
-			}
-			word = strings.Join(parts, ",")
+			word = unprefixed(host, word)
 			at++
 		}
 		words = append(words, word)
+	}
+	return words
+}
+
+// unprefixed is a word, or words between commas, without HOST:.
+func unprefixed(host, word string) string {
+	parts := strings.Split(word, ",")
+	for k := range parts {
+		parts[k] = strings.TrimPrefix(parts[k], host+":")
+	}
+	return strings.Join(parts, ",")
+}
+
+// agentsAt returns the agents that the words at some places name, as the host knows them.
+func agentsAt(host string, args []string, places []int) (words []string) {
+	for _, i := range places {
+		words = append(words, unprefixed(host, args[i]))
 	}
 	return words
 }

@@ -266,15 +266,19 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if len(o.CLIs) == 0 {
 				return usagef(cmd, "which CLIs? pass --cli")
 			}
-			if moreThanOne(from != "", o.Base != "", o.pull != "", o.WithChanges) {
+			if moreThanOne(from != "" || a.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
 				return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
 			}
 			if err := a.firstPrompt(cmd.Context(), h, s.RepoPath, &o); err != nil {
 				return err
 			}
+			origin, err := a.fetchOrigin(cmd, h, s)
+			if err != nil {
+				return err
+			}
 			done := a.busy(h, "starting")
 			started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
-				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
+				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 				WithChanges: o.WithChanges,
 			})
 			done()

@@ -56,7 +56,7 @@ func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func()
 
 // takenPorts are the blocks in the records of this home.
 func (h *App) takenPorts() ([]session.Ports, error) {
-	sessions, _, err := h.Store.List()
+	sessions, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,12 @@ func (h *App) Load(name string) (*session.Session, error) {
 	if err := session.ValidateName("session", name); err != nil {
 		return nil, errs.New(errs.Usage, "%w", err)
 	}
-	s, err := h.Store.Load(name)
+	return h.LoadAny(name)
+}
+
+// LoadAny is Load that also knows the sessions of other machines of which something has landed here.
+func (h *App) LoadAny(name string) (*session.Session, error) {
+	s, err := h.Store.LoadAny(name)
 	if err != nil {
 		return nil, h.RecordError(name, err)
 	}

@@ -25,6 +25,8 @@ type Refusal struct {
 	Host string
 	Code int
 	Said string
+
+	Hints []string // where it printed an object
 }
 
 func (e *Refusal) Error() string { return e.Host + ": " + e.Said }
@@ -46,25 +48,30 @@ func (c Client) Read(ctx context.Context, h Host, dir string, args ...string) ([
 	case err != nil:
 		return nil, err
 	case code != 0:
-		return nil, &Refusal{Host: h.Name, Code: code, Said: refusalOf(said.String())}
+		words, hints := refusalOf(said.String())
+		return nil, &Refusal{Host: h.Name, Code: code, Said: words, Hints: hints}
 	}
 	return out.Bytes(), nil
 }
 
-// refusalOf is what the paw over there says is wrong, without its own "paw: error:".
-func refusalOf(said string) string {
+// refusalOf is what the paw over there says is wrong, without its own "paw: error:", and what it says can be done.
+func refusalOf(said string) (words string, hints []string) {
 	var object struct {
-		Error string `json:"error"`
+		Error string   `json:"error"`
+		Hints []string `json:"hints"`
 	}
 	if json.Unmarshal([]byte(said), &object) == nil && object.Error != "" {
-		return display.Words(object.Error)
+		for _, hint := range object.Hints {
+			hints = append(hints, display.OneLine(hint))
+		}
+		return display.Words(object.Error), hints
 	}
 	for line := range strings.Lines(said) {
 		if words, ok := strings.CutPrefix(line, "paw: error: "); ok {
-			return display.Words(words)
+			return display.Words(words), nil
 		}
 	}
-	return lastLine(said)
+	return lastLine(said), nil
 }
 
 // errLong reports an answer that is longer than any that paw gives.

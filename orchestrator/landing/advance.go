@@ -81,7 +81,7 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 	ctx = context.WithoutCancel(ctx)
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
-		return errs.New(errs.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
+		return errs.New(errs.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("%s", recoverLine(v.session))
 	}
 	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
 	if err := v.forget(ctx, l); err != nil {
@@ -130,7 +130,7 @@ func (v mover) settled(ctx context.Context, l *session.Landing, phase session.La
 	l.Phase = phase
 	v.home.Step("land." + string(phase))
 	if err != nil {
-		return errs.WithHints(err, "paw recover "+v.session)
+		return errs.WithHints(err, recoverLine(v.session))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ const CheckName = "_check"
 
 // checkPlan is the worktree of a session in which checks run.
 func checkPlan(s *session.Session, path string) worktree.Plan {
-	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.Name, CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
+	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.PlaceName(), CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
 }
 
 // CheckAgent is the place where the checks of a session run, in the words of agents.
@@ -74,7 +74,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 			release()
 		}
 	}()
-	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, CheckName); err != nil {
+	if path, err = h.Config.WorktreePath(s.RepoPath, s.PlaceName(), CheckName); err != nil {
 		return "", nil, errs.New(errs.Usage, "%w", err)
 	}
 	if err := c.giveOwn(ctx, path); err != nil {
@@ -86,7 +86,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 		return "", nil, app.Conflict(err)
 	}
 	endChecks(ctx, h, c.m, path)
-	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
+	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))

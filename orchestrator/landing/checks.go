@@ -107,7 +107,7 @@ func (c *checker) file(tree, command, kind string) string {
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
 }
 
-func (c *checker) stateDir() string { return c.home.StateDir(c.session.Name, CheckName) }
+func (c *checker) stateDir() string { return c.home.StateDir(c.session.PlaceName(), CheckName) }
 
 // createLog makes a log in the state folder of the checks, empty.
 func (c *checker) createLog(path string) (*os.File, error) {
@@ -172,6 +172,7 @@ type CheckOptions struct {
 	Turn     string
 	Commands []string // instead of those of the configuration
 	Fresh    bool
+	Handed   map[string]Handed // the states of the agents of another machine, by name
 }
 
 // Checked is what paw check did.
@@ -227,6 +228,7 @@ func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName s
 	if err != nil {
 		return nil, nil, err
 	}
+	w.handed = o.Handed
 	src, err := w.lookAtSource(ctx, o.Turn, "check")
 	return &checker{work: w, fresh: o.Fresh}, src, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"paw/config/display"
 	"paw/orchestrator/errs"
@@ -292,5 +293,9 @@ func (c *composer) along(ctx context.Context, tree string) (string, error) {
 	if files == 0 || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Name, errs.Counted(files, "file")), nil
+	name := from.Agent
+	if !strings.Contains(name, ":") { // of this session
+		name = c.session.Name + "/" + name
+	}
+	return fmt.Sprintf("work of %s that %s began with: %s", name, c.agent.Name, errs.Counted(files, "file")), nil
 }

@@ -143,7 +143,7 @@ const landingOf = "landing of "
 
 // unfinishedIn are the sessions of a repository with landings that were cut short.
 func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
-	all, _, err := h.Store.List()
+	all, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (v mover) finishFiles(ctx context.Context, l *session.Landing) (note string
 	ended, err := v.m.Moves().EndMove(ctx, *at)
 	var locked *worktree.IndexLockedError
 	if errors.As(err, &locked) {
-		return "", app.IndexLocked(locked, l.Target+" in "+l.Checkout, "paw recover "+v.session)
+		return "", app.IndexLocked(locked, l.Target+" in "+l.Checkout, recoverLine(v.session))
 	}
 	if err != nil || ended == nil || ended.Note == "" {
 		return "", err

@@ -36,6 +36,11 @@ func (f *Forecast) Collides() bool {
 // Look forecasts for the agents named, or for all of a session, as of the ends of their last turns and what they have
 // committed since. One git process does all the merges.
 func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string) (*Forecast, error) {
+	return LookAtHanded(ctx, h, s, names, into, nil)
+}
+
+// LookAtHanded is Look for a session whose agents another machine has handed over.
+func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
@@ -64,13 +69,13 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 				unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
 				continue
 			}
-			agents = append(agents, work{h, m, s, w})
+			agents = append(agents, work{h, m, s, w, handed})
 		}
 	}
 	if len(agents)+len(unknown) == 0 {
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
-	branch, err := work{h, m, s, &s.Agents[0]}.branchFor(into)
+	branch, err := work{home: h, m: m, session: s, agent: &s.Agents[0]}.branchFor(into)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +105,9 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 
 // cutShort is the command that was killed while it moved the files of an agent, "" for none.
 func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (string, error) {
+	if s.Host != "" {
+		return "", nil
+	}
 	err := observe.RefuseHalfMoved(ctx, h, s, w.Name)
 	var refused *errs.Error
 	if errors.As(err, &refused) && refused.Kind == errs.Refused {

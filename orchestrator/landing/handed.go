@@ -24,7 +24,7 @@ func originOf(s *session.Session, from *session.Origin) (*session.Origin, string
 	if w := s.Agent(from.Agent); w != nil {
 		return from, w.TurnSession
 	}
-	return from, s.Name + "_" + from.Agent
+	return from, s.TurnSessionOf(from.Agent)
 }
 
 // began is the origin of an agent that is not in the record any more, nil where it began at a commit or nobody knows.

@@ -425,5 +425,8 @@ func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) 
 
 // unrelated refuses a state that has nothing in common with a branch.
 func (a *asker) unrelated() error {
+	if a.session.Host != "" {
+		return notAClone(a.name(), a.t)
+	}
 	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.agent.Branch))
 }

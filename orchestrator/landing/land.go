@@ -28,7 +28,8 @@ type Options struct {
 
 	Checks  []string // instead of those of the configuration
 	NoCheck bool
-	Fresh   bool // run checks also on what has passed them before
+	Handed  map[string]Handed // the states of the agents of another machine, by name
+	Fresh   bool              // run checks also on what has passed them before
 }
 
 // Landed is what a landing did, or with a dry run would do.
@@ -58,6 +59,7 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if o.As = cmp.Or(o.As, Squash); !slices.Contains(Forms, o.As) {
 		return nil, errs.New(errs.Usage, "--as %s: it takes squash, commits or merge", o.As)
 	}
+	w.handed = o.Handed
 	branch, err := w.branchFor(o.Into)
 	if err != nil {
 		return nil, err
@@ -74,8 +76,10 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		}
 		defer drop()
 	} else {
-		turns.CloseDead(ctx, h, s, agentName)
-		l.version = w.cliVersion(ctx)
+		if s.Host == "" {
+			turns.CloseDead(ctx, h, s, agentName)
+			l.version = w.cliVersion(ctx)
+		}
 	}
 	landed, err := l.run(ctx)
 	if err != nil {
@@ -157,7 +161,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return nil, err
 	}
 	defer v.right.Release()
-	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
+	if l.session, err = l.home.LoadAny(l.session.Name); err != nil { // with what landed meanwhile
 		return nil, err
 	}
 	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {
@@ -193,6 +197,9 @@ func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) er
 // see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
 // shown once more.
 func (l *landing) see(ctx context.Context) func(*session.Agent) {
+	if l.session.Host != "" { // what was seen of it, that machine says
+		return nil
+	}
 	look := turns.State{Commit: l.composer.source.state, Finished: l.composer.source.finished}
 	if number := l.composer.source.turn; number > 0 {
 		look.Finished = turns.FinishedUpTo(l.composer.source.turns, number)

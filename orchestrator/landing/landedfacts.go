@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +19,8 @@ type looker struct {
 	dir  string            // whose attributes count when files are merged
 	refs map[string]string // of landings
 
-	facts []landingFacts
+	facts    []landingFacts
+	patterns []string // of these refs
 }
 
 // lookAtLanded gathers all landings of a branch, of whichever session and agent, and decides how each stands to the tip. What the
@@ -26,8 +28,17 @@ type looker struct {
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
 	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}, files: turnSessions}, m: m, dir: t.place(m)}
 	l.lookAtRecords(sessions)
-	if l.refs, err = m.Refs().Matching(ctx, strings.TrimSuffix(turn.LandedPattern, "after")+"*"); err != nil {
-		return nil, err
+	l.patterns = []string{turn.LandedPattern}
+	if slices.ContainsFunc(sessions, func(s *session.Session) bool { return s.Host != "" }) {
+		l.patterns = append(l.patterns, turn.FarLandedPattern)
+	}
+	l.refs = map[string]string{}
+	for _, pattern := range l.patterns {
+		found, err := m.Refs().Matching(ctx, strings.TrimSuffix(pattern, "after")+"*")
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(l.refs, found)
 	}
 	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l.ledger, err
@@ -100,7 +111,7 @@ func (l *looker) onlyWhole() {
 
 // siblings are the sessions of a repository: the given one as it is, the others as they are recorded.
 func siblings(h *app.App, s *session.Session) ([]*session.Session, error) {
-	sessions, _, err := h.Store.List()
+	sessions, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +173,7 @@ func lastTurn(landings []session.Landing, last int) int {
 
 // lookAtHistory says of each landing whether the history of the tip has it, and adds those that only refs tell of.
 func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) ([]landingFacts, error) {
-	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", turn.LandedPattern)
+	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
 	if err != nil {
 		return nil, err
 	}

@@ -258,7 +258,10 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 func (a *asker) cannotTell(what string, paths []string) error {
 	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
 		a.name(), what, a.t.branch, few(paths, namedPaths))
-	switch last, undone := a.agent.LastShift(); {
+	last, undone := a.agent.LastShift()
+	switch {
+	case a.session.Host != "":
+		refused = refused.Hint("paw sh %s git pull", a.name())
 	case last != nil && last.Kind == session.ShiftUpdate && !undone: // it is mixed since then, most likely
 		refused = refused.Hint("paw rewind %s --undo --session %s", a.agent.Name, a.session.Name)
 	case a.t.branch == a.session.Target:

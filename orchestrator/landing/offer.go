@@ -97,7 +97,7 @@ func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent st
 
 // keepOffer writes down what is offered: refs first, so that the record names nothing that could go.
 func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
-	rec, err := v.home.Load(v.session)
+	rec, err := v.home.LoadAny(v.session)
 	if err != nil {
 		return err
 	}

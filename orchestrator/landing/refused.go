@@ -2,6 +2,7 @@ package landing
 
 import (
 	"errors"
+	"strings"
 
 	"paw/orchestrator/errs"
 	"paw/worktree"
@@ -10,6 +11,8 @@ import (
 // notComposed adds to an error of git that made no commit or no merge what helps.
 func (l *landing) notComposed(err error, t target) error {
 	switch {
+	case errors.Is(err, worktree.ErrUnrelated) && l.session.Host != "":
+		return notAClone(l.name(), t)
 	case errors.Is(err, worktree.ErrUnrelated):
 		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", l.name(), l.agent.Branch, t.branch).
 			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(l.m)), l.composer.source.state)
@@ -40,4 +43,10 @@ func (l *landing) notMoved(err error, t target) error {
 	}
 	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
 		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), l.composer.source.state)
+}
+
+// notAClone refuses work of another machine that has no commit in common with a branch.
+func notAClone(name string, t target) error {
+	host, _, _ := strings.Cut(name, ":")
+	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, t.branch).Hint("paw host doctor %s", host)
 }

@@ -33,6 +33,9 @@ type source struct {
 // lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
 // whatever the agent does meanwhile. What cannot be taken exactly is refused, with a hint at a turn that command could take.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
+	if w.session.Host != "" {
+		return w.handedSource(command)
+	}
 	if err := observe.RefuseUnfinished(w.session, w.agent); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ type known struct {
 // newestStates returns the newest known states of agents: the snapshot at the end of the last turn or of an update after it
 // or, when the branch has gone on since, the branch.
 func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
+	if len(agents) > 0 && agents[0].session.Host != "" {
+		return handedStates(agents)
+	}
 	var prefixes, branches []string
 	for _, w := range agents {
 		prefixes = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/", turn.UpdatedPrefix(w.agent.TurnSession))
@@ -56,6 +59,18 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 			return nil, errs.New(errs.Failed, "%s: its branch %s is gone", w.agent.Name, w.agent.Branch).Hint("git branch %s %s", errs.Quote(w.agent.Branch), w.agent.BaseCommit)
 		}
 		all = append(all, one)
+	}
+	return all, nil
+}
+
+// handedStates are the states that another machine has handed over.
+func handedStates(agents []work) (all []known, err error) {
+	for _, w := range agents {
+		one := w.handed[w.agent.Name]
+		if one.Err != nil {
+			return nil, one.Err
+		}
+		all = append(all, known{commit: one.State, turn: one.Turn, whole: one.Whole})
 	}
 	return all, nil
 }

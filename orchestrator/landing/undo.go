@@ -32,7 +32,7 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 		return nil, err
 	}
 	defer v.right.Release()
-	if s, err = h.Load(s.Name); err != nil {
+	if s, err = h.LoadAny(s.Name); err != nil {
 		return nil, err
 	}
 	l, at, err := undoable(ctx, h, m, s, id)
@@ -64,7 +64,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	case err == nil:
 		return v.settled(ctx, l, session.LandingUndone, nil)
 	case errors.As(err, &half):
-		return errs.New(errs.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
+		return errs.New(errs.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("%s", recoverLine(v.session))
 	case errors.Is(err, worktree.ErrBranchMoved):
 		err = errs.New(errs.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
@@ -94,7 +94,7 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
-		return nil, errs.New(errs.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("paw recover %s", s.Name)
+		return nil, errs.New(errs.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("%s", recoverLine(s.Name))
 	}
 	var one *Stand
 	for i := range all {

@@ -16,6 +16,7 @@ type work struct {
 	m       worktree.Manager
 	session *session.Session
 	agent   *session.Agent
+	handed  map[string]Handed // nil for agents of this machine
 }
 
 // workOf finds an agent, and the repository of its session.

@@ -129,7 +129,7 @@ func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session
 
 // keepsOrigin reports whether an agent has a ref of its own for what it starts from.
 func keepsOrigin(w *session.Agent) bool {
-	return w.From != nil && w.From.Snapshot != "" && (w.Parent != "" || w.From.Agent == "")
+	return w.From != nil && w.From.Snapshot != "" && (w.Parent != "" || w.From.Agent == "" || strings.Contains(w.From.Agent, ":"))
 }
 
 // handedOver names what an agent starts from.

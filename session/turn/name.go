@@ -77,6 +77,9 @@ func HeadRef(turnSession string, n int) string {
 // of the work of another.
 func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
 
+// HandedRef returns the ref of the state that was handed to another machine last.
+func HandedRef(turnSession string) string { return RefPrefix(turnSession) + "handed" }
+
 // SeenRef returns the ref of the state of a worktree that the user looked at last.
 func SeenRef(turnSession string) string { return RefPrefix(turnSession) + "seen" }
 
@@ -85,6 +88,9 @@ func LandedPrefix(turnSession string) string { return RefPrefix(turnSession) + "
 
 // LandedPattern matches, for git, the refs of what targets have become by landings.
 const LandedPattern = HiddenPrefix + "*/landed/*/after"
+
+// FarLandedPattern is LandedPattern for work of other machines, whose turn sessions are named @HOST/NAME.
+const FarLandedPattern = HiddenPrefix + "*/*/landed/*/after"
 
 // LandedRef returns the ref of one side of landing k: "before" and "after" are commits of the target, "state" is what landed, "handed"
 // what the target had with files that were not committed there and that landed as the agent got them.
@@ -95,6 +101,9 @@ func LandedRef(turnSession string, k int, side string) string {
 // ParseLanded takes the ref of a landing apart.
 func ParseLanded(ref string) (turnSession string, k int, side string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(ref, HiddenPrefix), "/")
+	if len(parts) == 5 && strings.HasPrefix(parts[0], "@") { // of another machine
+		parts = append([]string{parts[0] + "/" + parts[1]}, parts[2:]...)
+	}
 	if len(parts) != 4 || parts[1] != "landed" || !strings.HasPrefix(ref, HiddenPrefix) {
 		return "", 0, "", false
 	}

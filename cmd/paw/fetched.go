@@ -1,0 +1,207 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/startplan"
+	"paw/session"
+)
+
+// farWork are agents of a host whose work a command here is about.
+type farWork struct {
+	host    hosts.Host
+	words   []string // AGENT or AGENT@N, as the host knows them
+	command []string // behind them
+}
+
+// fetching reports whether a command works here on what agents of a host have done.
+func fetching(cmd *cobra.Command) bool {
+	switch cmd.Name() {
+	case "land", "forecast":
+		return true
+	case "check":
+		here, _ := cmd.Flags().GetBool("here")
+		return here
+	}
+	return false
+}
+
+// reachFar reaches the host whose agents a command here is about, in the checkout that goes with the one at root here.
+func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orchestrator.Far, error) {
+	host := a.far.host
+	if root == "" {
+		return nil, errs.New(errs.Refused, "%s: into which repository? this is none", host.Name).Hint("cd CHECKOUT")
+	}
+	client, err := sshClient(h)
+	if err != nil {
+		return nil, err
+	}
+	dir, there := hosts.There(host.Repos, root)
+	if !there {
+		if dir, err = a.folderThere(cmd, h, host); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.reach(cmd.Context(), client, host); err != nil {
+		return nil, a.endedThere(0, err)
+	}
+	return &orchestrator.Far{Client: client, Host: host, Dir: dir, Words: a.far.words, Again: "paw " + strings.Join(a.typed, " ")}, nil
+}
+
+// fetch brings the work of a host's agents here.
+func (a *invocation) fetch(cmd *cobra.Command, newest, keep bool) (*app.App, *orchestrator.Fetched, error) {
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, err
+	}
+	far, err := a.reachFar(cmd, h, h.Root())
+	if err != nil {
+		return nil, nil, err
+	}
+	work, err := far.States(cmd.Context(), h, newest, keep)
+	return h, work, err
+}
+
+// addFromHost is paw add --from HOST:AGENT: the new agent is one of this machine.
+func (a *invocation) addFromHost(from pflag.Value, add func() error) error {
+	h, err := a.untold()
+	if err != nil {
+		return err
+	}
+	name, word, _ := strings.Cut(from.String(), ":")
+	host, known := h.Config.Hosts[name]
+	if !known {
+		return unknownHost(h, name)
+	}
+	a.far = &farWork{host: hosts.Host{Name: name, Host: host}, words: []string{word}}
+	if err := from.Set(""); err != nil {
+		return err
+	}
+	return add()
+}
+
+// fetchOrigin brings here what agents of a session start from, nil where that is no agent of a host.
+func (a *invocation) fetchOrigin(cmd *cobra.Command, h *app.App, s *session.Session) (*startplan.Origin, error) {
+	if a.far == nil {
+		return nil, nil
+	}
+	far, err := a.reachFar(cmd, h, s.RepoPath)
+	if err != nil {
+		return nil, err
+	}
+	return far.Origin(cmd.Context(), h, s)
+}
+
+func newFetching(a *invocation) *cobra.Command {
+	use := orchestrator.FetchCommand + " HOST DIR"
+	return &cobra.Command{Use: use, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
+		h, err := a.hookPaw()
+		if err != nil {
+			return err
+		}
+		known, there := h.Config.Hosts[args[0]]
+		if !there {
+			return unknownHost(h, args[0])
+		}
+		client, err := sshClient(h)
+		if err != nil {
+			return err
+		}
+		return client.Fetch(cmd.Context(), hosts.Host{Name: args[0], Host: known}, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, a.stdout, a.stderr)
+	}}
+}
+
+// newUpload is the other end of newFetching.
+func newUpload(a *invocation) *cobra.Command {
+	return &cobra.Command{Use: "__upload PROTOCOL", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		h, err := a.hookPaw()
+		if err != nil {
+			return err
+		}
+		return orchestrator.Upload(cmd.Context(), h, args[0], a.stdin, a.stdout)
+	}}
+}
+
+// newState keeps the states of agents for another machine, and says which.
+func newState(a *invocation) *cobra.Command {
+	var newest bool
+	cmd := &cobra.Command{Use: "__state AGENT[@N]...", Hidden: true, Args: cobra.MinimumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		h, s, agents, numbers, err := a.agentsAndTurns(cmd, args)
+		if err != nil {
+			return err
+		}
+		if h, err = h.ConfiguredFor(s); err != nil {
+			return err
+		}
+		var wanted []landing.Wanted
+		for i, agent := range agents {
+			if slices.Contains(agents[:i], agent) {
+				return usagef(cmd, "%s: is there twice", agent)
+			}
+			wanted = append(wanted, landing.Wanted{Agent: agent, Turn: numbers[i]})
+		}
+		parcel, err := landing.Pack(cmd.Context(), h, s, wanted, newest)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(parcel)
+	}}
+	cmd.Flags().BoolVar(&newest, "newest", false, "the states that a forecast is about")
+	a.addJSON(cmd)
+	a.addSession(cmd)
+	return cmd
+}
+
+// newOrigin keeps the end of a turn for agents of another machine that start from it.
+func newOrigin(a *invocation) *cobra.Command {
+	cmd := &cobra.Command{Use: "__origin AGENT[@N]", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		h, s, from, err := a.originSession(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		packed, err := startplan.PackOrigin(cmd.Context(), h, s, from)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(packed)
+	}}
+	a.addJSON(cmd)
+	a.addSession(cmd)
+	return cmd
+}
+
+// landingSession finds the session whose landings a command is about: one of this machine, or by HOST:SESSION, or where there is no other one
+// of a host of which something has landed here.
+func (a *invocation) landingSession(cmd *cobra.Command) (*app.App, *session.Session, error) {
+	name := cmd.Flag("session").Value.String()
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.Contains(name, ":") {
+		s, err := h.Store.LoadAny(name)
+		if err == nil && s == nil {
+			err = errs.New(errs.NotFound, "%s: nothing of it has landed here", name).Hint("paw land --list")
+		}
+		return h, s, h.RecordError(name, err)
+	}
+	_, s, err := a.session(cmd)
+	var none *errs.Error
+	if name != "" || !errors.As(err, &none) || none.Kind != errs.NotFound {
+		return h, s, err
+	}
+	if far := landing.FarSessions(h); len(far) == 1 {
+		return h, far[0], nil
+	}
+	return h, nil, err
+}

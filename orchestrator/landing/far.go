@@ -1,0 +1,259 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/config/display"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// The bounds of what another machine may say of an agent.
+const (
+	mostTurns  = 100_000
+	mostShifts = 10_000
+)
+
+// fault says what in a parcel no paw writes, "" for nothing.
+func (p *Parcel) fault() string {
+	if p.Version < 1 || session.ValidateName("session", p.Session.Name) != nil {
+		return "no session"
+	}
+	names := map[string]bool{}
+	for i := range p.Session.Agents {
+		w := &p.Session.Agents[i]
+		if reason := agentFault(p.Session.Name, w); reason != "" || names[w.Name] {
+			return fmt.Sprintf("agent %d: %s", i+1, reason)
+		}
+		names[w.Name] = true
+	}
+	for i := range p.States {
+		one := &p.States[i]
+		switch {
+		case !names[one.Agent]:
+			return fmt.Sprintf("state %d: of no agent", i+1)
+		case one.Error != "":
+			continue
+		case !isCommit(one.State) || one.Head != "" && !isCommit(one.Head) || one.Turn < 0 || one.Turn > mostTurns || len(one.Turns) > mostTurns:
+			return fmt.Sprintf("state %d: no commit", i+1)
+		}
+		for _, t := range one.Turns {
+			if t.Number < 1 || t.Number > mostTurns || t.After != "" && !isCommit(t.After) {
+				return fmt.Sprintf("state %d: turn %d", i+1, t.Number)
+			}
+		}
+	}
+	return ""
+}
+
+func agentFault(sessionName string, w *session.Agent) string {
+	switch {
+	case session.ValidTurnSession(sessionName, w.Name) != nil || session.ValidateName("turn session", w.TurnSession) != nil:
+		return "its name"
+	case w.TurnHighWater < 0 || w.TurnHighWater > mostTurns || len(w.Shifts) > mostShifts:
+		return "its turns"
+	case w.BaseCommit != "" && !isCommit(w.BaseCommit):
+		return "its base"
+	case w.From != nil && (w.From.Agent != "" && session.ValidateName("agent", w.From.Agent) != nil || w.From.Turn < 0 || w.From.Turn > mostTurns || w.From.Snapshot != "" && !isCommit(w.From.Snapshot)):
+		return "its origin"
+	}
+	for _, shift := range w.Shifts {
+		if shift.To < 0 || shift.To > mostTurns || shift.Last < 0 || shift.Last > mostTurns {
+			return "its rewinds"
+		}
+	}
+	return ""
+}
+
+// isCommit reports whether a text is the id of an object.
+func isCommit(text string) bool {
+	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// Refspecs are what a fetch brings of a parcel: the states, and those that led to them. Nothing is written but below the host's name.
+func (p *Parcel) Refspecs(host string) []string {
+	var specs []string
+	for i := range p.Session.Agents {
+		w := &p.Session.Agents[i]
+		from, to := turn.RefPrefix(w.TurnSession), turn.RefPrefix(session.FarTurnSession(host, w.TurnSession))
+		for _, kind := range []string{"turn/*", "head/*", "start/*", "updated/*"} {
+			specs = append(specs, "+"+from+kind+":"+to+kind)
+		}
+		if slices.ContainsFunc(p.States, func(one parcelState) bool { return one.Agent == w.Name && one.Error == "" }) {
+			specs = append(specs, "+"+from+"handed:"+to+"handed")
+		}
+	}
+	return specs
+}
+
+// Fetched reports whether what was fetched from a host is what its parcel says.
+func (p *Parcel) Fetched(ctx context.Context, m worktree.Manager, host string) (bool, error) {
+	for _, one := range p.States {
+		if one.Error != "" {
+			continue
+		}
+		ref := turn.HandedRef(session.FarTurnSession(host, p.Session.Agent(one.Agent).TurnSession))
+		refs, err := m.Refs().List(ctx, ref)
+		if err != nil || refs[ref] != one.State {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Agents are those whose states are in a parcel, or the reasons why they are not.
+func (p *Parcel) Agents() (names []string) {
+	for _, one := range p.States {
+		names = append(names, one.Agent)
+	}
+	return names
+}
+
+// Handed returns the states of a parcel, by agent. What keeps one from being taken is worded for here: ssh is the name of the host for ssh.
+func (p *Parcel) Handed(ctx context.Context, m worktree.Manager, host, ssh string) (map[string]Handed, error) {
+	all := map[string]Handed{}
+	for _, one := range p.States {
+		if one.Error != "" {
+			e := errs.New(errs.Kind(one.ExitCode), "%s:%s", host, display.Words(one.Error))
+			if e.Kind <= 0 || e.Kind > errs.Missing {
+				e.Kind = errs.Failed
+			}
+			for _, hint := range one.Hints {
+				e = e.Hint("%s", hintFor(display.OneLine(hint), host, p.Session.Name, ssh))
+			}
+			all[one.Agent] = Handed{Err: e}
+			continue
+		}
+		handed := Handed{State: one.State, Head: one.Head, Turn: one.Turn, Whole: one.Whole}
+		if handed.Head == "" || handed.Head != handed.State && !m.Objects().Has(ctx, handed.Head) {
+			head, err := m.Objects().SnapshotHead(ctx, handed.State)
+			if err != nil {
+				return nil, err
+			}
+			handed.Head = head
+		}
+		for _, t := range one.Turns {
+			handed.Turns = append(handed.Turns, turns.Turn{After: t.After, Record: turn.Record{
+				Number: t.Number, Type: turn.Type(t.Type), State: turn.State(t.State), Prompt: turn.Prompt(t.Prompt), Outcome: t.Outcome, Reason: turn.Reason(t.Reason),
+			}})
+		}
+		all[one.Agent] = handed
+	}
+	return all, nil
+}
+
+// hintFor makes a command of a host one that works when pasted here.
+func hintFor(hint, host, sessionName, ssh string) string {
+	if strings.HasPrefix(hint, "paw ") {
+		return strings.ReplaceAll(hint, " "+sessionName+"/", " "+host+":"+sessionName+"/")
+	}
+	return "ssh -t " + errs.Quote(ssh) + " " + errs.Quote(hint)
+}
+
+// Far returns the record of the session of a parcel, as it is here: its agents as the host has them, and what has landed of them. target is the
+// branch that work lands on. With keep the record is saved.
+func (p *Parcel) Far(ctx context.Context, h *app.App, m worktree.Manager, host, target string, keep bool) (*session.Session, error) {
+	now := &session.Session{
+		Version: session.Version, Name: session.FarName(host, p.Session.Name), Host: host, RepoPath: m.Repository.Path, GitCommonDir: m.Repository.CommonDir,
+		ProjectName: filepath.Base(app.RootIn(m.Repository)), CreatedAt: p.Session.CreatedAt, Status: session.StatusActive, Target: target,
+	}
+	for i := range p.Session.Agents {
+		now.Agents = append(now.Agents, p.agent(ctx, m, host, &p.Session.Agents[i]))
+	}
+	old, err := h.Store.LoadAny(now.Name)
+	if err != nil {
+		return nil, h.RecordError(now.Name, err)
+	}
+	if old != nil && old.GitCommonDir != now.GitCommonDir && len(old.Landings) > 0 && !app.Gone(old) {
+		return nil, errs.New(errs.Refused, "%s: lands in %s, another repository", now.Name, old.RepoPath).Hint("cd %s", errs.Quote(old.RepoPath))
+	}
+	switch {
+	case !keep && old != nil:
+		return now, grownInto(now, old)
+	case !keep:
+		return now, nil
+	case old == nil:
+		return now, h.RecordError(now.Name, h.Store.Create(ctx, now, nil))
+	}
+	return h.Update(ctx, now.Name, func(rec *session.Session) error {
+		err := grownInto(now, rec)
+		*rec = *now
+		return err
+	})
+}
+
+// agent returns the record of an agent of a host, as far as it concerns what lands.
+func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *session.Agent) session.Agent {
+	one := lifeAlone(w)
+	one.TurnSession = session.FarTurnSession(host, w.TurnSession)
+	one.CLI = display.Graphemes.Cut(display.Words(w.CLI), session.MaxName)
+	if one.BaseCommit != "" && !m.Objects().Has(ctx, one.BaseCommit) { // its branch was moved elsewhere
+		one.BaseCommit = ""
+	}
+	if one.From != nil && one.From.Snapshot != "" && !m.Objects().Has(ctx, one.From.Snapshot) {
+		one.From.Snapshot = ""
+	}
+	one.Shifts = slices.Clone(w.Shifts)
+	for i := range one.Shifts {
+		one.Shifts[i].Landings = 0 // numbers of landings over there
+	}
+	return one
+}
+
+// grownInto gives a record of a host what was recorded of the session before: what has landed of it, and the order in which that and the rewinds
+// over there were. A rewind that is seen for the first time came after all that has landed: each landing has looked for those before it.
+func grownInto(now, old *session.Session) error {
+	if !old.CreatedAt.Equal(now.CreatedAt) { // another session of the same name
+		if slices.ContainsFunc(old.Landings, Unfinished) {
+			return errs.New(errs.Refused, "%s: a landing of an earlier session of that name was cut short", now.Name).Hint("paw recover")
+		}
+		return nil
+	}
+	now.Landings, now.Checks = old.Landings, old.Checks
+	for i := range now.Agents {
+		one := &now.Agents[i]
+		before := old.Agent(one.Name)
+		if before == nil || !before.CreatedAt.Equal(one.CreatedAt) {
+			before = &session.Agent{}
+		}
+		for k := range one.Shifts {
+			if one.Shifts[k].Landings = now.NextLanding() - 1; k < len(before.Shifts) {
+				one.Shifts[k].Landings = before.Shifts[k].Landings
+			}
+		}
+	}
+	for _, one := range old.Agents {
+		if now.Agent(one.Name) == nil {
+			now.Agents = append(now.Agents, one)
+		}
+	}
+	return nil
+}
+
+// recoverLine is the command that finishes a landing of a session that was cut short.
+func recoverLine(sessionName string) string {
+	if strings.Contains(sessionName, ":") { // that word means the other machine
+		return "paw recover"
+	}
+	return "paw recover " + sessionName
+}
+
+// FarSessions are the sessions of other machines of which something has landed in the repository that the user stands in.
+func FarSessions(h *app.App) []*session.Session {
+	here, err := worktree.Discover(h.Dir)
+	all, _, listErr := h.Store.ListAll()
+	if err != nil || listErr != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(s *session.Session) bool {
+		return s.Host == "" || s.GitCommonDir != here.CommonDir || len(s.Landings) == 0
+	})
+}

@@ -1,0 +1,184 @@
+package landing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Handed is the state of an agent of another machine, as that machine took it.
+type Handed struct {
+	State string // commit of all its files
+	Head  string // commit that its branch was at
+	Turn  int    // the state is that of the end of this turn, 0 for another one
+	Whole bool   // with what was not committed
+	Turns []turns.Turn
+	Err   *errs.Error // why it was not taken, nil where it was
+}
+
+// handedSource is the source of an agent of another machine.
+func (w work) handedSource(command string) (*source, error) {
+	one, there := w.handed[w.agent.Name]
+	switch {
+	case !there:
+		return nil, errs.New(errs.Failed, "%s: its machine was not asked", w.name())
+	case one.Err != nil:
+		return nil, one.Err
+	}
+	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.agent.Finished, command: command}, nil
+}
+
+// Parcel is what a machine hands to another one: the states of agents of one session, which refs there keep for a fetch, and what
+// has to be known of these agents and of those that they started from.
+type Parcel struct {
+	Version int             `json:"version"`
+	Session session.Session `json:"session"` // its agents and their lives alone
+	States  []parcelState   `json:"states"`
+}
+
+type parcelState struct {
+	Agent string       `json:"agent"`
+	State string       `json:"state"`
+	Head  string       `json:"head"`
+	Turn  int          `json:"turn"`
+	Whole bool         `json:"whole"`
+	Turns []parcelTurn `json:"turns"`
+
+	Error    string   `json:"error,omitempty"`
+	ExitCode int      `json:"exit_code,omitempty"`
+	Hints    []string `json:"hints,omitempty"`
+}
+
+type parcelTurn struct {
+	Number  int    `json:"number"`
+	Type    string `json:"type"`
+	State   string `json:"state"`
+	Prompt  string `json:"prompt"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason"`
+	After   string `json:"after"`
+}
+
+// parcelVersion is the version of a Parcel that this paw writes; a higher one is refused.
+const parcelVersion = 1
+
+// Wanted is an agent whose state another machine wants, that of the moment or of the end of a turn.
+type Wanted struct{ Agent, Turn string }
+
+// Pack takes the states of agents for another machine. With newest they are those that a forecast is about: no worktree is looked at.
+// An agent whose state cannot be taken is packed with the reason.
+func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, newest bool) (*Parcel, error) {
+	p := &Parcel{Version: parcelVersion, Session: session.Session{
+		Version: session.Version, Name: s.Name, CreatedAt: s.CreatedAt, Status: s.Status, BaseCommit: s.BaseCommit, LastNumber: s.LastNumber,
+	}}
+	var names []string
+	for _, one := range wanted {
+		w, err := workOf(ctx, h, s, one.Agent)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, one.Agent)
+		state, err := w.pack(ctx, one.Turn, newest)
+		if err != nil {
+			return nil, err
+		}
+		p.States = append(p.States, state)
+	}
+	if rec, err := h.Load(s.Name); err == nil { // with turns that were found to be over
+		s = rec
+	}
+	for i := 0; i < len(names); i++ {
+		w := s.Agent(names[i])
+		if w == nil {
+			continue
+		}
+		p.Session.Agents = append(p.Session.Agents, lifeAlone(w))
+		if w.From != nil && !slices.Contains(names, w.From.Agent) {
+			names = append(names, w.From.Agent)
+		}
+	}
+	return p, nil
+}
+
+// lifeAlone is the record of an agent with no more than what landing asks of it.
+func lifeAlone(w *session.Agent) session.Agent {
+	one := session.Agent{
+		Name: w.Name, CLI: w.CLI, TurnSession: w.TurnSession, TurnHighWater: w.TurnHighWater, BaseCommit: w.BaseCommit, CreatedAt: w.CreatedAt,
+		Finished: w.Finished, Shifts: w.Shifts, Done: w.Done,
+	}
+	if w.From != nil {
+		one.From = &session.Origin{Agent: w.From.Agent, Turn: w.From.Turn, Snapshot: w.From.Snapshot, Within: w.From.Within}
+		if strings.Contains(one.From.Agent, ":") { // of another machine yet
+			one.From.Agent = ""
+		}
+	}
+	return one
+}
+
+// pack takes the state of one agent.
+func (w work) pack(ctx context.Context, number string, newest bool) (parcelState, error) {
+	one := parcelState{Agent: w.agent.Name, Whole: true}
+	if newest {
+		states, err := newestStates(ctx, w.m, []work{w})
+		if err != nil {
+			return packedError(one, err)
+		}
+		one.State, one.Turn, one.Whole = states[0].commit, states[0].turn, states[0].whole
+		return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)
+	}
+	turns.CloseDead(ctx, w.home, w.session, w.agent.Name)
+	src, err := w.lookAtSource(ctx, number, "land")
+	if err != nil {
+		return packedError(one, err)
+	}
+	one.State, one.Head, one.Turn = src.state, src.head, src.turn
+	for _, t := range src.turns {
+		one.Turns = append(one.Turns, parcelTurn{
+			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: string(t.Prompt), Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
+		})
+	}
+	return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)
+}
+
+// packedError packs why a state could not be taken, where that is about the agent.
+func packedError(one parcelState, err error) (parcelState, error) {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return one, err
+	}
+	one.Error, one.ExitCode, one.Hints = err.Error(), int(e.Kind), e.Hints
+	return one, nil
+}
+
+// ParseParcel reads what another machine has handed over. That machine's programs are written by agents: whatever could not be
+// a record of paw is refused, and nothing in it commands a terminal.
+func ParseParcel(text []byte) (*Parcel, error) {
+	var p Parcel
+	var head struct {
+		Version int `json:"version"`
+		Session struct {
+			Version int `json:"version"`
+		} `json:"session"`
+	}
+	if json.Unmarshal(text, &head) == nil && (head.Version > parcelVersion || head.Session.Version > session.Version) {
+		return nil, errNewer
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, errors.New("its answer is not understood")
+	}
+	if reason := p.fault(); reason != "" {
+		return nil, errors.New("its answer is not understood: " + reason)
+	}
+	return &p, nil
+}
+
+// errNewer reports that the other machine has a paw that knows more than this one.
+var errNewer = errors.New("runs a newer paw, whose work this one does not know how to land")
