@@ -64,7 +64,7 @@ func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
 			return nil, err
 		}
 	}
-	landed, before, led := h.of(h.nodeOf(a, one)), h.of(one.Before), h.of(s.state)
+	landed, before, led := h.of(one.Commit), h.of(one.Before), h.of(s.state)
 	along := map[string]bool{}
 	for commit := range h.made[h.agent] {
 		along[commit] = landed[commit] && led[commit] && !before[commit]
@@ -82,7 +82,7 @@ func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
 		if !by.stands() || by.Standing == Reverted || by.Session != one.Session || !slices.Contains(by.Instead, one.ID) {
 			return false
 		}
-		has := h.of(h.nodeOf(a, &by))
+		has := h.of(by.Commit)
 		return !slices.ContainsFunc(along, func(node string) bool { return !has[node] })
 	})
 }
