@@ -414,8 +414,10 @@ func (m *landModel) stepAmend(r *rand.Rand) string {
 	}
 	next := m.main().clone()
 	squashed := true // else nothing tells its commits once their lines are others
-	for _, l := range m.landings {
-		squashed = squashed && (l.after != m.tip() || l.as == landing.Squash)
+	before := m.commits[m.git(m.repo, "rev-parse", "HEAD^")]
+	for id := range next.landings {
+		_, had := before.landings[id]
+		squashed = squashed && (had || m.landings[id].as == landing.Squash)
 	}
 	if squashed && r.IntN(2) == 0 {
 		next.has["f1 user 1"] = m.fresh("user")
