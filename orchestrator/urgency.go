@@ -60,7 +60,7 @@ func Urgents(statuses []observe.SessionStatus) []Urgent {
 	for _, st := range statuses {
 		for _, ag := range st.Agents {
 			group := GroupOf(ag)
-			if group <= ToReview && ag.PaneID != "" && st.Status == session.StatusActive {
+			if group <= ToReview && (ag.PaneID != "" || st.Session.Host != "") && st.Status == session.StatusActive {
 				all = append(all, Urgent{Session: st.Session, Agent: ag, Group: group})
 			}
 		}
@@ -86,12 +86,13 @@ func sinceOf(u Urgent) time.Time {
 }
 
 // Next is the agent of any session that needs the user most, or nil and what the agents of this place do instead. Whoever looks at
-// one of them already gets the one behind it, so that each comes up in turn.
-func Next(ctx context.Context, h *app.App) (next *Urgent, nobody string, problems []error, err error) {
+// one of them already gets the one behind it, so that each comes up in turn. far are the sessions of other machines.
+func Next(ctx context.Context, h *app.App, far func() []observe.SessionStatus) (next *Urgent, nobody string, problems []error, err error) {
 	statuses, problems, err := Status(ctx, h, StatusOptions{All: true})
 	if err != nil {
 		return nil, "", problems, err
 	}
+	statuses = append(statuses, far()...)
 	if next = nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")); next != nil {
 		return next, "", problems, nil
 	}

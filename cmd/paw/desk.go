@@ -33,7 +33,8 @@ type desk struct {
 	all      bool
 	watch    *orchestrator.Watch
 	sessions map[string]*session.Session // as the last look found them
-	used     map[string]usedUp           // by key of the agent
+	feeds    *hostFeeds
+	used     map[string]usedUp // by key of the agent
 }
 
 // usedUp is what an agent's models took by the end of a turn.
@@ -54,12 +55,14 @@ func (d *desk) ShowAll(all bool) {
 	defer d.mu.Unlock()
 	d.close()
 	d.all, d.watch = all, orchestrator.NewWatch(d.home, orchestrator.StatusOptions{All: all, Closely: true})
+	d.feeds = followHosts(d.home, all)
 }
 
 // close ends the watch.
 func (d *desk) close() {
 	if d.watch != nil {
 		d.watch.Close()
+		d.feeds.close()
 	}
 }
 
@@ -67,7 +70,7 @@ func (d *desk) close() {
 func (d *desk) Changed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.watch.Changed()
+	return d.watch.Changed() || d.feeds.changed()
 }
 
 // Look tells how all agents are now.
@@ -86,6 +89,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 			board.Agents = append(board.Agents, deskAgent(st, i))
 		}
 	}
+	d.addHosts(&board, d.feeds.now(), d.home.Now())
 	for _, problem := range problems {
 		board.Problems = append(board.Problems, display.OneLine(problem.Error()))
 	}
@@ -228,6 +232,9 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 
 // Question is what an agent asks.
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
+	if a.Far {
+		return ui.Question{}, errors.New("its question is answered in its pane: Enter, or paw answer " + a.Key())
+	}
 	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return ui.Question{}, d.told(err)
@@ -249,6 +256,9 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 
 // Comment keeps a comment on lines of a diff.
 func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last int, text string) (place string, err error) {
+	if a.Far {
+		return "", errors.New("comments on it are kept where it is: paw review " + a.Key())
+	}
 	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return "", err
@@ -259,6 +269,9 @@ func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last
 
 // Comments are the comments that were not sent yet.
 func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
+	if a.Far {
+		return nil, errors.New("comments on it are kept where it is: paw review " + a.Key())
+	}
 	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return nil, err
@@ -301,7 +314,7 @@ func (d *desk) told(err error) error {
 func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
-	inner := &invocation{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
+	inner := &invocation{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env, typed: words}
 	root := d.app.commands(inner, words[0])
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)
@@ -317,6 +330,14 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 
 // Attach shows the agent's pane on the terminal. A desk in a popup of tmux covers that pane, and is to end.
 func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
+	if a.Far {
+		d.guard.tell(leftTerminal)
+		defer d.guard.tell(hasTerminal)
+		if err := d.app.attachThere(ctx, d.home, a.Key()); err != nil {
+			return false, d.told(err)
+		}
+		return false, nil
+	}
 	s, err := d.home.Load(a.Session)
 	if err == nil {
 		d.guard.tell(leftTerminal)

@@ -135,10 +135,14 @@ func newUpload(a *invocation) *cobra.Command {
 // newState keeps the states of agents for another machine, and says which.
 func newState(a *invocation) *cobra.Command {
 	var newest bool
-	cmd := &cobra.Command{Use: "__state AGENT[@N]...", Hidden: true, Args: cobra.MinimumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+	cmd := &cobra.Command{Use: "__state AGENT[@N]...", Hidden: true, RunE: func(cmd *cobra.Command, args []string) error {
 		h, s, agents, numbers, err := a.agentsAndTurns(cmd, args)
 		if err != nil {
 			return err
+		}
+		if len(args) == 0 {
+			agents = agentNames(s)
+			numbers = make([]string, len(agents))
 		}
 		if h, err = h.ConfiguredFor(s); err != nil {
 			return err

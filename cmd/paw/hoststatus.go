@@ -28,17 +28,7 @@ type hostJSON struct {
 // askHosts begins to ask the hosts that this repository is on, or all of them; the answers are those that came within each host's
 // patience. Without hosts nothing is opened and nothing started.
 func askHosts(ctx context.Context, h *app.App, all bool) (answers func() []hosts.Answer) {
-	var places []hosts.Place
-	for _, name := range slices.Sorted(maps.Keys(h.Config.Hosts)) {
-		host := h.Config.Hosts[name]
-		dir, mapped := hosts.There(host.Repos, h.Root())
-		if all {
-			dir = ""
-		}
-		if all || mapped {
-			places = append(places, hosts.Place{Host: hosts.Host{Name: name, Host: host}, Dir: dir})
-		}
-	}
+	places := placesOf(h, all)
 	if len(places) == 0 {
 		return noHosts
 	}
@@ -55,6 +45,21 @@ func askHosts(ctx context.Context, h *app.App, all bool) (answers func() []hosts
 		}
 		return got
 	}
+}
+
+// placesOf are the hosts that this repository is on, with the checkouts there, or all hosts.
+func placesOf(h *app.App, all bool) (places []hosts.Place) {
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Hosts)) {
+		host := h.Config.Hosts[name]
+		dir, mapped := hosts.There(host.Repos, h.Root())
+		if all {
+			dir = ""
+		}
+		if all || mapped {
+			places = append(places, hosts.Place{Host: hosts.Host{Name: name, Host: host}, Dir: dir})
+		}
+	}
+	return places
 }
 
 // noHosts returns no answers; it stands for askHosts where no host is to be asked.
@@ -100,24 +105,38 @@ func whyNot(err error) string {
 	return err.Error()
 }
 
+// causes are those of states that the user knows of, by the words that the JSON has for them.
+var causes = map[string]session.Cause{session.ReasonStopped: session.CauseStopped, session.ReasonClosed: session.CauseClosed}
+
 // hostStatuses converts the sessions in a host's answer to the type that the tables of paw status print. They are named HOST:SESSION.
 func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 	var statuses []observe.SessionStatus
 	for _, s := range one.Sessions() {
-		st := observe.SessionStatus{Session: &session.Session{Name: one.Host + ":" + s.Name, RepoPath: s.RepoPath}, Status: session.Status(s.Status), Reason: s.Reason}
+		st := observe.SessionStatus{Session: &session.Session{Name: session.FarName(one.Host, s.Name), Host: one.Host, RepoPath: s.RepoPath}, Status: session.Status(s.Status), Reason: s.Reason}
 		if one.Err != nil {
 			st.Reason = "as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
 		}
 		for _, g := range s.Agents {
+			st.Session.Agents = append(st.Session.Agents, session.Agent{Name: g.Name})
 			st.Agents = append(st.Agents, observe.AgentStatus{
 				Record:         session.Agent{Name: g.Name, CLI: g.CLI, Branch: g.Branch, WorktreePath: g.WorktreePath, Parent: g.Parent},
-				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: g.Reason, Since: g.Since},
+				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: g.Reason, Since: g.Since, Cause: causes[g.Reason], CutTurn: g.CutTurn},
 				Branch:         g.Head,
 				TurnsCompleted: g.TurnsCompleted, CurrentTurn: g.CurrentTurn, ToReview: g.ToReview,
 				PID: g.PID,
 			})
 		}
 		statuses = append(statuses, st)
+	}
+	return statuses
+}
+
+// reached are the sessions of hosts that have answered.
+func reached(answers []hosts.Answer, now time.Time) (statuses []observe.SessionStatus) {
+	for _, one := range answers {
+		if one.Err == nil {
+			statuses = append(statuses, hostStatuses(one, now)...)
+		}
 	}
 	return statuses
 }

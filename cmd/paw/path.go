@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -145,7 +146,8 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
   paw next --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
-			next, nobody, problems, err := orchestrator.Next(cmd.Context(), h)
+			answers := askHosts(cmd.Context(), h, true)
+			next, nobody, problems, err := orchestrator.Next(cmd.Context(), h, func() []observe.SessionStatus { return reached(answers(), h.Now()) })
 			if err != nil {
 				return err
 			}
@@ -165,6 +167,9 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 				}
 				fmt.Fprintf(a.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Name, state)
 				return nil
+			}
+			if next.Session.Host != "" {
+				return a.attachThere(cmd.Context(), h, next.Session.Name+"/"+next.Agent.Record.Name)
 			}
 			return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Name)
 		}),

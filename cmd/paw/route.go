@@ -48,12 +48,20 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 		if from := cmd.Flag("from"); on == "" && cmd.Name() == "add" && strings.Contains(from.Value.String(), ":") {
 			return a.addFromHost(from.Value, func() error { return next(cmd, args) })
 		}
-		if on == "" && !slices.ContainsFunc(namesIn(cmd, args), func(word string) bool { return strings.Contains(word, ":") }) {
+		of := sessionOf(cmd)
+		if on == "" && !strings.Contains(of, ":") && !slices.ContainsFunc(namesIn(cmd, args), func(word string) bool { return strings.Contains(word, ":") }) {
 			return next(cmd, args)
 		}
 		h, err := a.untold()
 		if err != nil {
 			return err
+		}
+		if name, own, far := strings.Cut(of, ":"); far {
+			known, there := h.Config.Hosts[name]
+			if !there {
+				return unknownHost(h, name)
+			}
+			return a.inSessionThere(cmd, h, hosts.Host{Name: name, Host: known}, own, args, next)
 		}
 		host, places, err := a.hostMeant(cmd, h, args, on)
 		if err != nil {
@@ -68,6 +76,41 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 		}
 		return a.runThere(cmd, h, hosts.Host{Name: host, Host: h.Config.Hosts[host]}, a.wordsFor(host, on, args, places))
 	}
+}
+
+// sessionOf returns the session that a flag names, "" for none. What has landed of a session of a host is known here.
+func sessionOf(cmd *cobra.Command) string {
+	flag := cmd.Flag("session")
+	if flag == nil {
+		return ""
+	}
+	for _, about := range []string{"undo", "list"} {
+		if cmd.Name() == "land" && cmd.Flag(about).Changed {
+			return ""
+		}
+	}
+	return flag.Value.String()
+}
+
+// inSessionThere runs a command that names a session of a host by its flag.
+func (a *invocation) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, name string, args []string, next func(*cobra.Command, []string) error) error {
+	if fetching(cmd) {
+		a.far = &farWork{host: host, words: []string{"--session", name}}
+		for _, word := range args {
+			a.far.words = append(a.far.words, unprefixed(host.Name, word))
+		}
+		return next(cmd, args)
+	}
+	words := slices.Clone(a.typed)
+	for i, word := range words {
+		switch before := words[max(i-1, 0)]; {
+		case word == "--session="+host.Name+":"+name:
+			words[i] = "--session=" + name
+		case word == host.Name+":"+name && (before == "--session" || before == "-s"):
+			words[i] = name
+		}
+	}
+	return a.runThere(cmd, h, host, words)
 }
 
 // namesIn returns the words of a command that may be names of agents.
@@ -93,14 +136,21 @@ func (a *invocation) hostMeant(cmd *cobra.Command, h *app.App, args []string, on
 		}
 	}
 	machines := map[string]bool{}
+	session := "" // host of the session that a word before has named
 	for i, word := range names {
 		for part := range strings.SplitSeq(word, ",") {
-			name, _, prefixed := strings.Cut(part, ":")
+			name, own, prefixed := strings.Cut(part, ":")
+			if !prefixed && session != "" && !strings.Contains(part, "/") {
+				continue
+			}
 			if _, known := h.Config.Hosts[name]; !prefixed || !known {
 				machines[""] = true
 				continue
 			}
 			machines[name], host = true, name
+			if strings.Contains(own, "/") || cmd.Name() == "recover" {
+				session = name
+			}
 			if !slices.Contains(places, i) {
 				places = append(places, i)
 			}

@@ -142,9 +142,16 @@ func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answe
 		}
 		return Answer{Host: p.Name, AsOf: fresh.AsOf, Status: text}
 	}
-	answer := Answer{Host: p.Name, Err: err}
+	answer := c.Last(p)
+	answer.Err = err
+	return answer
+}
+
+// Last is the last answer about a place.
+func (c Client) Last(p Place) Answer {
+	answer := Answer{Host: p.Name}
 	var last kept
-	if content, readErr := os.ReadFile(file); readErr == nil && json.Unmarshal(content, &last) == nil && last.Version == 1 {
+	if content, err := os.ReadFile(c.keptAnswer(p)); err == nil && json.Unmarshal(content, &last) == nil && last.Version == 1 {
 		answer.AsOf, answer.Status = last.AsOf, last.Status
 	}
 	return answer

@@ -26,6 +26,7 @@ type Agent struct {
 	TurnsCompleted int
 	CurrentTurn    int
 	ToReview       int
+	CutTurn        int
 }
 
 // knownVersion is the version of the JSON of paw status that this program knows. Of a higher one only names and states are read.
@@ -76,6 +77,7 @@ type statusAnswer struct {
 			TurnsCompleted number `json:"turns_completed"`
 			CurrentTurn    number `json:"current_turn"`
 			ToReview       number `json:"to_review"`
+			CutTurn        number `json:"cut_turn"`
 		} `json:"agents"`
 	} `json:"sessions"`
 }
@@ -99,6 +101,7 @@ func (a Answer) Sessions() []Session {
 				agent.Reason, agent.Parent = string(g.Reason), string(g.Parent)
 				agent.PID = int(g.PID)
 				agent.TurnsCompleted, agent.CurrentTurn, agent.ToReview = int(g.TurnsCompleted), int(g.CurrentTurn), int(g.ToReview)
+				agent.CutTurn = int(g.CutTurn)
 				if since, err := time.Parse(time.RFC3339, string(g.Since)); err == nil {
 					agent.Since = &since
 				}

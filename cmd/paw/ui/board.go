@@ -39,6 +39,8 @@ type Agent struct {
 	Pane          string // id of its pane in tmux, "" when there is none
 	Mark          string // another one when its work may have changed
 	Ended         string // another one when a turn has ended
+	Far           bool   // it runs on another machine: its session is HOST:SESSION
+	Away          bool   // that machine is not reached: all this is as it was at Since
 
 	depth int // of a child below its parents in the list
 }

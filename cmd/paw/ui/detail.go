@@ -103,6 +103,8 @@ func (m Model) aboutView(a Agent, width int) []string {
 // paneView is the lower part of what the agent's pane shows: there its CLI says what it does and asks.
 func (m Model) paneView(a Agent, width, height int) []string {
 	switch {
+	case a.Far:
+		return []string{m.paint(m.Cut(a.Name+" runs on another machine: Enter shows its pane, t its turns, d its diff", width), dim)}
 	case a.Pane == "":
 		return []string{m.paint(m.Cut(a.Name+" is "+a.State+" and has no pane: Enter brings it back, R its session", width), dim)}
 	case m.screen.key != a.Key():

@@ -88,6 +88,8 @@ func (m Model) hints() []hint {
 	switch {
 	case len(m.meant(a)) > 1:
 		return []hint{{"space", "mark"}, {"s", "send to all"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
+	case a.Far:
+		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
 	case a.Pane == "":
 		first = []hint{{"enter", "bring it back"}, {"R", "recover all"}, {"d", "diff"}, {"L", "land"}}
 	case a.Asks:

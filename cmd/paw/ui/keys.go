@@ -145,7 +145,7 @@ func (m *Model) nextTab(word string) {
 func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
 	case "enter":
-		if a.Pane == "" {
+		if a.Pane == "" && !a.Far {
 			m.ask = m.bringBack(a)
 			return m, nil
 		}

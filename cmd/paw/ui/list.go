@@ -179,6 +179,9 @@ func (m Model) heading(agents []Agent, g Group) string {
 func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
 	selected := a.Key() == m.selected
 	paint := m.paint
+	if a.Away {
+		paint = func(text, _ string) string { return m.paint(text, dim) }
+	}
 	if selected && !m.colour { // a style would end the bar
 		paint = func(text, _ string) string { return text }
 	}

@@ -76,7 +76,7 @@ func (m *Model) freshen() tea.Cmd {
 	m.page.of, m.page.number, m.page.asked = of, m.last, true
 	number, paw, ctx := m.last, m.paw, m.ctx
 	a, _ := m.current()
-	ofNow := m.tab == tabDiff && m.scope.turn == 0
+	ofNow := m.tab == tabDiff && m.scope.turn == 0 && !a.Far
 	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
 	return func() tea.Msg {
 		msg := pageMsg{number: number}

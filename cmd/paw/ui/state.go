@@ -14,6 +14,14 @@ import (
 // stateFlag tells a command which state of an agent it is about: what was shown, and not what is there by the time.
 const stateFlag = "--state"
 
+// ofState is a command about a state; that of an agent of another machine is known there alone.
+func (s State) ofState(words ...string) []string {
+	if s.Commit == "" {
+		return words
+	}
+	return append(words[:2:2], append([]string{stateFlag, s.Commit}, words[2:]...)...)
+}
+
 // withState does something with what the agent has done: what the diff shows, where that is shown, else what is there now.
 func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	if m.tab == tabDiff && m.scope.turn == 0 {
@@ -24,6 +32,9 @@ func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)
 			m.say(true, "the changes of %s are not shown yet", a.Name)
 			return m, nil
 		}
+	}
+	if a.Far {
+		return do(m, State{Turn: lastTurn(a)})
 	}
 	return m, later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
 }
@@ -42,7 +53,7 @@ func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
 			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
 			return m, nil
 		}
-		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), s.Turn), stateFlag, s.Commit)
+		return m.quietly(s.ofState("seen", fmt.Sprintf("%s@%d", a.Key(), s.Turn))...)
 	})
 }
 
@@ -61,9 +72,9 @@ func (m Model) planLanding(a Agent) (tea.Model, tea.Cmd) {
 	m.marks = nil
 	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.openly(nil, "land", a.Key(), stateFlag, s.Commit)
+			return m.openly(nil, s.ofState("land", a.Key())...)
 		})
-		return m.openly(land, "land", a.Key(), stateFlag, s.Commit, "--dry-run")
+		return m.openly(land, s.ofState("land", a.Key(), "--dry-run")...)
 	})
 }
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"paw/cmd/paw/ui"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
+)
+
+// hostFeeds are what hosts tell the desk: each has a child that runs paw status --watch --json there.
+type hostFeeds struct {
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+
+	mu      sync.Mutex
+	answers []hosts.Answer
+	fresh   bool
+}
+
+// feedPauses are the pauses between tries to follow a host that was lost; the last one repeats.
+var feedPauses = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}
+
+// followHosts begins to follow the hosts that this repository is on, or all of them. Without hosts nothing is opened and nothing started.
+func followHosts(h *app.App, all bool) *hostFeeds {
+	f := &hostFeeds{cancel: func() {}}
+	places := placesOf(h, all)
+	if len(places) == 0 {
+		return f
+	}
+	client, err := sshClient(h)
+	if err != nil {
+		f.answers = []hosts.Answer{{Host: places[0].Name, Err: err}}
+		return f
+	}
+	var ctx context.Context
+	ctx, f.cancel = context.WithCancel(context.Background())
+	f.answers = make([]hosts.Answer, len(places))
+	for i, p := range places {
+		f.answers[i] = client.Last(p)
+		f.answers[i].Err = &hosts.NotReached{Host: p.Name, Connecting: true}
+		f.ended.Go(func() { f.follow(ctx, client, p, i, h.Now) })
+	}
+	return f
+}
+
+// follow follows one host until the desk ends.
+func (f *hostFeeds) follow(ctx context.Context, client hosts.Client, p hosts.Place, i int, now func() time.Time) {
+	for lost := 0; ctx.Err() == nil; lost++ {
+		err := client.Follow(ctx, p, now, func(told hosts.Answer) {
+			lost = 0
+			f.set(i, told)
+		})
+		f.mu.Lock()
+		last := f.answers[i]
+		f.mu.Unlock()
+		last.Err = err
+		f.set(i, last)
+		select {
+		case <-ctx.Done():
+		case <-time.After(feedPauses[min(lost, len(feedPauses)-1)]):
+		}
+	}
+}
+
+func (f *hostFeeds) set(i int, told hosts.Answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answers[i], f.fresh = told, true
+}
+
+// now are the last answers.
+func (f *hostFeeds) now() []hosts.Answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fresh = false
+	return append([]hosts.Answer{}, f.answers...)
+}
+
+// changed reports whether a host has told anything since the last look.
+func (f *hostFeeds) changed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fresh
+}
+
+// close ends the children.
+func (f *hostFeeds) close() {
+	f.cancel()
+	f.ended.Wait()
+}
+
+// addHosts adds the agents of hosts to the desk. Of a host that is away they are as they were last, dimmed and with the age of that.
+func (d *desk) addHosts(board *ui.Board, answers []hosts.Answer, now time.Time) {
+	for _, one := range answers {
+		if one.Err != nil {
+			board.Problems = append(board.Problems, fmt.Sprintf("%s: %s", one.Host, whyNot(one.Err)))
+		}
+		for _, st := range hostStatuses(one, now) {
+			for i := range st.Agents {
+				row := deskAgent(st, i)
+				row.Far = true
+				if one.Err != nil {
+					row.Away, row.Group, row.Asks, row.Since = true, ui.Quiet, false, one.AsOf
+					row.About = "unreachable: " + whyNot(one.Err)
+				}
+				board.Agents = append(board.Agents, row)
+			}
+		}
+	}
+}
+
+// attachThere shows the pane of an agent HOST:SESSION/AGENT in this terminal.
+func (a *invocation) attachThere(ctx context.Context, h *app.App, name string) error {
+	host, agent, _ := strings.Cut(name, ":")
+	known, there := h.Config.Hosts[host]
+	if !there {
+		return unknownHost(h, host)
+	}
+	client, err := sshClient(h)
+	if err != nil {
+		return err
+	}
+	err = a.endedThere(client.Screen(ctx, hosts.Host{Name: host, Host: known}, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
+	var ended exitStatus
+	if errors.As(err, &ended) {
+		return errs.New(errs.Failed, "%s: could not be shown", name).Hint("paw status")
+	}
+	return err
+}
