@@ -302,6 +302,9 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	if !nothing {
 		s, results, err = launch.BringUp(ctx, h, s, jobs)
 	}
+	if err != nil {
+		stopAgain(context.WithoutCancel(ctx), h, f, jobs)
+	}
 	if errors.Is(err, turns.ErrNameTaken) {
 		return Recovered{}, errs.WithHints(err, "paw purge "+name)
 	}
@@ -319,6 +322,25 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 		return Recovered{}, err
 	}
 	return Recovered{Session: s, Results: children.WithWaits(results, waits)}, nil
+}
+
+// stopAgain stops what was stopped before a recover that failed: it has not crashed.
+func stopAgain(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
+	var stopped []string
+	for _, j := range jobs {
+		if a := f.Agent(j.Agent); a != nil && j.Starts() && a.Record.Phase == session.PhaseStopped {
+			stopped = append(stopped, j.Agent)
+		}
+	}
+	s, err := h.Store.Load(f.Session.Name)
+	if err != nil || s == nil || len(stopped) == 0 {
+		return
+	}
+	o := teardown.StopOptions{Agents: stopped, Only: true}
+	if f.Session.Status == session.StatusStopped {
+		o = teardown.StopOptions{}
+	}
+	_, _ = Stop(ctx, h, s, o) // the error of what failed before is the one to tell
 }
 
 // adopt records where the repository of a session is now, when it was moved to
