@@ -188,7 +188,11 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	case o.DryRun:
 		return planSession(ctx, h, s, o)
 	}
+	moved := app.Gone(s)
 	s, err := adopt(ctx, h, s)
+	if err == nil && moved {
+		err = finishMoves(ctx, h, s, false)
+	}
 	if err != nil {
 		return Recovered{}, err
 	}
