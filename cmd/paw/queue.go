@@ -11,11 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/queue"
 	"paw/session"
+	"paw/session/turn"
 )
 
 func newQueue(a *invocation) *cobra.Command {
@@ -118,9 +120,9 @@ func (a *invocation) queueAdd(cmd *cobra.Command, o queueOptions, args []string)
 	}
 	if o.label != "" && !o.dryRun && !o.yes {
 		for _, t := range tasks {
-			fmt.Fprintf(a.stderr, "%s  %s\n", t.ID, firstOf(t.Prompt))
+			fmt.Fprintf(a.stderr, "%s  %s\n", t.ID, display.FirstLine(turn.Prompt(t.Prompt).Words()))
 		}
-		if err := a.confirm(cmd.Context(), fmt.Sprintf("queue these %s, whose texts strangers may have written?", errs.Counted(len(tasks), "issue")), cmd.CommandPath()); err != nil {
+		if err := a.confirm(cmd.Context(), fmt.Sprintf("queue these %s, whose texts strangers may have written?", errs.Counted(len(tasks), "issue")), "paw queue add --issues "+errs.Quote(o.label)+" --yes"); err != nil {
 			return err
 		}
 	}
@@ -158,6 +160,8 @@ func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session
 		}
 	}
 	switch {
+	case o.yes && o.label == "":
+		return nil, 0, usagef(cmd, "--yes goes with --issues LABEL")
 	case given > 1:
 		return nil, 0, usagef(cmd, "--plan, --issue, --issues and --prompt-file: give one of them")
 	case o.plan != "" && len(args) > 0:
@@ -394,10 +398,4 @@ func clock(at, now time.Time) string {
 		return at.Format("15:04")
 	}
 	return at.Format("2 Jan 15:04")
-}
-
-// firstOf is what of a prompt a line has room for.
-func firstOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }
