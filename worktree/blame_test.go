@@ -232,11 +232,11 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 		for i, line := range lines {
 			author, _, _ := strings.Cut(one.want[i].text, " ")
 			number, _ := strconv.Atoi(author[1:])
-			want := ids[number]
-			if author[0] == 's' {
-				want = commits[number]
+			of := commits
+			if author[0] == 'c' {
+				of = ids
 			}
-			if want != line.Commit || line.Text != strings.TrimSuffix(one.want[i].text, "\n") {
+			if want := of[number]; want != line.Commit || line.Text != strings.TrimSuffix(one.want[i].text, "\n") {
 				t.Errorf("history %d, %s, line %d: %q is of %s, step %d, want %s", n, one.what, i+1, line.Text, line.Commit, slices.Index(commits, line.Commit), author)
 			}
 		}
