@@ -62,6 +62,7 @@ func (b *bench) runGroups(only string) error {
 	for _, agents := range []int{2, 8} {
 		groups = append(groups, group{fmt.Sprintf("start of %d", agents), smallFiles, func(w *world) { b.measureLife(w, agents) }})
 	}
+	groups = append(groups, group{"start with ports", smallFiles, b.measureReady}, group{"blame", smallFiles, b.measureBlame})
 	groups = append(groups, group{"desk", smallFiles, func(w *world) { b.measureDesk(w, 200) }})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
 		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files) }})

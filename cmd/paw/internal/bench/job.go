@@ -20,6 +20,7 @@ type job struct {
 type budget struct {
 	multiple float64       // 0 for none
 	of       *job          // what multiple is of, nil for git --version
+	plus     float64       // so many times git --version beside that
 	most     time.Duration // 0 for none
 	counts   *counts       // nil for none
 }
@@ -48,7 +49,8 @@ func (j *job) multiple() float64 {
 func (j *job) timeOver() bool {
 	cost := j.multiple()
 	if j.budget.of != nil {
-		cost = j.milliseconds() / max(j.budget.of.milliseconds(), 1e-6)
+		beside := j.budget.plus * float64(median(j.unit)) / 1e6
+		cost = (j.milliseconds() - beside) / max(j.budget.of.milliseconds(), 1e-6)
 	}
 	return j.budget.multiple > 0 && cost > j.budget.multiple || j.budget.most > 0 && median(j.took) > j.budget.most
 }
@@ -68,6 +70,9 @@ func (b budget) String() string {
 	switch {
 	case b.of != nil:
 		parts = append(parts, fmt.Sprintf("%gx %s", b.multiple, strings.TrimSpace(b.of.name)))
+		if b.plus > 0 {
+			parts = append(parts, fmt.Sprintf("%gx", b.plus))
+		}
 	case b.multiple > 0:
 		parts = append(parts, fmt.Sprintf("%gx", b.multiple))
 	}
