@@ -117,6 +117,7 @@ const (
 	NotifyFinished = "finished" // a turn is finished
 	NotifyError    = "error"    // a turn has failed
 	NotifyLimit    = "limit"    // a usage limit is reached
+	NotifyHeld     = "held"     // a task of the queue is held, and not by the user
 )
 
 // Queue limits what the queue of a session begins.
@@ -207,7 +208,7 @@ func Default() Config {
 		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
-		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit}, Dwell: 5},
+		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld}, Dwell: 5},
 		Queue:      Queue{Max: 3, Starts: 50},
 		Limits:     Limits{Then: ThenTell, Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 		CLIs:       map[string]CLI{},

@@ -83,7 +83,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
-			Notify:     Notify{Events: []string{"waiting", "finished", "error", "limit"}, Dwell: 5},
+			Notify:     Notify{Events: []string{"waiting", "finished", "error", "limit", "held"}, Dwell: 5},
 			Queue:      Queue{Max: 3, Starts: 50},
 			Limits:     Limits{Then: "tell", Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 			CLIs:       map[string]CLI{},

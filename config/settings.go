@@ -89,7 +89,7 @@ var settings = []setting{
 
 	{key: "land.checks", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.config.Land.Checks }},
 
-	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit), repository: usersAlone,
+	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld), repository: usersAlone,
 		target: func(e *entry) any { return &e.config.Notify.Events }},
 	{key: "notify.command", text: checkText, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Command }},
 	{key: "notify.desktop", repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Desktop }},

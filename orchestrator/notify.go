@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,7 +105,7 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 		}
 		poll.Sleep(ctx, now.leaves.Sub(h.Now()))
 	}
-	if err := tell(ctx, h, now.notice, now.terminals); err != nil {
+	if err := now.notice.Tell(ctx, h.Config.Notify, h.Env, now.terminals); err != nil {
 		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", sessionName, agentName, err))
 	}
 	return nil
@@ -200,33 +199,4 @@ func noticeWords(now *happening, state session.AgentStatus) string {
 		return "is " + StateWord(state)
 	}
 	return StateWord(state)
-}
-
-// tell tells in all ways that are configured.
-func tell(ctx context.Context, h *app.App, one *notify.Notice, ttys []string) error {
-	n, env := h.Config.Notify, withoutAgent(h.Env)
-	var failed []error
-	if n.Command != "" {
-		failed = append(failed, one.Command(ctx, n.Command, env))
-	}
-	if n.Desktop {
-		failed = append(failed, one.Desktop(ctx, env))
-	}
-	for _, tty := range ttys {
-		if n.OSC != "" {
-			failed = append(failed, one.Terminal(tty, n.OSC))
-		}
-	}
-	if n.Webhook != "" {
-		failed = append(failed, one.Webhook(ctx, n.Webhook))
-	}
-	return errors.Join(failed...)
-}
-
-// withoutAgent is an environment in which nothing takes itself for a part of an agent.
-func withoutAgent(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == "PAW_LAUNCH" || name == "PAW_AGENT" || name == "PAW_SESSION" || name == "TMUX" || name == "TMUX_PANE"
-	})
 }

@@ -87,6 +87,7 @@ type Task struct {
 	Lonely   bool      `json:"lonely,omitempty"` // made by a limit alone: of a turn that no task of the user began
 	Begun    time.Time `json:"begun,omitzero"`   // when it became running
 	NotYet   time.Time `json:"not_before,omitzero"`
+	Told     string    `json:"told,omitempty"` // why it was held when its user was told of that last
 }
 
 // Lane is what a queue knows of one agent.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,6 +64,10 @@ var (
 			return err
 		}
 		return queue.Pump(ctx, h, args[0], hook)
+	})
+	// newHeld tells the user of tasks that are held.
+	newHeld = inner("__held SESSION IDS", 2, func(ctx context.Context, h *app.App, args []string) error {
+		return queue.Tell(ctx, h, args[0], strings.Split(args[1], ","))
 	})
 	// newTick moves the queue of a session on when time has passed.
 	newTick = inner("__tick SESSION PANE MARK", 3, func(ctx context.Context, h *app.App, args []string) error {

@@ -6,15 +6,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"paw/config"
 	"paw/config/display"
 )
 
@@ -33,6 +36,35 @@ type Notice struct {
 	Words   string    `json:"-"`                   // what people read of the event, such as "waits for you"
 }
 
+// Tell tells it in all ways that the user wants to be told by. env is that of paw, terminals are those that may show it.
+func (n Notice) Tell(ctx context.Context, by config.Notify, env, terminals []string) error {
+	var failed []error
+	env = withoutAgent(env)
+	if by.Command != "" {
+		failed = append(failed, n.Command(ctx, by.Command, env))
+	}
+	if by.Desktop {
+		failed = append(failed, n.Desktop(ctx, env))
+	}
+	for _, tty := range terminals {
+		if by.OSC != "" {
+			failed = append(failed, n.Terminal(tty, by.OSC))
+		}
+	}
+	if by.Webhook != "" {
+		failed = append(failed, n.Webhook(ctx, by.Webhook))
+	}
+	return errors.Join(failed...)
+}
+
+// withoutAgent is an environment in which nothing takes itself for a part of an agent.
+func withoutAgent(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "PAW_LAUNCH" || name == "PAW_AGENT" || name == "PAW_SESSION" || name == "TMUX" || name == "TMUX_PANE"
+	})
+}
+
 // patience is how long one way of telling may take.
 const patience = 10 * time.Second
 
@@ -41,6 +73,9 @@ const webhookPatience = 2 * time.Second
 
 // Title and Body are the notice for people, without anything that acts on a terminal.
 func (n Notice) Title() string {
+	if n.Agent == "" {
+		return printable(n.Session + " " + n.Words)
+	}
 	return printable(fmt.Sprintf("%s/%s %s", n.Session, n.Agent, n.Words))
 }
 

@@ -50,10 +50,10 @@ func Brief(h *app.App, sessionName string) *List {
 				}
 			}
 		}
-		if t.State == session.TaskWaiting && h.Now().Before(due) && (list.Next.IsZero() || due.Before(list.Next)) {
+		if t.State == session.TaskWaiting && q.Held == "" && h.Now().Before(due) && (list.Next.IsZero() || due.Before(list.Next)) {
 			list.Next = due
 		}
-		if t.State == session.TaskRunning || t.State == session.TaskWaiting && h.Now().Before(due) {
+		if t.State == session.TaskRunning || t.State == session.TaskWaiting && q.Held == "" && h.Now().Before(due) {
 			list.Steps = []Step{{Do: StepArm}}
 		}
 	}

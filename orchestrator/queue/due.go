@@ -200,14 +200,36 @@ func cmpVerdict(a, b verdict) verdict {
 
 // shown is what people see of the tasks: why one waits, and that it is held where only its user or another task lets it go.
 func (d *decision) shown() []session.Task {
-	for i := range d.q.Tasks {
-		t := &d.q.Tasks[i]
-		if v, waits := d.verdicts[t.ID]; waits {
-			t.Why = v.why
-			if v.held {
-				t.State = session.TaskHeld
-			}
-		}
+	for i, t := range d.q.Tasks {
+		d.q.Tasks[i] = d.seen(t)
 	}
 	return d.q.Tasks
+}
+
+// seen is one task as people see it.
+func (d *decision) seen(t session.Task) session.Task {
+	if v, waits := d.verdicts[t.ID]; waits {
+		t.Why = v.why
+		if v.held {
+			t.State = session.TaskHeld
+		}
+	}
+	return t
+}
+
+// news are the tasks that are held since their user was told last, and not by himself: each is told once for each reason.
+func (d *decision) news() (held []session.Task) {
+	for i := range d.q.Tasks {
+		t := &d.q.Tasks[i]
+		now := d.seen(*t)
+		why, _, _ := strings.Cut(now.Why, " ") // a limit that is moved is no other one
+		if now.State != session.TaskHeld || now.Why == session.HeldYou || now.Why == d.q.Held || now.Why == d.f.Down {
+			why = ""
+		}
+		if why != "" && why != t.Told {
+			held = append(held, now)
+		}
+		t.Told = why
+	}
+	return held
 }

@@ -28,24 +28,21 @@ import (
 
 // ownHands are those of a pump that paw runs.
 type ownHands struct {
-	*app.App
+	*app.App          // with the configuration of the last look: a check may take an hour
+	as       *app.App // that paw was started as
 	session  string
 	keyboard typing.PaneWriter
 	seen     observe.Facts // the last look
-	env      []string      // in which paw was started
 }
 
 // Pump does all that is due in the queue of a session, if no other process is at it. hook is a process to wait for: a CLI
 // waits for its hook, and takes no input until then.
 func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	app.AwaitHook(ctx, hook)
-	_, h, err := h.LoadConfigured(sessionName)
-	if err == nil {
-		hands := &ownHands{App: h, session: sessionName, keyboard: typing.NewPaneWriter(h), env: h.Env}
-		p := &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}
-		err = p.run(ctx)
-	}
-	if err = app.UnlessGone(err); err != nil {
+	hands := &ownHands{App: h, as: h, session: sessionName, keyboard: typing.NewPaneWriter(h)}
+	p := &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}
+	err := app.UnlessGone(p.run(ctx))
+	if err != nil {
 		h.LogHook("paw", "queue", err)
 	}
 	return err
@@ -75,10 +72,11 @@ func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
 }
 
 func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {
-	s, err := o.Load(o.session)
+	s, h, err := o.as.LoadConfigured(o.session)
 	if err != nil {
 		return Facts{}, err
 	}
+	o.App = h
 	f, seen, err := Gather(ctx, o.App, s, q)
 	if err == nil && o.closeUnseen(ctx, s, seen) {
 		f, seen, err = Gather(ctx, o.App, s, q)

@@ -250,3 +250,39 @@ func TestTwentyTasks(t *testing.T) {
 		t.Errorf("the limit is lifted, and next is %v", steps)
 	}
 }
+
+// TestNews: the user is told once of what is held by something else than himself, and again when it is held for another reason.
+func TestNews(t *testing.T) {
+	q := oneTask(session.Task{})
+	told := func(f Facts, change func(*session.Queue)) string {
+		change(q)
+		d := decide(q, f, noon)
+		var said []string
+		for _, task := range d.news() {
+			said = append(said, task.Why)
+		}
+		q = d.q
+		return strings.Join(said, ",")
+	}
+	blocked := func(until time.Time) func(*session.Queue) {
+		return func(q *session.Queue) { q.Blocks["a"] = session.Block{Limit: true, CLI: "a", Until: until} }
+	}
+	working := func(a *Agent) { a.Ready = live.Busy }
+	for i, c := range []struct {
+		f      Facts
+		change func(*session.Queue)
+		want   string
+	}{
+		{seen(working), func(*session.Queue) {}, ""},
+		{seen(same), blocked(later), "limit:a until 2 Jan 14:00"},
+		{seen(same), blocked(later.Add(time.Hour)), ""},
+		{seen(same), func(q *session.Queue) { q.Held = session.HeldYou }, ""},
+		{seen(working), func(q *session.Queue) { q.Held = ""; clear(q.Blocks) }, ""},
+		{seen(same), func(q *session.Queue) { q.Blocks["cli a"] = session.Block{CLI: "a"} }, "breaker:a"},
+		{seen(same), func(*session.Queue) {}, ""},
+	} {
+		if got := told(c.f, c.change); got != c.want {
+			t.Errorf("%d: told of %q, want %q", i, got, c.want)
+		}
+	}
+}

@@ -359,6 +359,14 @@ func (w *world) text(t session.Task) (string, error) {
 	return t.What, nil
 }
 
+func (w *world) tell(held []session.Task) {
+	for _, t := range held {
+		if now := w.queue().Task(t.ID); t.Why == session.HeldYou || now.Told == "" {
+			w.tb.Errorf("its user is told of %+v, and that is not written down: %+v", t, now)
+		}
+	}
+}
+
 func (w *world) arm(context.Context) error { w.armed = true; return nil }
 
 // tick is tmux that looks again, once a minute has passed.

@@ -42,6 +42,8 @@ type hands interface {
 	check(ctx context.Context, t session.Task) (failed string, err error)
 	// text is what is typed for a task next.
 	text(t session.Task) (string, error)
+	// tell has the user told of tasks that are held.
+	tell(held []session.Task)
 	// arm has somebody pump later.
 	arm(ctx context.Context) error
 }
@@ -155,17 +157,22 @@ func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
 		}
 		f.Agents[name] = agent
 	}
-	next, steps := Next(q, f, p.Now())
-	if reflect.DeepEqual(next, q.Clone()) {
-		return f, steps, nil
+	d := decide(q, f, p.Now())
+	held := d.news()
+	if reflect.DeepEqual(d.q, q.Clone()) {
+		return f, d.steps, nil
 	}
 	_, err = p.Queues().Update(ctx, p.session, func(now *session.Queue) error {
-		next, steps = Next(now, f, p.Now())
-		*now = *next
+		d = decide(now, f, p.Now())
+		held = d.news()
+		*now = *d.q
 		return nil
 	})
 	p.Step("queue.settled")
-	return f, steps, err
+	if err == nil && len(held) > 0 {
+		p.hands.tell(held)
+	}
+	return f, d.steps, err
 }
 
 // act does one step that is done once at most.

@@ -1,0 +1,97 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config"
+	"paw/config/poll"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/notify"
+	"paw/orchestrator/observe"
+	"paw/session"
+)
+
+// tell has a process of its own tell the user of tasks that are held, if he wants to be told: the queue goes on meanwhile.
+func (o *ownHands) tell(held []session.Task) {
+	n := o.Config.Notify
+	if !n.Any() || !slices.Contains(n.Events, config.NotifyHeld) {
+		return
+	}
+	ids := make([]string, len(held))
+	for i, t := range held {
+		ids[i] = t.ID
+	}
+	if err := o.StartDetached([]string{"__held", o.session, strings.Join(ids, ",")}); err != nil {
+		o.LogHook("paw", "notify", err)
+	}
+}
+
+// Tell tells the user of tasks that are held, after the dwell: unless they are not any more by then.
+func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) error {
+	s, h, err := h.LoadConfigured(sessionName)
+	if err != nil {
+		return app.UnlessGone(err)
+	}
+	poll.Sleep(ctx, time.Duration(h.Config.Notify.Dwell)*time.Second)
+	list, err := Look(ctx, h, s)
+	if list == nil || err != nil {
+		return app.UnlessGone(err)
+	}
+	held := slices.DeleteFunc(list.Tasks, func(t session.Task) bool {
+		return !slices.Contains(ids, t.ID) || t.State != session.TaskHeld || t.Why == session.HeldYou || t.Why == list.Held
+	})
+	if len(held) == 0 {
+		return nil
+	}
+	notice := notify.Notice{
+		Version: 1, Event: config.NotifyHeld, Session: s.Name, Agent: held[0].Agent, State: string(session.TaskHeld), At: h.Now().UTC(),
+		Text: held[0].What, Repo: s.RepoPath, Words: heldWords(held),
+	}
+	if w := s.Agent(notice.Agent); w != nil && len(held) == 1 {
+		notice.CLI = w.CLI
+	} else {
+		notice.Agent = ""
+	}
+	if err := notice.Tell(ctx, h.Config.Notify, h.Env, terminals(ctx, h, s)); err != nil {
+		h.LogHook("paw", "notify", fmt.Errorf("queue of %s: %w", s.Name, err))
+	}
+	return nil
+}
+
+// heldWords are what people read of it.
+func heldWords(held []session.Task) string {
+	var ids, why []string
+	for _, t := range held {
+		ids = append(ids, t.ID)
+		if !slices.Contains(why, t.Why) {
+			why = append(why, t.Why)
+		}
+	}
+	what := strings.Join(ids, ", ")
+	if len(ids) > 3 {
+		what = errs.Counted(len(ids), "task")
+	}
+	return fmt.Sprintf("holds %s: %s", what, strings.Join(why, "; "))
+}
+
+// terminals are those that show a pane of the session.
+func terminals(ctx context.Context, h *app.App, s *session.Session) (all []string) {
+	if h.Config.Notify.OSC == "" {
+		return nil
+	}
+	seen, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return nil // the user can be told in other ways
+	}
+	for _, a := range seen.Agents {
+		if a.Pane != nil {
+			all = append(all, a.Pane.Terminals...)
+		}
+	}
+	return app.Once(all)
+}
