@@ -31,9 +31,13 @@ func Hold(q *session.Queue, ids []string) (said []string) {
 	return said
 }
 
+// known returns the CLI of an agent, "" for one that is not there, and the number of the agent's last turn, counting prompts that were
+// typed and have not begun a turn yet.
+type known func(agent string) (cli string, turn int)
+
 // Go lets tasks go, all of a queue for no id: what a person, a stop, a limit or a breaker holds, and what comes after a task
-// that is not done. It repeats no prompt that may have been typed, and says which those are. cliOf is the CLI of an agent, "" for one that is not there.
-func Go(q *session.Queue, ids []string, cliOf func(agent string) string) (said []string) {
+// that is not done. It repeats no prompt that may have been typed, and says which those are.
+func Go(q *session.Queue, ids []string, of known) (said []string) {
 	if len(ids) == 0 {
 		q.Held, q.Blocks = "", map[string]session.Block{}
 		for _, t := range q.Tasks {
@@ -49,7 +53,7 @@ func Go(q *session.Queue, ids []string, cliOf func(agent string) string) (said [
 			continue
 		}
 		q.Held = ""
-		letGo(q, t, cliOf)
+		letGo(q, t, of)
 		if t.State == session.TaskHeld {
 			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; paw queue retry %s does it", id, id))
 		}
@@ -58,13 +62,14 @@ func Go(q *session.Queue, ids []string, cliOf func(agent string) string) (said [
 }
 
 // letGo takes away what holds one task.
-func letGo(q *session.Queue, t *session.Task, cliOf func(agent string) string) {
+func letGo(q *session.Queue, t *session.Task, of known) {
+	cli, turn := of(t.Agent)
 	if lane, there := q.Lanes[t.Agent]; there {
-		lane.Held = false
+		lane.Held, lane.Seen = false, max(lane.Seen, turn) // what was typed there before holds it no more
 		q.Lanes[t.Agent] = lane
 	}
 	for key, b := range q.Blocks {
-		if b.CLI == cliOf(t.Agent) || t.Kind == session.AgentTask && slices.Contains(t.CLIs, b.CLI) {
+		if b.CLI == cli || t.Kind == session.AgentTask && slices.Contains(t.CLIs, b.CLI) {
 			delete(q.Blocks, key)
 		}
 	}
@@ -87,7 +92,7 @@ func letGo(q *session.Queue, t *session.Task, cliOf func(agent string) string) {
 }
 
 // Retry begins tasks again whatever was typed before: at their agents where these are there, else with new ones.
-func Retry(q *session.Queue, ids []string, cliOf func(agent string) string) (said []string) {
+func Retry(q *session.Queue, ids []string, of known) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
 		if t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
@@ -95,13 +100,13 @@ func Retry(q *session.Queue, ids []string, cliOf func(agent string) string) (sai
 			continue
 		}
 		t.State = session.TaskHeld
-		letGo(q, t, cliOf)
+		letGo(q, t, of)
 		t.State, t.Why, t.Turn, t.Tries, t.Limits, t.Typed, t.Limited, t.Checking = session.TaskWaiting, "", 0, 0, 0, false, false, false
 		if t.Text == session.TextContinue {
 			t.Text = session.TextPrompt
 		}
-		switch {
-		case t.Agent != "" && cliOf(t.Agent) != "":
+		switch cli, _ := of(t.Agent); {
+		case t.Agent != "" && cli != "":
 			t.Kind = session.PromptTask
 		case len(t.CLIs) > 0:
 			t.Kind, t.Agent, t.Text = session.AgentTask, "", session.TextPrompt

@@ -228,11 +228,11 @@ const (
 // Apply makes a change to tasks of the queue of a session, to all of them for no id where that makes sense. It returns what has
 // to be said of those that stay as they are.
 func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids []string, starts int) (said []string, err error) {
-	cliOf := func(agent string) string {
+	of := func(agent string) (cli string, turn int) {
 		if w := s.Agent(agent); w != nil {
-			return w.CLI
+			return w.CLI, seenOf(h, s, Facts{}, agent)
 		}
-		return ""
+		return "", 0
 	}
 	_, err = h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
 		if err := Named(q, ids); err != nil {
@@ -248,9 +248,9 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 		case ChangeHold:
 			said = Hold(q, ids)
 		case ChangeGo:
-			said = Go(q, ids, cliOf)
+			said = Go(q, ids, of)
 		case ChangeRetry:
-			said = Retry(q, ids, cliOf)
+			said = Retry(q, ids, of)
 		case ChangeDrop:
 			if len(ids) == 0 {
 				for _, t := range q.Tasks {

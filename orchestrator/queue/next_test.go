@@ -286,3 +286,15 @@ func TestNews(t *testing.T) {
 		}
 	}
 }
+
+// TestGoAfterAPersonTyped: what a person has typed before paw queue go does not hold the agent again when its turn begins after that.
+func TestGoAfterAPersonTyped(t *testing.T) {
+	q := oneTask(session.Task{State: session.TaskWaiting})
+	q.Lanes["x"] = session.Lane{Seen: 1, Held: true}
+	Go(q, []string{"t1"}, func(string) (string, int) { return "demo", 2 })
+	turn2 := one(turn.InProgress, func(t *Turn) { t.Number, t.Person = 2, true })
+	next, _ := Next(q, seen(same, turn2), noon)
+	if next.Lanes["x"].Held {
+		t.Errorf("held again: %+v", next.Lanes["x"])
+	}
+}

@@ -59,7 +59,7 @@ var events = []event{
 	{"a process runs", func(w *world, n int) { w.some(n) }},
 	{"a process runs", func(w *world, n int) { w.some(n) }},
 	{"all processes run", func(w *world, _ int) { w.drain() }},
-	{"go", func(w *world, _ int) { w.change(func(q *session.Queue) { Go(q, nil, w.cliOf) }) }},
+	{"go", func(w *world, _ int) { w.change(func(q *session.Queue) { Go(q, nil, w.agentOf) }) }},
 	{"hold", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Hold(q, []string{id}) }) }},
 	{"retry", func(w *world, n int) { w.command(n, w.retry) }},
 	{"drop", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Drop(q, []string{id}) }) }},
@@ -142,11 +142,11 @@ func (w *world) after(n int) []string {
 	return []string{tasks[n%len(tasks)].ID}
 }
 
-func (w *world) cliOf(agent string) string {
+func (w *world) agentOf(agent string) (cli string, turn int) {
 	if p := w.agents[agent]; p != nil {
-		return p.cli
+		return p.cli, len(p.turns) + len(p.input)
 	}
-	return ""
+	return "", 0
 }
 
 // prompt is the user who types a prompt; the CLI keeps it while it is busy.
@@ -174,7 +174,7 @@ func (w *world) command(n int, do func(q *session.Queue, id string)) {
 }
 
 func (w *world) retry(q *session.Queue, id string) {
-	if was := *q.Task(id); len(Retry(q, []string{id}, w.cliOf)) == 0 && was.State != session.TaskWaiting {
+	if was := *q.Task(id); len(Retry(q, []string{id}, w.agentOf)) == 0 && was.State != session.TaskWaiting {
 		w.retried[id]++
 		delete(w.done, id)
 	}
@@ -210,7 +210,7 @@ func (w *world) rest() {
 		w.clock = w.clock.Add(10 * time.Minute)
 		w.tick()
 		w.change(func(q *session.Queue) {
-			Go(q, nil, w.cliOf)
+			Go(q, nil, w.agentOf)
 			for _, t := range q.Tasks {
 				if t.State == session.TaskHeld {
 					w.retry(q, t.ID)
