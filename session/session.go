@@ -159,10 +159,15 @@ const (
 	ShiftStay   ShiftKind = "stay" // a rewind to what the worktree was already, or a worktree made anew: nothing was put aside for an undo
 )
 
-// Shifted appends a Shift of an agent to its record.
+// Shifted appends a Shift of an agent to its record. A ShiftStay that is repeated is the same one.
 func (s *Session) Shifted(agent string, kind ShiftKind, to, last int) {
-	if w := s.Agent(agent); w != nil {
-		w.Shifts = append(w.Shifts, Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1})
+	w := s.Agent(agent)
+	if w == nil {
+		return
+	}
+	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1}
+	if n := len(w.Shifts); n == 0 || kind != ShiftStay || w.Shifts[n-1] != shift {
+		w.Shifts = append(w.Shifts, shift)
 	}
 }
 

@@ -142,7 +142,7 @@ func (p *Parcel) Handed(ctx context.Context, m worktree.Manager, host, ssh strin
 		}
 		for _, t := range one.Turns {
 			handed.Turns = append(handed.Turns, turns.Turn{After: t.After, Record: turn.Record{
-				Number: t.Number, Type: turn.Type(t.Type), State: turn.State(t.State), Prompt: turn.Prompt(t.Prompt), Outcome: t.Outcome, Reason: turn.Reason(t.Reason),
+				Number: t.Number, Type: turn.Type(t.Type), State: turn.State(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Reason: turn.Reason(t.Reason),
 			}})
 		}
 		all[one.Agent] = handed

@@ -58,13 +58,13 @@ type parcelState struct {
 }
 
 type parcelTurn struct {
-	Number  int    `json:"number"`
-	Type    string `json:"type"`
-	State   string `json:"state"`
-	Prompt  string `json:"prompt"`
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason"`
-	After   string `json:"after"`
+	Number  int         `json:"number"`
+	Type    string      `json:"type"`
+	State   string      `json:"state"`
+	Prompt  turn.Prompt `json:"prompt"`
+	Outcome string      `json:"outcome"`
+	Reason  string      `json:"reason"`
+	After   string      `json:"after"`
 }
 
 // parcelVersion is the version of a Parcel that this paw writes; a higher one is refused.
@@ -142,7 +142,7 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 	one.State, one.Head, one.Turn = src.state, src.head, src.turn
 	for _, t := range src.turns {
 		one.Turns = append(one.Turns, parcelTurn{
-			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: string(t.Prompt), Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
+			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
 		})
 	}
 	return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)

@@ -38,17 +38,17 @@ type PackedOrigin struct {
 }
 
 type packedTurn struct {
-	Number       int        `json:"number"`
-	Type         string     `json:"type"`
-	State        string     `json:"state"`
-	Prompt       string     `json:"prompt"`
-	Outcome      string     `json:"outcome"`
-	Message      string     `json:"message"`
-	Reason       string     `json:"reason"`
-	ErrorMessage string     `json:"error_message"`
-	Elsewhere    bool       `json:"elsewhere"` // in another conversation
-	StartedAt    time.Time  `json:"started_at"`
-	EndedAt      *time.Time `json:"ended_at"`
+	Number       int         `json:"number"`
+	Type         string      `json:"type"`
+	State        string      `json:"state"`
+	Prompt       turn.Prompt `json:"prompt"`
+	Outcome      string      `json:"outcome"`
+	Message      string      `json:"message"`
+	Reason       string      `json:"reason"`
+	ErrorMessage string      `json:"error_message"`
+	Elsewhere    bool        `json:"elsewhere"` // in another conversation
+	StartedAt    time.Time   `json:"started_at"`
+	EndedAt      *time.Time  `json:"ended_at"`
 }
 
 // originVersion is the version of a PackedOrigin that this paw writes; a higher one is refused.
@@ -80,7 +80,7 @@ func PackOrigin(ctx context.Context, h *app.App, s *session.Session, text string
 	}
 	for _, r := range from.turns {
 		p.Turns = append(p.Turns, packedTurn{
-			Number: r.Number, Type: string(r.Type), State: string(r.State), Prompt: string(r.Prompt), Outcome: r.Outcome, Message: r.Message, Reason: string(r.Reason),
+			Number: r.Number, Type: string(r.Type), State: string(r.State), Prompt: r.Prompt, Outcome: r.Outcome, Message: r.Message, Reason: string(r.Reason),
 			ErrorMessage: r.ErrorMessage, Elsewhere: r.Conversation != "" && r.Conversation != from.talk, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		})
 	}
@@ -160,7 +160,7 @@ func (p *PackedOrigin) Origin(host string) *Origin {
 	}
 	for _, t := range p.Turns {
 		r := turn.Record{
-			Number: t.Number, Type: turn.Type(t.Type), State: turn.State(t.State), Prompt: turn.Prompt(t.Prompt), Outcome: t.Outcome, Message: t.Message, Reason: turn.Reason(t.Reason),
+			Number: t.Number, Type: turn.Type(t.Type), State: turn.State(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Message: t.Message, Reason: turn.Reason(t.Reason),
 			ErrorMessage: t.ErrorMessage, StartedAt: t.StartedAt, EndedAt: t.EndedAt,
 		}
 		if t.Elsewhere {

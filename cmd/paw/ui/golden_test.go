@@ -234,9 +234,9 @@ const somePatch = "\x1b[1mdiff --git a/parse.go b/parse.go\x1b[m\n\x1b[1m--- a/p
 func TestScreens(t *testing.T) {
 	paw := &played{pages: map[string]string{
 		"diff shop/tests --unseen --state ": somePatch, "turns shop/api": "N  OUTCOME  COMMIT\n1  success  2b3814e76e\n",
-		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests --state ": "the check failed: make test\nFAIL parse_test.go:12\n",
-		"land shop/tests --state  --dry-run": "shop/tests would land in main as one commit\n",
-	}, codes: map[string]int{"land shop/tests --state ": 9}}
+		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests": "the check failed: make test\nFAIL parse_test.go:12\n",
+		"land shop/tests --dry-run": "shop/tests would land in main as one commit\n",
+	}, codes: map[string]int{"land shop/tests": 9}}
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 35}, {200, 50}, {60, 15}, {40, 10}} {
 		name := fmt.Sprintf("%dx%d", size.width, size.height)
 		sameAsGolden(t, name, screenOf(opened(paw, fiveAgents(), Options{}, size.width, size.height)))

@@ -267,7 +267,7 @@ func TestOutputIsNoTrap(t *testing.T) {
 
 // What a command says in one line becomes a note; more than that, and what has failed, is shown.
 func TestWhatCommandsSay(t *testing.T) {
-	const seen = "seen shop/api@0 --state "
+	const seen = "seen shop/api@0"
 	paw := &played{pages: map[string]string{seen: "api: marked as seen\n"}}
 	if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m")); !strings.Contains(got, "\napi: marked as seen\n") {
 		t.Error(got)
