@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
@@ -72,7 +73,7 @@ func (s *Seen) String() string {
 func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
-		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !endedUnseen(h, s, w) {
+		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !awaitUnseen(ctx, h, s, w) {
 			continue
 		}
 		if _, err := takeMissed(ctx, h, s, w); err != nil {
@@ -101,19 +102,34 @@ func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 	}
 }
 
+// awaitUnseen is endedUnseen, and waits until it is certain: paw status tells of an end at once, and what is done from then on must not
+// be of the turn.
+func awaitUnseen(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) bool {
+	poll.Until(ctx, 10*poll.Tick, turns.ListGrace, func() bool {
+		seen, open := openTurn(h, s, w)
+		return !open || !seen.EndedUnseen(0) || seen.EndedUnseen(turns.ListGrace)
+	})
+	return endedUnseen(h, s, w)
+}
+
 // endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
 // will tell.
 func endedUnseen(h *app.App, s *session.Session, w *session.Agent) bool {
+	seen, open := openTurn(h, s, w)
+	return open && seen.EndedUnseen(turns.ListGrace)
+}
+
+// openTurn observes an agent that runs and has a turn open in its log.
+func openTurn(h *app.App, s *session.Session, w *session.Agent) (seen live.Observation, open bool) {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
-		return false
+		return seen, false
 	}
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {
-		return false
+		return seen, false
 	}
-	seen := observe.InPane(h, s, w, lock)
-	return seen.EndedUnseen(turns.ListGrace)
+	return observe.InPane(h, s, w, lock), true
 }
 
 // takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
