@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,6 +68,7 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 		bodies: &keptBodies{},
 	}
 	server := httptest.NewServer(w.bodies.keeping(w.model))
+	w.endWithTests()
 	t.Cleanup(func() {
 		w.end()
 		server.CloseClientConnections()
@@ -146,6 +148,19 @@ func (w *cliWorld) describe() string {
 	}
 	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s",
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
+}
+
+// endWithTests has the world end with the tests, when somebody ends these: what runs in panes would live on.
+func (w *cliWorld) endWithTests() {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	w.t.Cleanup(func() { signal.Stop(ended) })
+	go func() {
+		<-ended
+		w.end()
+		_ = os.RemoveAll(w.root)
+		os.Exit(1)
+	}()
 }
 
 // end kills what runs in the world, and waits until it is gone.
