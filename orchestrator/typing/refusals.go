@@ -7,6 +7,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // refusal is an error of a sender that has typed nothing.
@@ -46,6 +47,16 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
 	}
 	return e
+}
+
+// asksWith is the state of an agent whose screen alone has a dialog: outside of a turn that is for its user, in one it may be a question
+// that is about to be reported.
+func asksWith(dialog string, last *turn.Record) session.AgentStatus {
+	state := session.AgentStatus{State: session.StateWaitingInput, Reason: dialog}
+	if last == nil || last.State != turn.InProgress {
+		state.Cause = session.CauseDialog
+	}
+	return state
 }
 
 // unconfirmed is an error of one who has typed, or who cannot say.

@@ -151,7 +151,7 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	case err != nil:
 		return box, t.shut(err)
 	case box.Dialog != "":
-		return box, t.asks(session.AgentStatus{Reason: box.Dialog})
+		return box, t.asks(asksWith(box.Dialog, a.Turns.Last))
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
 		return cli.Screen{}, nil // the box is drawn before it takes anything
 	case !t.ready.Box: // nothing tells
