@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -97,6 +98,9 @@ func (p *player) turn(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the prompt arrived whole; turn %d, 1 file, tag %s", one.Number, one.Tag), nil
 }
 
+// hookLag is how far the hooks of a CLI may be behind what its own record or its screen tells, on a busy machine.
+const hookLag = 5 * time.Second
+
 // question has the CLI ask for a permission. paw must say that it waits, show what it asks, and type nothing into it.
 func (p *player) question(ctx context.Context) (string, error) {
 	before := p.last(ctx).Number
@@ -106,7 +110,12 @@ func (p *player) question(ctx context.Context) (string, error) {
 	if err := p.awaitState(ctx, session.StateWaitingInput); err != nil {
 		return "", err
 	}
-	asked := p.agent(ctx).Reason
+	const question = "touch granted.txt"
+	var asked string // that it waits can be known before the hook tells what it asks
+	poll.Until(ctx, 10*poll.Tick, hookLag, func() bool {
+		asked = p.agent(ctx).Reason
+		return strings.Contains(asked, question)
+	})
 	_, err := orchestrator.Send(ctx, p.paw, p.session, p.cli, "never into a question", true)
 	var refused *errs.Error
 	if !errors.As(err, &refused) || refused.Kind != errs.Refused {
@@ -118,7 +127,7 @@ func (p *player) question(ctx context.Context) (string, error) {
 	if _, err := p.finished(ctx, before); err != nil {
 		return "", err
 	}
-	if !strings.Contains(asked, "touch granted.txt") {
+	if !strings.Contains(asked, question) {
 		return "", failf("it waits, but what it asks is shown as %.100q", asked)
 	}
 	return fmt.Sprintf("waits for you: %.60s; a prompt is refused meanwhile", asked), nil
