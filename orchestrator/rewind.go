@@ -150,11 +150,12 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if err != nil {
 			return err
 		}
-		if err := rewound.intend(ctx, h, kind, last, to); err != nil {
+		rescue := turn.RewindRef(w.TurnSession, h.Now(), newest)
+		if err := rewound.intend(ctx, h, t, kind, last, rescue, to); err != nil {
 			return err
 		}
 		done, err := t.M.Moves().Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
-			Rescue: turn.RewindRef(w.TurnSession, h.Now(), newest), Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
+			Rescue: rescue, Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
 			return errors.Join(app.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
@@ -186,11 +187,12 @@ func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commi
 
 // intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
 // was done.
-func (r *Rewound) intend(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record, to func(w *session.Agent, last int) (at int, words string)) error {
+func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kind session.ShiftKind, last *turn.Record, rescue string, to func(w *session.Agent, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
+			turns.SettleShift(ctx, t.M, w)
 			r.At, r.To = to(w, numberOf(last))
-			rec.Shifted(r.Agent, kind, r.At, numberOf(last))
+			rec.Shifted(r.Agent, kind, r.At, numberOf(last), rescue)
 		}
 		return nil
 	})
@@ -230,6 +232,7 @@ func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, 
 	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
+			w.Shifts[len(w.Shifts)-1].Rescue = ""
 			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
 				w.Rewound.MovedTo(r.Head)
 				return nil // it is where it was among the turns

@@ -146,6 +146,7 @@ type Shift struct {
 	To       int       `json:"to,omitempty"`       // rewind: turn at whose end the worktree was put, 0 for its base
 	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
 	Landings int       `json:"landings,omitempty"` // highest number of a landing of the session at that time
+	Rescue   string    `json:"rescue,omitempty"`   // of its move of files, until that is known to have taken place
 }
 
 // ShiftKind says what a Shift was.
@@ -160,14 +161,32 @@ const (
 )
 
 // Shifted appends a Shift of an agent to its record. A ShiftStay that is repeated is the same one.
-func (s *Session) Shifted(agent string, kind ShiftKind, to, last int) {
+func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue string) {
 	w := s.Agent(agent)
 	if w == nil {
 		return
 	}
-	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1}
+	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1, Rescue: rescue}
 	if n := len(w.Shifts); n == 0 || kind != ShiftStay || w.Shifts[n-1] != shift {
 		w.Shifts = append(w.Shifts, shift)
+	}
+}
+
+// SettleShift ends the last Shift of an agent whose move may have been cut short: the Shift stays where the move took place, and goes
+// otherwise.
+func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
+	n := len(a.Shifts) - 1
+	if n < 0 || a.Shifts[n].Rescue == "" {
+		return
+	}
+	took, err := tookPlace(a.Shifts[n].Rescue)
+	switch {
+	case err != nil: // the worktree is gone
+	case took:
+		a.Shifts = slices.Clone(a.Shifts)
+		a.Shifts[n].Rescue = ""
+	default:
+		a.Shifts = a.Shifts[:n:n]
 	}
 }
 

@@ -40,6 +40,7 @@ const (
 	journalFile  = "paw-journal"
 	journalIndex = "paw-journal.index" // the index as it was
 	journalLock  = "paw-journal.lock"  // locked by the paw that moves, and by each git that it has started
+	journalDone  = "paw-journal.done"  // the rescue of the last move that took place
 )
 
 // lockMark is the content of an index.lock that a move has made.
@@ -230,6 +231,29 @@ func (v *move) open() error {
 		return err
 	}
 	return disk.Replace(filepath.Join(v.at.AdminDir, journalFile), content)
+}
+
+// done ends the journal of a move that took place.
+func (v *move) done() error {
+	if v.Rescue != "" {
+		if err := disk.Replace(filepath.Join(v.at.AdminDir, journalDone), []byte(v.Rescue+"\n")); err != nil {
+			return err
+		}
+	}
+	return v.close()
+}
+
+// TookPlace reports whether the move of the worktree at path that has this rescue took place, or will when its journal is ended. It answers
+// for the last move of a worktree.
+func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return false, err
+	}
+	if j, err := readJournal(admin); err != nil || j != nil && j.Rescue == rescue {
+		return err == nil && m.head(ctx, Checkout{Path: path, AdminDir: admin}) == j.To, err
+	}
+	return readLine(filepath.Join(admin, journalDone)) == rescue, nil
 }
 
 // close ends the journal, and gives the index back.

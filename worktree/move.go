@@ -220,7 +220,7 @@ func (v *move) carry(ctx context.Context, files func(context.Context) (string, e
 	if err := v.forward(ctx, files, reindex); err != nil {
 		return v.takeBack(ctx, err)
 	}
-	if err := v.close(); err != nil {
+	if err := v.done(); err != nil {
 		return &HalfMovedError{v.at.Path, v.Rescue, err}
 	}
 	return nil

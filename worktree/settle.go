@@ -80,6 +80,9 @@ func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 			return nil, err
 		}
 	}
+	if ended.Moved {
+		return ended, v.done()
+	}
 	return ended, v.close()
 }
 

@@ -159,3 +159,22 @@ func TestCutShortMoveIsShown(t *testing.T) {
 		t.Error(out.stdout)
 	}
 }
+
+// TestKilledRewindThatMovedNothing: a rewind that was killed before it moved anything leaves the agent where it was, and what landed before
+// stays landed.
+func TestKilledRewindThatMovedNothing(t *testing.T) {
+	t.Parallel()
+	w := started(t, "one")
+	w.ok(w.paw("send", "one", "do: write mine.txt x"))
+	w.ok(w.paw("wait", "one"))
+	w.ok(w.paw("land", "one"))
+	w.ok(w.paw("rewind", "one", "0"))
+	for _, at := range []string{"rewind.intended:1", "rewind.locked:1"} {
+		w.kill(at, "rewind", "one", "1")
+		w.ok(w.paw("recover", "--detach"))
+		w.ok(w.paw("land", "one"))
+		if got := w.git(w.repo, "show", "main:mine.txt"); got != "x\n" {
+			t.Fatalf("killed after %s: main has %q", at, got)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 
 func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
-	sessions, err := siblings(h, s)
+	sessions, err := siblings(ctx, h, m, s)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -109,14 +110,21 @@ func (l *looker) onlyWhole() {
 	}
 }
 
-// siblings are the sessions of a repository: the given one as it is, the others as they are recorded.
-func siblings(h *app.App, s *session.Session) ([]*session.Session, error) {
+// siblings are the sessions of a repository: the given one as it is, the others as they are recorded. Shifts of their agents that a kill cut
+// short are settled.
+func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]*session.Session, error) {
 	sessions, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}
 	sessions = slices.DeleteFunc(sessions, func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
-	return append(sessions, s), nil
+	sessions = append(sessions, s)
+	for _, one := range sessions {
+		for i := range one.Agents {
+			turns.SettleShift(ctx, m, &one.Agents[i])
+		}
+	}
+	return sessions, nil
 }
 
 // lookAtRecords takes landings and lives from the records of sessions.

@@ -75,7 +75,7 @@ func (a *asker) mine(one *Stand) bool {
 
 // askerFor looks at what has landed in a branch, with the files of one agent's landings.
 func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
-	sessions, err := siblings(w.home, w.session)
+	sessions, err := siblings(ctx, w.home, w.m, w.session)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := siblings(h, s)
+	sessions, err := siblings(ctx, h, m, s)
 	if err != nil {
 		return nil, err
 	}

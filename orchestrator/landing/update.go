@@ -92,7 +92,10 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return err
 	}
 	withdraw := func(_ *session.Session, a *session.Agent) { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
-	if err := record(func(rec *session.Session, a *session.Agent) { rec.Shifted(a.Name, session.ShiftUpdate, 0, number) }); err != nil {
+	if err := record(func(rec *session.Session, a *session.Agent) {
+		turns.SettleShift(ctx, w.m, a)
+		rec.Shifted(a.Name, session.ShiftUpdate, 0, number, done.Rescue)
+	}); err != nil {
 		return err
 	}
 	w.home.Step("update.intended")
@@ -111,6 +114,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return record(withdraw)
 	}
 	return record(func(_ *session.Session, a *session.Agent) {
+		a.Shifts[len(a.Shifts)-1].Rescue = ""
 		if a.Rewound.Stands(moved.HeadBefore) {
 			a.Rewound.MovedTo(moved.Head)
 		}

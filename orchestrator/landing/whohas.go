@@ -17,7 +17,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
 		return
 	}
-	sessions, err := siblings(v.home, s)
+	sessions, err := siblings(ctx, v.home, v.m, s)
 	if err != nil {
 		sessions = []*session.Session{s}
 	}

@@ -182,7 +182,7 @@ func recordRestore(ctx context.Context, h *app.App, m worktree.Manager, s *sessi
 	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
 		if a := rec.Agent(w.Name); a != nil {
 			a.Rewound = nil
-			rec.Shifted(w.Name, session.ShiftStay, to, last)
+			rec.Shifted(w.Name, session.ShiftStay, to, last, "")
 		}
 		return nil
 	})

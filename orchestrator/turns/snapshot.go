@@ -153,6 +153,11 @@ func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	return snapshot.Commit, err
 }
 
+// SettleShift ends the last Shift in the record of an agent: a paw that was killed may not have come to that.
+func SettleShift(ctx context.Context, m worktree.Manager, w *session.Agent) {
+	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(ctx, w.WorktreePath, rescue) })
+}
+
 // LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
 func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
 	refs, err := t.M.Refs().List(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
