@@ -169,8 +169,10 @@ func TestKilledRewindThatMovedNothing(t *testing.T) {
 	w.ok(w.paw("wait", "one"))
 	w.ok(w.paw("land", "one"))
 	w.ok(w.paw("rewind", "one", "0"))
-	for _, at := range []string{"rewind.intended:1", "rewind.locked:1"} {
-		w.kill(at, "rewind", "one", "1")
+	for _, at := range []string{"rewind.intended:1", "rewind.move.locked:1"} {
+		if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, "rewind", "one", "1"); out.code != 137 {
+			t.Fatalf("not killed at %s: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
+		}
 		w.ok(w.paw("recover", "--detach"))
 		w.ok(w.paw("land", "one"))
 		if got := w.git(w.repo, "show", "main:mine.txt"); got != "x\n" {
