@@ -49,10 +49,10 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	return e
 }
 
-// asksWith is the state of an agent whose screen alone has a dialog: outside of a turn that is for its user, in one it may be a question
+// asksWith says of a dialog that the screen alone has for whom it is: outside of a turn that is for its user, in one it may be a question
 // that is about to be reported.
 func asksWith(dialog string, last *turn.Record) session.AgentStatus {
-	state := session.AgentStatus{State: session.StateWaitingInput, Reason: dialog}
+	state := session.AgentStatus{Reason: dialog}
 	if last == nil || last.State != turn.InProgress {
 		state.Cause = session.CauseDialog
 	}
