@@ -86,7 +86,8 @@ setsid sleep 1000 & echo $!; wait`, native, terminal(t))
 	want := []int{leader, program, reader, tool, unmarked}
 	slices.Sort(want)
 	waitFor(t, "what the wrapper has started, without the daemon", func() bool {
-		begun := !carries(unmarked, h.mark()) // it is what it shall be, and no copy of the wrapper any more
+		// Each is what it shall be, and no copy of the wrapper any more; env itself still has the mark.
+		begun := runs(program, "nativecli") && readsTerminal(reader) && !runs(unmarked, "env") && !carries(unmarked, h.mark())
 		return slices.Equal(h.Launched(ListProcesses()), want) && sessionLeader(daemon) == daemon && begun
 	})
 	if err := wrapper.Process.Kill(); err != nil {

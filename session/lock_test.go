@@ -120,7 +120,7 @@ func TestAStoppedHolderIsNamed(t *testing.T) {
 	p := spawn(t, "lock", st.LocksDir, "demo")
 	p.expect(t, "ready")
 	p.signal(t, syscall.SIGSTOP)
-	_, err := st.Update(within(t, 200*time.Millisecond), "demo", func(*Session) error { return nil })
+	_, err := st.Update(&endsOnceAwaited{Context: context.Background(), err: context.DeadlineExceeded}, "demo", func(*Session) error { return nil })
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("got %v", err)
@@ -139,14 +139,35 @@ func TestAStoppedHolderIsNamed(t *testing.T) {
 	mustSave(t, st, minimal("demo", "/new"))
 }
 
+// endsOnceAwaited is a context that ends when somebody waits for its end, and not before: by then he has found the lock held,
+// however slow the machine is.
+type endsOnceAwaited struct {
+	context.Context
+	err   error
+	ended bool
+}
+
+func (c *endsOnceAwaited) Done() <-chan struct{} {
+	c.ended = true
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+func (c *endsOnceAwaited) Err() error {
+	if c.ended {
+		return c.err
+	}
+	return nil
+}
+
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	locks := Locks{Dir: t.TempDir()}
 	unlock, err := locks.Session(within(t, deadline), "demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(50*time.Millisecond, cancel)
+	ctx := &endsOnceAwaited{Context: context.Background(), err: context.Canceled}
 	_, err = locks.Session(ctx, "demo")
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !errors.Is(err, context.Canceled) {
@@ -162,7 +183,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock() // must not free the lock of the next one
-	if _, err := locks.Session(within(t, 50*time.Millisecond), "demo"); !errors.As(err, &locked) {
+	if _, err := locks.Session(&endsOnceAwaited{Context: context.Background(), err: context.Canceled}, "demo"); !errors.As(err, &locked) {
 		t.Errorf("got %v", err)
 	}
 	again()
@@ -202,7 +223,7 @@ func TestRepositoryLock(t *testing.T) {
 	}
 	defer unlock()
 	for _, same := range []string{one, one + "/", filepath.Join(link, ".git")} {
-		_, err := locks.Repository(within(t, 30*time.Millisecond), same)
+		_, err := locks.Repository(&endsOnceAwaited{Context: context.Background(), err: context.Canceled}, same)
 		var locked *LockedError
 		if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), "repository "+evaluated(t, one)) {
 			t.Errorf("%s: got %v", same, err)

@@ -8,7 +8,6 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -111,98 +110,6 @@ func (t *Tmux) SetServer(socket string, pid int, started int64) {
 	if p, err := FindProcess(pid); err == nil {
 		t.ServerStart, t.ServerBoot = p.StartTime, p.BootID
 	}
-}
-
-// Rewound says, in numbers of turns, at the end of which one a worktree was put, 0 being its base, and at the end of which one it
-// was before. It holds as long as Last is the agent's last turn, and HEAD where the rewind or an update since has put it.
-type Rewound struct {
-	To   int    `json:"to"`
-	From int    `json:"from"`
-	Last int    `json:"last"`
-	Head string `json:"head,omitempty"` // "" in the record of an older paw
-}
-
-// At is the turn at the end of which a worktree is as far as rewinds tell, where last is the number of its last turn.
-func (r *Rewound) At(last int) int {
-	if r == nil || r.Last != last {
-		return last
-	}
-	return r.To
-}
-
-// MovedTo notes that paw itself has moved HEAD of the worktree.
-func (r *Rewound) MovedTo(head string) {
-	if r != nil {
-		r.Head = head
-	}
-}
-
-// Stands reports whether nobody but paw has moved HEAD of the worktree since the rewind.
-func (r *Rewound) Stands(head string) bool { return r != nil && (r.Head == "" || r.Head == head) }
-
-// Shift is one move of a worktree between states that it had before, or to a newer commit of the branch that work lands on.
-type Shift struct {
-	Kind     ShiftKind `json:"kind"`
-	To       int       `json:"to,omitempty"`       // rewind: turn at whose end the worktree was put, 0 for its base
-	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
-	Landings int       `json:"landings,omitempty"` // highest number of a landing of the session at that time
-	Rescue   string    `json:"rescue,omitempty"`   // of its move of files, until that is known to have taken place
-}
-
-// ShiftKind says what a Shift was.
-type ShiftKind string
-
-// The kinds of a Shift.
-const (
-	ShiftRewind ShiftKind = "rewind"
-	ShiftUndo   ShiftKind = "undo" // of the last Shift, which may be an undo itself
-	ShiftUpdate ShiftKind = "update"
-	ShiftStay   ShiftKind = "stay" // a rewind to what the worktree was already, or a worktree made anew: nothing was put aside for an undo
-)
-
-// Shifted appends a Shift of an agent to its record. A ShiftStay that is repeated is the same one.
-func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue string) {
-	w := s.Agent(agent)
-	if w == nil {
-		return
-	}
-	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1, Rescue: rescue}
-	if n := len(w.Shifts); n == 0 || kind != ShiftStay || w.Shifts[n-1] != shift {
-		w.Shifts = append(w.Shifts, shift)
-	}
-}
-
-// SettleShift ends the last Shift of an agent whose move may have been cut short: the Shift stays where the move took place, and goes
-// otherwise.
-func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
-	n := len(a.Shifts) - 1
-	if n < 0 || a.Shifts[n].Rescue == "" {
-		return
-	}
-	took, err := tookPlace(a.Shifts[n].Rescue)
-	switch {
-	case err != nil: // the worktree is gone
-	case took:
-		a.Shifts = slices.Clone(a.Shifts)
-		a.Shifts[n].Rescue = ""
-	default:
-		a.Shifts = a.Shifts[:n:n]
-	}
-}
-
-// LastShift returns what --undo takes back: the last shift that put something aside, and whether it is undone already, so that
-// --undo brings it again. It returns nil where there is nothing to take back.
-func (a *Agent) LastShift() (last *Shift, undone bool) {
-	for i := len(a.Shifts) - 1; i >= 0; i-- {
-		switch a.Shifts[i].Kind {
-		case ShiftUndo:
-			undone = !undone
-		case ShiftStay:
-		default:
-			return &a.Shifts[i], undone
-		}
-	}
-	return nil, false
 }
 
 // Agent records what is needed to bring an agent of a session back.
@@ -360,81 +267,4 @@ func (a Agent) Conversation() string {
 		return ""
 	}
 	return a.ConversationIDs[len(a.ConversationIDs)-1]
-}
-
-// LandingPhase is how far a landing is; it is saved before the deed.
-type LandingPhase string
-
-// The phases of a landing. One that did not take place is not in the record.
-const (
-	LandingBegun  LandingPhase = "landing"
-	LandingDone   LandingPhase = "landed"
-	LandingUndoes LandingPhase = "undoing"
-	LandingUndone LandingPhase = "undone"
-	// LandingOffered is a state that collided with its target and was offered for a merge by hand.
-	LandingOffered LandingPhase = "offered"
-)
-
-// Landing is one act of bringing the state of an agent into a branch.
-type Landing struct {
-	ID          int          `json:"id"` // counts in the session
-	Agent       string       `json:"agent"`
-	TurnSession string       `json:"turn_session"`
-	Target      string       `json:"target"`             // branch
-	Checkout    string       `json:"checkout,omitempty"` // directory that had the target checked out, "" for none
-	Before      string       `json:"before"`             // commit of the target
-	After       string       `json:"after"`
-	State       string       `json:"state"`           // commit of what landed
-	Turn        int          `json:"turn,omitempty"`  // the state is that of its end, 0 for that of the moment
-	Turns       string       `json:"turns,omitempty"` // that it brought, such as "1-4"
-	LastTurn    int          `json:"last_turn,omitempty"`
-	As          string       `json:"as"`
-	Files       int          `json:"files"`
-	Title       string       `json:"title"`
-	At          time.Time    `json:"at"`
-	Phase       LandingPhase `json:"phase"`
-	// Began is what the user had not committed and the agent began with, "" for none: the agent may be gone when others land.
-	Began string `json:"began,omitempty"`
-	// Handed is a commit of Before with the files of the checkout that were not committed and landed as they were handed over to the
-	// agent, "" for none: to undo the landing puts them back.
-	Handed string `json:"handed,omitempty"`
-	// Instead are the numbers of earlier landings of the agent that its target had lost, whose work this one brings again.
-	Instead []int `json:"instead,omitempty"`
-}
-
-// Landing returns the landing of that number for reading or changing in place, or nil.
-func (s *Session) Landing(id int) *Landing {
-	for i := range s.Landings {
-		if s.Landings[i].ID == id {
-			return &s.Landings[i]
-		}
-	}
-	return nil
-}
-
-// NextLanding is the number of the next landing.
-func (s *Session) NextLanding() int {
-	next := 1
-	for _, l := range s.Landings {
-		next = max(next, l.ID+1)
-	}
-	return next
-}
-
-// DropLanding takes a landing that did not take place out of the record.
-func (s *Session) DropLanding(id int) {
-	s.Landings = slices.DeleteFunc(s.Landings, func(l Landing) bool { return l.ID == id })
-}
-
-func landingFault(host string, l *Landing) string {
-	if nameFault(l.Agent) != "" || turnSessionFault(host, l.TurnSession) != "" {
-		return "agent: " + nameFault(l.Agent) + turnSessionFault(host, l.TurnSession)
-	}
-	if reason := pathFault(l.Checkout); reason != "" {
-		return "checkout: " + reason
-	}
-	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone, LandingOffered}, l.Phase) {
-		return fmt.Sprintf("unknown phase %q", l.Phase)
-	}
-	return textFault(l.Target, l.Title)
 }
