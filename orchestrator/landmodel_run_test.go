@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,14 +121,23 @@ func (m *landModel) standings() (lines []string) {
 	return append(lines, m.git(m.repo, "log", "--graph", "--format=%h %s", "main"), m.git(m.repo, "reflog", "main"))
 }
 
-// shortened leaves out what a divergence does not need.
-func shortened(t *testing.T, steps []planned) []planned {
+// kindOfDivergence is what a divergence says but for which agent, landing and file it is about.
+func kindOfDivergence(said string) string {
+	first, _, _ := strings.Cut(said, "\n")
+	return divergenceNames.ReplaceAllString(first, "")
+}
+
+// divergenceNames are the names in a divergence, with what tells of one form of landing.
+var divergenceNames = regexp.MustCompile(` --as \w+| --again|\b(s/)?[abc](@\d+)?\b|\d+|: (f0|f1|own-).*`)
+
+// shortened leaves out what a divergence does not need; what is left diverges in the same way.
+func shortened(t *testing.T, steps []planned, same string) []planned {
 	until := time.Now().Add(time.Duration(modelShorten) * time.Second)
 	for size := len(steps) / 2; size > 0 && time.Now().Before(until); {
 		smaller := false
 		for at := 0; at+size <= len(steps) && time.Now().Before(until); {
 			rest := append(append([]planned{}, steps[:at]...), steps[at+size:]...)
-			if _, diverged := run(t, rest); diverged != "" {
+			if _, diverged := run(t, rest); diverged != "" && kindOfDivergence(diverged) == kindOfDivergence(same) {
 				steps, smaller = rest, true
 			} else {
 				at += size
@@ -177,7 +187,7 @@ func modelWorld(t *testing.T, seed, world uint64, kills bool) {
 			}
 			return
 		}
-		short := shortened(t, all)
+		short := shortened(t, all, diverged)
 		said, again := run(t, short)
 		t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s\n\nagain: PAW_MODEL_PLAN='%s'", seed, world, diverged, strings.Join(said, "\n"), again, inWords(short))
 	})

@@ -380,9 +380,10 @@ func (m *landModel) lost(l lineState) (all []lostWork) {
 	for _, one := range own {
 		gone[one.id] = len(one.changes) > 0 && one.goneFrom(tip.has, own, gone, m)
 	}
+	out := map[int]bool{} // by the agent, from its own state
 	for _, one := range own {
 		to := m.meets(l, one)
-		if to == nil || !gone[one.id] || one.without(l.has) {
+		if !gone[one.id] {
 			continue
 		}
 		covered, takenOut := false, false
@@ -391,10 +392,11 @@ func (m *landModel) lost(l lineState) (all []lostWork) {
 				covered = true
 			}
 			if by.id > one.id && !gone[by.id] && slices.Contains(by.line, one.line[len(one.line)-1]) {
-				takenOut = one.without(by.line[len(by.line)-1].has)
+				takenOut = one.absent(by.line[len(by.line)-1].has, own, out)
 			}
 		}
-		if !covered && !takenOut {
+		out[one.id] = takenOut
+		if to != nil && !one.without(l.has) && !covered && !takenOut {
 			all = append(all, lostWork{one, to})
 		}
 	}
@@ -430,16 +432,21 @@ func (one *modelLanding) goneFrom(tip slots, own []*modelLanding, gone map[int]b
 			return true
 		}
 	}
-	if one.without(tip) {
+	return one.absent(tip, own, gone)
+}
+
+// absent reports whether slots have nothing of a landing, nor of those earlier ones that it went on from and that are gone.
+func (one *modelLanding) absent(has slots, own []*modelLanding, gone map[int]bool) bool {
+	if one.without(has) {
 		return true
 	}
 	for slot, before := range one.changes {
-		for _, earlier := range own {
-			if was, there := earlier.changes[slot]; there && gone[earlier.id] && before == earlier.has[slot] {
+		for _, earlier := range slices.Backward(own) {
+			if was, there := earlier.changes[slot]; there && earlier.id < one.id && gone[earlier.id] && before == earlier.has[slot] {
 				before = was
 			}
 		}
-		if tip[slot] == one.has[slot] || tip[slot] != before {
+		if has[slot] == one.has[slot] || has[slot] != before {
 			return false
 		}
 	}

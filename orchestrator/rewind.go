@@ -232,7 +232,7 @@ func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, 
 	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
-			w.Shifts[len(w.Shifts)-1].Rescue = ""
+			w.SettleShift(func(string) (bool, error) { return true, nil })
 			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
 				w.Rewound.MovedTo(r.Head)
 				return nil // it is where it was among the turns

@@ -250,10 +250,33 @@ func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	if j, err := readJournal(admin); err != nil || j != nil && j.Rescue == rescue {
-		return err == nil && m.head(ctx, Checkout{Path: path, AdminDir: admin}) == j.To, err
+	j, err := readJournal(admin)
+	if err != nil {
+		return false, err
+	}
+	if j != nil && j.Rescue == rescue {
+		return m.reached(ctx, m.head(ctx, Checkout{Path: path, AdminDir: admin}), j)
 	}
 	return readLine(filepath.Join(admin, journalDone)) == rescue, nil
+}
+
+// reached reports whether a ref that is at head now had come to where a move leads. Somebody may have moved the ref on since.
+func (m Moves) reached(ctx context.Context, head string, j *Journal) (bool, error) {
+	switch head {
+	case j.To:
+		return true, nil
+	case j.From, "":
+		return false, nil
+	}
+	to, err := m.objects.Contains(ctx, head, j.To)
+	if err != nil || !to {
+		return false, err
+	}
+	from, err := m.objects.Contains(ctx, head, j.From)
+	if err != nil || !from {
+		return err == nil, err
+	}
+	return m.objects.Contains(ctx, j.To, j.From) // both are behind head: it comes from the later one
 }
 
 // close ends the journal, and gives the index back.

@@ -96,7 +96,7 @@ func (w *moving) begun(v Move) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	j := &Journal{Command: "paw land", Ref: "refs/heads/main", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
+	j := &Journal{Command: "paw land", Ref: "refs/heads/main", Rescue: "refs/paw/rescue/of", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
 	if _, err := w.m.Moves().begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
 		w.t.Fatal(err)
 	}
@@ -398,6 +398,44 @@ func TestEndMoveLeavesWhatTheUserDidSince(t *testing.T) {
 	}
 	if got := w.git("rev-parse", "main"); got != on || moveLeft(filepath.Join(w.Dir, ".git")) {
 		t.Errorf("main is at %s", got)
+	}
+}
+
+// TestMoveTookPlaceWhereverTheBranchWentOn: a branch that somebody has moved on since a move was cut short tells by its history
+// whether the move came first, forwards (paw update) and backwards (paw rewind).
+func TestMoveTookPlaceWhereverTheBranchWentOn(t *testing.T) {
+	w := newMoving(t)
+	on := func(parent string) string {
+		return w.git("commit-tree", "-p", parent, "-m", "on "+parent, parent+"^{tree}")
+	}
+	older, newer := w.from, w.to
+	other := w.git("commit-tree", "-m", "other", older+"^{tree}")
+	for _, c := range []struct {
+		name, from, to, head string
+		want                 bool
+	}{
+		{"there", older, newer, newer, true},
+		{"not begun", older, newer, older, false},
+		{"unborn", older, newer, "", false},
+		{"forwards, then on", older, newer, on(newer), true},
+		{"not forwards, but on", older, newer, on(older), false},
+		{"backwards, then on", newer, older, on(older), true},
+		{"not backwards, but on", newer, older, on(newer), false},
+		{"elsewhere", older, newer, other, false},
+		{"to another history, then on", older, other, on(other), true},
+		{"not to another history, but on", other, older, on(other), false},
+	} {
+		if took, err := w.m.Moves().reached(t.Context(), c.head, &Journal{From: c.from, To: c.to}); err != nil || took != c.want {
+			t.Errorf("%s: %v, %v", c.name, took, err)
+		}
+	}
+
+	v := w.move()
+	w.begun(v)
+	w.git("update-ref", "refs/heads/main", on(w.to))
+	w.finish(v)
+	if _, err := os.Stat(filepath.Join(w.Dir, ".git", journalDone)); err != nil {
+		t.Errorf("gone on, and ended: %v", err)
 	}
 }
 

@@ -117,7 +117,7 @@ func (o Objects) goal(ctx context.Context, target string) (goal, error) {
 
 // goals reads commits, of each one once, in no order; the snapshots of paw are known by who signed them.
 func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
-	args := []string{"rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
+	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
 	out, err := o.home().Output(ctx, append(append(args, targets...), "--")...)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,9 @@ func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 			return nil, err
 		}
 	}
-	if ended.Moved {
+	if took, err := m.reached(ctx, head, j); err != nil {
+		return nil, err
+	} else if took {
 		return ended, v.done()
 	}
 	return ended, v.close()

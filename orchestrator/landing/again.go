@@ -91,6 +91,9 @@ func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
 	tree := a.t.tip
 	for _, one := range s.lost {
+		if err := a.linkBefore(ctx, h, one.Stand); err != nil {
+			return "", err
+		}
 		for _, to := range one.to {
 			base, err := a.baseAt(ctx, h, one.Before, to, one.line)
 			if err != nil {

@@ -203,7 +203,7 @@ func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *
 	}
 	one.Shifts = slices.Clone(w.Shifts)
 	for i := range one.Shifts {
-		one.Shifts[i].Landings = 0 // numbers of landings over there
+		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // of over there
 	}
 	return one
 }

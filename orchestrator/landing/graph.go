@@ -28,6 +28,17 @@ func (g graph) history(of ...string) map[string]bool {
 	return seen
 }
 
+// after returns a node and all that came from it.
+func (g graph) after(node string) map[string]bool {
+	next := graph{}
+	for one, before := range g {
+		for _, from := range before {
+			next[from] = append(next[from], one)
+		}
+	}
+	return next.history(node)
+}
+
 // common returns what two nodes both have in their histories, without what came before another one of it: git merge-base --all.
 func (g graph) common(one, other string) []string {
 	both, others := g.history(one), g.history(other)

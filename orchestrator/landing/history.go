@@ -90,8 +90,13 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	if err != nil {
 		return nil, err
 	}
-	if left := h.leftOf(one.commit); slices.ContainsFunc(left, func(commit string) bool { return !h.real.history(commit)[h.root] }) {
-		if r, err = a.lookAtRegion(ctx, kin, lives, append(left, a.looked(one)...)...); err != nil {
+	for commits := a.looked(one); ; {
+		cut := h.cutOff(a, one, lives)
+		if len(cut) == 0 {
+			break
+		}
+		commits = append(commits, cut...)
+		if r, err = a.lookAtRegion(ctx, kin, lives, commits...); err != nil {
 			return nil, err
 		}
 		if h, err = a.historyIn(r); err != nil {
@@ -104,6 +109,28 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	h.linkStates(a, lives)
 	h.linkLandings(a)
 	return h, nil
+}
+
+// cutOff returns the commits behind the root that states on the way to one came from by another way than through the root, and so what the agent made
+// and what it got that the branch has left. What two of them have in common may be there.
+func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []string) {
+	if h.root == "" {
+		return nil
+	}
+	asked := slices.AppendSeq(h.leftOf(one.commit), maps.Keys(h.made[h.agent]))
+	for _, p := range a.lineOf(one) {
+		asked = append(asked, lives[p])
+	}
+	after := h.real.after(h.root)
+	asked = slices.DeleteFunc(asked, func(commit string) bool { return after[commit] })
+	for commit := range h.real.history(asked...) {
+		for _, from := range h.parents[commit] {
+			if h.parents[from] == nil && from != h.root {
+				cut = append(cut, from)
+			}
+		}
+	}
+	return uniq(cut)
 }
 
 // lookForEver finds the commits that some agents ever made.

@@ -97,14 +97,15 @@ type ledger struct {
 	looker      *looker  // that can look further, nil where nothing landed
 }
 
-// lostFor reports whether the branch has lost what a landing brought up to a state, and nothing that stands has brought that again.
+// lostFor reports whether the branch has lost what a landing brought up to a state, and nothing that stands has brought that again: neither after the
+// landing nor, where the landing brought again what an earlier one had, that one, which has come back.
 func (led *ledger) lostFor(to point, one *Stand) bool {
 	if one.Standing != Undone && one.Standing != Dropped && one.Standing != Reverted {
 		return false
 	}
 	return !slices.ContainsFunc(led.all, func(by Stand) bool {
-		return by.stands() && (by.Standing != Reverted || one.Standing != Reverted || by.After == one.After) && by.Session == one.Session && slices.Contains(by.Instead, one.ID) &&
-			slices.Contains(led.lives.line(by.point()), to)
+		return by.stands() && (by.Standing != Reverted || one.Standing != Reverted || by.After == one.After) && by.Session == one.Session &&
+			(slices.Contains(by.Instead, one.ID) || one.Standing != Reverted && slices.Contains(one.Instead, by.ID)) && slices.Contains(led.lives.line(by.point()), to)
 	})
 }
 

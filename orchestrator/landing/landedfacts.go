@@ -380,8 +380,9 @@ func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, 
 	return l.without(ctx, &l.all[i], l.tip, lost)
 }
 
-// lookWhoTookOut finds the landings that the agent has taken out of its own state before a later one.
+// lookWhoTookOut finds the landings that the agent has taken out of its own state before a later one, with the earlier ones that they went on from.
 func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []landingFacts) error {
+	var out []int
 	for _, i := range lost {
 		for _, k := range slices.Backward(own) {
 			if !slices.Contains(l.lives.line(l.all[k].point()), l.all[i].point()) {
@@ -391,10 +392,13 @@ func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []la
 				continue
 			}
 			var err error
-			if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, nil); err != nil {
+			if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, out); err != nil {
 				return err
 			}
 			break
+		}
+		if facts[i].takenOut {
+			out = append(out, i)
 		}
 	}
 	return nil
@@ -408,7 +412,7 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 		return plain, err
 	}
 	before := one.Before
-	for _, i := range lost {
+	for _, i := range slices.Backward(lost) {
 		merged, err := l.m.Objects().MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
 		if err != nil {
 			return false, err

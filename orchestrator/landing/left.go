@@ -138,12 +138,22 @@ func (a *asker) baseAt(ctx context.Context, h *history, before, node string, lin
 			return "", err
 		}
 	}
-	return a.baseWith(ctx, h, before, append(both, h.leftOf(h.commitOf(node))...), line, within...)
+	return a.baseWith(ctx, h, before, node, both, h.leftOf(h.commitOf(node)), line, within...)
 }
 
-// baseWith returns one commit with all that some nodes have, "" for no nodes, but not with work of the agent that the branch, at node tip, does not
-// have: that is to land. Such work is in what the agent got where it had landed, as work of the agent's own or of another one's who had it.
-func (a *asker) baseWith(ctx context.Context, h *history, tip string, nodes []string, line []point, within ...string) (string, error) {
+// baseWith returns one commit with all that a branch, at node tip, and a node both have, as bases, and with what that node got and the branch has left; ""
+// for neither. It is without what the bases got that an update took out since, and without work of the agent that the branch does not have: that is
+// to land. Such work is in what the agent got where it had landed, as work of the agent's own or of another one's who had it.
+func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, bases, left []string, line []point, within ...string) (string, error) {
+	var nodes []string
+	for _, one := range bases {
+		kept, err := a.withoutTakenOut(ctx, h, one, node)
+		if err != nil {
+			return "", err
+		}
+		nodes = append(nodes, kept)
+	}
+	nodes = append(nodes, left...)
 	base, err := a.baseOf(ctx, h, nodes)
 	if err != nil || base == "" {
 		return "", err
@@ -174,6 +184,41 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip string, nodes []st
 		}
 	}
 	return base, nil
+}
+
+// withoutTakenOut returns one of the nodes that a branch and a later node have in common, without what it got that the branch has left and that an update
+// has taken out again on the way to the later one.
+func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later string) (string, error) {
+	has, kept := h.of(later), one
+	for _, got := range h.leftOf(h.commitOf(one)) {
+		if has[got] {
+			continue
+		}
+		common := h.common(later, got)
+		both, err := a.baseOf(ctx, h, common)
+		if err != nil {
+			return "", err
+		}
+		if both == "" {
+			continue
+		}
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), got, h.commitOf(kept), both)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", a.cannotTell("what it got", merged.Conflicts)
+		}
+		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.agent.Name + " kept\n", Own: true})
+		if err != nil {
+			return "", err
+		}
+		kept = "kept " + commit
+		h.commits[kept], h.whose[kept] = commit, h.whose[one]
+		h.from[kept] = slices.Clone(common)
+		h.landed.link(kept, one)
+	}
+	return kept, nil
 }
 
 // lacking returns the agent's newest work that some nodes have, and that a tip does not.
@@ -220,38 +265,6 @@ func (h *history) newest(some map[string]bool) (best []string) {
 		}
 	}
 	return slices.Sorted(maps.Keys(rest))
-}
-
-// linkLeft adds the landings that commits which the branch has left have under another name: they were amended or rebased there.
-func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []point) error {
-	for _, commit := range left {
-		had := h.all(commit)
-		var rest []int
-		for i := range a.led.all {
-			one := &a.led.all[i]
-			if !one.stands() && !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
-				rest = append(rest, i)
-			}
-		}
-		rest = slices.DeleteFunc(rest, func(i int) bool {
-			return slices.ContainsFunc(a.led.all, func(one Stand) bool {
-				return had[one.After] && one.Session == a.led.all[i].Session && slices.Contains(a.led.all[i].Instead, one.ID)
-			})
-		})
-		if len(rest) == 0 {
-			continue
-		}
-		rewritten, err := a.led.looker.rewrittenIn(ctx, commit, rest)
-		if err != nil {
-			return err
-		}
-		for _, i := range slices.Sorted(maps.Keys(rewritten)) {
-			if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i].ID] != nil && !h.all(node)[rewritten[i].ID] {
-				h.landed.link(rewritten[i].ID, node)
-			}
-		}
-	}
-	return nil
 }
 
 // cannotTell refuses to bring work again that later work has been mixed with.

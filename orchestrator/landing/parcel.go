@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // Handed is the state of an agent of another machine, as that machine took it.
@@ -80,11 +81,13 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		Version: session.Version, Name: s.Name, CreatedAt: s.CreatedAt, Status: s.Status, BaseCommit: s.BaseCommit, LastNumber: s.LastNumber,
 	}}
 	var names []string
+	var m worktree.Manager
 	for _, one := range wanted {
 		w, err := workOf(ctx, h, s, one.Agent)
 		if err != nil {
 			return nil, err
 		}
+		m = w.m
 		names = append(names, one.Agent)
 		state, err := w.pack(ctx, one.Turn, newest)
 		if err != nil {
@@ -100,6 +103,7 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		if w == nil {
 			continue
 		}
+		turns.SettleShift(ctx, m, w)
 		p.Session.Agents = append(p.Session.Agents, lifeAlone(w))
 		if w.From != nil && !slices.Contains(names, w.From.Agent) {
 			names = append(names, w.From.Agent)
@@ -114,11 +118,8 @@ func lifeAlone(w *session.Agent) session.Agent {
 		Name: w.Name, CLI: w.CLI, TurnSession: w.TurnSession, TurnHighWater: w.TurnHighWater, BaseCommit: w.BaseCommit, CreatedAt: w.CreatedAt,
 		Finished: w.Finished, Shifts: w.Shifts, Done: w.Done,
 	}
-	if w.From != nil {
+	if w.From != nil && !strings.Contains(w.From.Agent, ":") { // of a third machine nothing is known here
 		one.From = &session.Origin{Agent: w.From.Agent, Turn: w.From.Turn, Snapshot: w.From.Snapshot, Within: w.From.Within}
-		if strings.Contains(one.From.Agent, ":") { // of another machine yet
-			one.From.Agent = ""
-		}
 	}
 	return one
 }

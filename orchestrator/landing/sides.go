@@ -18,6 +18,7 @@ type sides struct {
 	line     []point    // that led to the state
 	h        *history   // nil where nothing has ever landed and the branch has left nothing: git's own is all there is
 	tip      string     // node of the branch, with all that it has or had
+	now      string     // node of the state
 	bases    []string   // nodes that both have, and nothing that both have came from
 	left     []string   // newest commits that the agent got from the branch and that the branch has left
 	near     *Stand     // the landing that has the most of what came before the state, nil for none
@@ -117,17 +118,16 @@ func (a *asker) lineOf(one state) []point {
 
 // sidesIn is sides in a history that was looked at.
 func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
-	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode()}
-	now := "state of " + a.agent.Name
+	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.agent.Name}
 	h.link(h.from, s.tip, h.tip)
-	h.commits[s.tip] = h.tip
-	h.link(h.from, now, one.commit)
+	h.commits[s.tip], h.commits[s.now] = h.tip, one.commit
+	h.link(h.from, s.now, one.commit)
 	if before := h.nearest(s.line, one.commit); before != "" {
-		h.link(h.landed, now, before)
+		h.link(h.landed, s.now, before)
 	}
 	if a.handed != "" {
 		h.link(h.landed, s.tip, a.handed)
-		h.link(h.landed, now, a.handed)
+		h.link(h.landed, s.now, a.handed)
 	}
 	for i := range a.led.all {
 		if landed := &a.led.all[i]; landed.stands() {
@@ -138,7 +138,7 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	if err = a.linkLeft(ctx, h, s.left, s.line); err != nil {
 		return nil, err
 	}
-	s.bases = h.common(s.tip, now)
+	s.bases = h.common(s.tip, s.now)
 	a.lookForNear(h, s)
 	if one.at != nil {
 		a.lookForRewound(h, s)
@@ -205,13 +205,13 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	if len(s.bases) == 0 {
 		return "", a.unrelated()
 	}
-	return a.baseWith(ctx, s.h, s.tip, append(slices.Clone(s.bases), s.left...), s.line)
+	return a.baseWith(ctx, s.h, s.tip, s.now, s.bases, s.left, s.line)
 }
 
 // lookAtBases asks git what a branch and a state have in common where nothing has landed.
 func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
 	if s.h, err = a.lookAtHistory(ctx, state{commit: s.state}); err == nil {
-		s.tip, s.bases = s.h.tip, s.h.common(s.h.tip, s.state)
+		s.tip, s.now, s.bases = s.h.tip, s.state, s.h.common(s.h.tip, s.state)
 	}
 	return err
 }

@@ -114,7 +114,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return record(withdraw)
 	}
 	return record(func(_ *session.Session, a *session.Agent) {
-		a.Shifts[len(a.Shifts)-1].Rescue = ""
+		a.SettleShift(func(string) (bool, error) { return true, nil })
 		if a.Rewound.Stands(moved.HeadBefore) {
 			a.Rewound.MovedTo(moved.Head)
 		}

@@ -1,0 +1,61 @@
+package landing
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// linkLeft adds the landings that commits which the branch has left have under another name: they were amended or rebased there.
+func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []point) error {
+	for _, commit := range left {
+		had := h.all(commit)
+		var rest []int
+		for i := range a.led.all {
+			one := &a.led.all[i]
+			if !one.stands() && !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
+				rest = append(rest, i)
+			}
+		}
+		rest = slices.DeleteFunc(rest, func(i int) bool {
+			return slices.ContainsFunc(a.led.all, func(one Stand) bool {
+				return had[one.After] && one.Session == a.led.all[i].Session && slices.Contains(a.led.all[i].Instead, one.ID)
+			})
+		})
+		if err := a.linkRewritten(ctx, h, commit, rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkBefore adds the earlier landings of an agent that the branch had under another name when one of its landings came: they were amended or rebased
+// between the two.
+func (a *asker) linkBefore(ctx context.Context, h *history, one *Stand) error {
+	had := h.all(one.Before)
+	var rest []int
+	for i := range a.led.all {
+		earlier := &a.led.all[i]
+		if earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && earlier.Before != "" && !had[earlier.After] {
+			rest = append(rest, i)
+		}
+	}
+	return a.linkRewritten(ctx, h, one.Before, rest)
+}
+
+// linkRewritten adds to what a commit came from the landings that its history has under another name.
+func (a *asker) linkRewritten(ctx context.Context, h *history, commit string, landings []int) error {
+	if len(landings) == 0 {
+		return nil
+	}
+	rewritten, err := a.led.looker.rewrittenIn(ctx, commit, landings)
+	if err != nil {
+		return err
+	}
+	for _, i := range slices.Sorted(maps.Keys(rewritten)) {
+		if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i].ID] != nil && !h.all(node)[rewritten[i].ID] {
+			h.landed.link(rewritten[i].ID, node)
+		}
+	}
+	return nil
+}
