@@ -20,6 +20,7 @@ import (
 type BlameOptions struct {
 	Agent       string // "" for the file as it is in the checkout one stands in
 	Turn        string // "" for the agent as it is now
+	State       string // commit of a state of the agent that was shown before, in place of that of now
 	File        string // in the repository, with an agent; else relative to where one stands
 	Lines       string // N or N,M, "" for all
 	IgnoreSpace bool
@@ -89,16 +90,11 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 		of.Dir = h.Dir
 	}
 	landed := l.landings(s.GitCommonDir)
-	commits, heads, parents, err := reader.Objects().Line(ctx, l.steps)
+	commits, heads, parents, err := reader.Objects().Line(ctx, l.steps, landed)
 	if err != nil {
 		return nil, err
 	}
-	if of.Parents = parents; parents == nil {
-		of.Parents = map[string][]string{}
-	}
-	for after, from := range landed {
-		of.Parents[after] = []string{from.before, commits[from.state]}
-	}
+	of.Parents = parents
 	if last >= 0 {
 		of.Commit = commits[last]
 	}
@@ -116,12 +112,16 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 		return -1, err
 	}
 	if o.Turn == "" {
-		state, err := turns.CurrentState(ctx, l.h, l.m, s, o.Agent)
-		if err != nil {
-			return -1, err
+		state := o.State
+		if state == "" {
+			now, err := turns.CurrentState(ctx, l.h, l.m, s, o.Agent)
+			if err != nil {
+				return -1, err
+			}
+			state = now.Commit
 		}
 		at := l.agent(s, *w)
-		return l.add(state.Commit, l.since(s, *w), l.rewound(w, l.lastTurn(s, w.Name), at)...), nil
+		return l.add(state, l.since(s, *w), l.rewound(w, l.lastTurn(s, w.Name), at)...), nil
 	}
 	number, err := strconv.Atoi(o.Turn)
 	l.agent(s, *w)
@@ -256,15 +256,9 @@ func (l *lineage) lastTurn(s *session.Session, agent string) int {
 	return last.Number
 }
 
-// landing is what a commit of a branch was made of.
-type landedFrom struct {
-	before string
-	state  int // step
-}
-
 // landings adds the states of all landings of a repository whose refs are there, by the commits that they made.
-func (l *lineage) landings(gitCommonDir string) map[string]landedFrom {
-	found := map[string]landedFrom{}
+func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding {
+	found := map[string]worktree.LineLanding{}
 	sessions, _, err := l.h.Store.List()
 	if err != nil {
 		return found
@@ -291,7 +285,7 @@ func (l *lineage) landings(gitCommonDir string) map[string]landedFrom {
 				at = l.ends[w.TurnSession][0]
 			}
 			since := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: landing.LastTurn + 1, By: ByYou}
-			found[after] = landedFrom{before, l.add(state, since, at)}
+			found[after] = worktree.LineLanding{Before: before, State: l.add(state, since, at)}
 		}
 	}
 	return found
@@ -322,7 +316,11 @@ func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits
 		}
 		if one.Origin = byCommit[line.Commit]; one.Origin != nil {
 			one.By = one.Origin.By
-			if strings.HasPrefix(line.Author, "paw") && one.Origin.By == ByTurn && !one.Origin.to.IsZero() {
+			switch {
+			case one.By != ByTurn:
+			case line.Author != "paw": // no snapshot
+				one.At = line.Committed
+			case !one.Origin.to.IsZero():
 				one.At = one.Origin.to
 			}
 		}
@@ -339,7 +337,7 @@ func (l *lineage) committed(ctx context.Context, line worktree.BlamedLine, heads
 			continue
 		}
 		from := heads[l.steps[i].After[len(l.steps[i].After)-1]]
-		if from == heads[i] || line.At.Before(origin.from.Add(-time.Second)) || line.At.After(origin.to.Add(time.Second)) {
+		if from == heads[i] || line.Committed.Before(origin.from.Add(-time.Second)) || line.Committed.After(origin.to.Add(time.Second)) {
 			continue
 		}
 		made, err := l.m.Objects().FirstParents(ctx, from, heads[i])

@@ -46,6 +46,7 @@ type history struct {
 	stream  strings.Builder   // for git fast-import
 	commits [][]textLine      // files of commits, by mark
 	had     []map[string]bool // lines that they or what they came from had
+	older   []map[int]bool    // their ancestors, by mark
 	main    []int             // marks, the tip last
 	steps   []LineStep        // states are those of the commits whose marks
 	states  []int             // have these
@@ -59,8 +60,12 @@ type landing struct{ before, state int }
 
 // commit adds a commit of a file, which came from some others as well that are not its parents.
 func (h *history) commit(file []textLine, own bool, from []int, parents ...int) (mark int) {
-	h.commits, h.had = append(h.commits, file), append(h.had, map[string]bool{})
+	h.commits, h.had, h.older = append(h.commits, file), append(h.had, map[string]bool{}), append(h.older, map[int]bool{})
 	mark = len(h.commits) - 1
+	for _, parent := range parents {
+		h.older[mark][parent] = true
+		maps.Copy(h.older[mark], h.older[parent])
+	}
 	for _, line := range file {
 		h.had[mark][line.text] = true
 	}
@@ -124,7 +129,7 @@ func (h *history) happen() {
 	head, file, tip := h.heads[h.now], h.file(h.now), h.tip()
 	author := fmt.Sprintf("s%d", len(h.steps)) // of what the next step brings
 	byHand := fmt.Sprintf("c%d", len(h.commits))
-	switch back := h.random.IntN(len(h.steps)); h.random.IntN(12) {
+	switch back := h.random.IntN(len(h.steps)); h.random.IntN(14) {
 	case 0: // a person commits
 		h.main = append(h.main, h.commit(h.edited(h.commits[tip], byHand), false, nil, tip))
 	case 1: // another agent begins where the branch is
@@ -147,6 +152,16 @@ func (h *history) happen() {
 		if one, is := h.landed[tip]; is {
 			h.main = append(h.main, one.before)
 		}
+	case 9: // the branch came in whole
+		if h.older[tip][head] {
+			h.step(h.merge(h.states[h.now], tip), tip)
+		}
+	case 10: // the agent commits all that it has, and that very commit lands
+		if tip == head {
+			made := h.commit(h.edited(file, byHand), false, []int{h.states[h.now]}, head)
+			h.step(h.commits[made], made)
+			h.main, h.landed[made] = append(h.main, made), landing{tip, h.now}
+		}
 	default: // a turn, or a person in the worktree
 		h.step(h.edited(file, author), head)
 	}
@@ -167,6 +182,45 @@ func (h *history) land(form int) {
 	h.main, h.landed[after] = append(h.main, after), landing{before, h.now}
 }
 
+// newHistory has an agent that begins with the first commit of a branch.
+func newHistory(seed uint64, n int) *history {
+	h := &history{random: rand.New(rand.NewPCG(seed, uint64(n))), landed: map[int]landing{}}
+	h.commits, h.had, h.older = make([][]textLine, 1), make([]map[string]bool, 1), make([]map[int]bool, 1) // marks begin at 1
+	h.ending = []string{"\n", "\r\n"}[h.random.IntN(2)]
+	base := h.commit([]textLine{{0.5, "c1 base" + h.ending}}, false, nil)
+	h.main = []int{base}
+	h.add(base, base)
+	return h
+}
+
+// TestBlameOfCommitsThatOthersBeginWith has an agent commit what it did a turn before, and more. That landed, and another agent begins there.
+func TestBlameOfCommitsThatOthersBeginWith(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n := range 8 { // as many orders of the steps
+		h := newHistory(1, n)
+		base := h.tip()
+		h.step(union(h.file(0), []textLine{{0.7, "s1 turn" + h.ending}}), base)
+		made := h.commit(union(h.file(1), []textLine{{0.8, "c3 and more" + h.ending}}), false, []int{h.states[1]}, base)
+		h.step(h.commits[made], made)
+		h.land(2)
+		h.add(h.tip(), h.tip())
+		h.now = 2
+		h.compare(t, w, n)
+	}
+}
+
+// TestBlameOfACommitThatLandedAsItWas has the commit of an agent land that is of the same moment, and is the same.
+func TestBlameOfACommitThatLandedAsItWas(t *testing.T) {
+	t.Parallel()
+	w, h := newWorld(t), newHistory(1, 1)
+	base := h.tip()
+	made := h.commit(union(h.file(0), []textLine{{0.8, "c2 turn" + h.ending}}), false, nil, base)
+	h.step(h.commits[made], made)
+	h.main, h.landed[made] = append(h.main, made), landing{base, h.now}
+	h.compare(t, w, 1)
+}
+
 // TestBlameFollowsRandomHistories compares with an oracle that knows who wrote each line.
 func TestBlameFollowsRandomHistories(t *testing.T) {
 	t.Parallel()
@@ -180,11 +234,7 @@ func TestBlameFollowsRandomHistories(t *testing.T) {
 	t.Logf("PAW_BLAME_SEED=%d", seed)
 	w := newWorld(t)
 	for n := range histories {
-		h := &history{random: rand.New(rand.NewPCG(seed, uint64(n))), landed: map[int]landing{}, commits: make([][]textLine, 1), had: make([]map[string]bool, 1)}
-		h.ending = []string{"\n", "\r\n"}[h.random.IntN(2)]
-		base := h.commit([]textLine{{0.5, "c1 base" + h.ending}}, false, nil)
-		h.main = []int{base}
-		h.add(base, base)
+		h := newHistory(seed, n)
 		for range 3 + h.random.IntN(30) {
 			h.happen()
 		}
@@ -198,20 +248,23 @@ func TestBlameFollowsRandomHistories(t *testing.T) {
 func (h *history) compare(t *testing.T, w *world, n int) {
 	t.Helper()
 	ids := h.imported(t, w)
-	for i := range h.steps {
-		h.steps[i].State = ids[h.states[i]]
-	}
+	steps, place := h.shuffled(ids)
 	reader, drop, err := w.m.WithScratch()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer drop()
-	commits, _, grafts, err := reader.Objects().Line(context.Background(), h.steps)
+	landed := map[string]LineLanding{}
+	for after, from := range h.landed {
+		landed[ids[after]] = LineLanding{ids[from.before], place[from.state]}
+	}
+	lines, _, parents, err := reader.Objects().Line(context.Background(), steps, landed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for after, from := range h.landed {
-		grafts[ids[after]] = []string{ids[from.before], commits[from.state]}
+	commits := make([]string, len(steps))
+	for i, at := range place {
+		commits[i] = lines[at]
 	}
 	other := h.random.IntN(len(h.steps))
 	for _, one := range []struct {
@@ -222,7 +275,7 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 		{fmt.Sprint("step ", h.now), commits[h.now], h.file(h.now)},
 		{fmt.Sprint("step ", other), commits[other], h.file(other)},
 	} {
-		lines, err := reader.Objects().Blame(context.Background(), BlameOptions{Commit: one.commit, Path: "f", Parents: grafts})
+		lines, err := reader.Objects().Blame(context.Background(), BlameOptions{Commit: one.commit, Path: "f", Parents: parents})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,6 +294,25 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 			}
 		}
 	}
+}
+
+// shuffled are the steps with the commits of their states, each behind those that it came from and otherwise in any order, and their places.
+func (h *history) shuffled(ids []string) (steps []LineStep, place []int) {
+	place = make([]int, len(h.steps))
+	taken := map[int]bool{}
+	for len(steps) < len(h.steps) {
+		i := h.random.IntN(len(h.steps))
+		if taken[i] || slices.ContainsFunc(h.steps[i].After, func(before int) bool { return !taken[before] }) {
+			continue
+		}
+		one := LineStep{State: ids[h.states[i]]}
+		for _, before := range h.steps[i].After {
+			one.After = append(one.After, place[before])
+		}
+		place[i], taken[i] = len(steps), true
+		steps = append(steps, one)
+	}
+	return steps, place
 }
 
 // imported makes the commits, and returns their ids by their marks.

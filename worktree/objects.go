@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,16 +20,21 @@ import (
 
 // idOfObject is the id that an object, with its header, has in a repository.
 func idOfObject(common string, whole []byte) (string, error) {
-	idSize, err := idSizeOf(common)
+	sum, err := newHash(common)
 	if err != nil {
 		return "", err
 	}
-	sum := sha1.New()
-	if idSize == sha256.Size {
-		sum = sha256.New()
-	}
 	sum.Write(whole)
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// newHash is the one that a repository has ids of.
+func newHash(common string) (hash.Hash, error) {
+	idSize, err := idSizeOf(common)
+	if err == nil && idSize == sha256.Size {
+		return sha256.New(), nil
+	}
+	return sha1.New(), err
 }
 
 func looseObject(common, oid string) string {

@@ -35,6 +35,7 @@ what you type while a turn runs counts for the turn. FILE:LINE tells all about o
 	}
 	cmd.Flags().BoolVar(&here, "here", false, "the file of this checkout, also in an agent's worktree")
 	cmd.Flags().BoolVarP(&o.IgnoreSpace, "ignore-space", "w", false, "lines that differ in white space alone are the same")
+	a.addState(cmd, &o.State)
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -86,11 +87,17 @@ func (a *invocation) blame(cmd *cobra.Command, o orchestrator.BlameOptions, args
 
 // blamed finds the session, and the agent whose file is meant.
 func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, agent []string, here bool) (*app.App, *session.Session, error) {
-	if len(agent) == 1 && here {
+	switch {
+	case len(agent) == 1 && here:
 		return nil, nil, usagef(cmd, "--here takes no agent")
+	case len(agent) == 0 && o.State != "":
+		return nil, nil, usagef(cmd, "--state needs an agent")
 	}
 	if len(agent) == 1 {
 		h, s, name, number, err := a.agentAndTurn(cmd, agent)
+		if err == nil && number != "" && o.State != "" {
+			err = usagef(cmd, "--state is about the agent as it was shown, not about turn %s", number)
+		}
 		o.Agent, o.Turn, o.File = name, number, filepath.Clean(o.File)
 		return h, s, err
 	}

@@ -267,6 +267,20 @@ func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last
 	return c.Place(), orchestrator.AddComments(ctx, d.home, s, a.Name, c)
 }
 
+// Place names lines of a diff, or a file of it.
+func (d *desk) Place(diff string, first, last int) (string, error) {
+	c := review.On(diff, first, last, "")
+	switch {
+	case c.Path == "":
+		return "", errors.New("no line of a file: j and k go to one")
+	case c.Removed:
+		return "", fmt.Errorf("%s: b tells of lines that are there", c.Place())
+	case strings.HasPrefix(c.Path, "-"):
+		c.Path = "./" + c.Path
+	}
+	return c.Place(), nil
+}
+
 // Comments are the comments that were not sent yet.
 func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
 	if a.Far {

@@ -108,6 +108,8 @@ type Paw interface {
 	Question(ctx context.Context, a Agent) (Question, error)
 	// Comment keeps a comment on lines of a diff without styles, counted from 0, and tells which place it is about.
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
+	// Place names lines of such a diff that are there, or a file of it, as paw blame takes them.
+	Place(diff string, first, last int) (string, error)
 	// Comments are the comments on an agent's work that were not sent yet, a line each.
 	Comments(ctx context.Context, a Agent) ([]string, error)
 	// Draft is the prompt for an agent, by its key, that the user turned away from, "" for none.

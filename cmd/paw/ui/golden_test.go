@@ -58,6 +58,13 @@ func (p *played) Comment(_ context.Context, a Agent, _ string, first, last int, 
 	return fmt.Sprintf("parse.go:%d", last), nil
 }
 
+func (p *played) Place(_ string, first, last int) (string, error) {
+	if first == 0 {
+		return "", errors.New("no line of a file")
+	}
+	return fmt.Sprintf("parse.go:%d-%d", first, last), nil
+}
+
 func (p *played) Comments(context.Context, Agent) ([]string, error) { return p.comments, nil }
 
 func (p *played) Draft(key string) string { return p.drafts[key] }

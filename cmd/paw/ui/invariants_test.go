@@ -168,6 +168,8 @@ func TestKeysAreCommands(t *testing.T) {
 	for keys, want := range map[string]string{
 		"m":                       "seen shop/api@3 --state c0ffee",
 		"d m":                     "diff shop/api --state c0ffee; seen shop/api@3 --state c0ffee; diff shop/api --state c0ffee",
+		"d b":                     "diff shop/api --state c0ffee",
+		"d u B":                   "diff shop/api --state c0ffee; diff shop/api --unseen --state c0ffee; diff shop/api --state c0ffee",
 		"d [ m":                   "diff shop/api --state c0ffee; diff shop/api@4; seen shop/api@4; diff shop/api@4",
 		"d L y":                   "diff shop/api --state c0ffee; land shop/api --state c0ffee --dry-run; diff shop/api --state c0ffee; land shop/api --state c0ffee; diff shop/api --state c0ffee",
 		"l":                       "forecast --session shop",
@@ -366,6 +368,29 @@ func TestComments(t *testing.T) {
 	}
 	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
 		t.Errorf("ran %q", paw.ran)
+	}
+}
+
+// b tells of the marked lines of just what is shown: of a state, or of the end of a turn.
+func TestBlameOfLines(t *testing.T) {
+	for keys, want := range map[string]string{
+		"d b":                 "",
+		"d n j j b":           "blame shop/tests --state c0ffee parse.go:6-6",
+		"d n j v j j b":       "blame shop/tests --state c0ffee parse.go:5-7",
+		"d [ n b":             "blame shop/tests@12 parse.go:1-1",
+		"d n j v j b esc j b": "blame shop/tests --state c0ffee parse.go:5-6; blame shop/tests --state c0ffee parse.go:7-7",
+	} {
+		paw := &played{state: State{"c0ffee", 12}, pages: map[string]string{"diff shop/tests --unseen --state c0ffee": somePatch, "diff shop/tests@12": "diff --git a/a b/a\n@@ -1 +1 @@\n-a\n+b\n"}}
+		typed(opened(paw, fiveAgents(), Options{}, 120, 35), append([]string{"3"}, strings.Fields(keys)...)...)
+		var ran []string
+		for _, one := range paw.ran {
+			if strings.HasPrefix(one, "blame ") {
+				ran = append(ran, one)
+			}
+		}
+		if got := strings.Join(ran, "; "); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
 	}
 }
 

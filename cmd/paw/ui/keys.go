@@ -542,7 +542,11 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		}
 	case "}", "{":
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
-	case "[", "]", "u", "b":
+	case "b":
+		if m.tab == tabDiff && len(m.page.lines) > 0 {
+			return m.blame(a)
+		}
+	case "[", "]", "u", "B":
 		m.changeScope(word, a)
 	case "enter", "a", "s", "m", "l", "L", "U", "x", "r", "R", "F", "C":
 		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
@@ -574,7 +578,7 @@ func (m *Model) changeScope(word string, a Agent) {
 	switch word {
 	case "u":
 		m.scope = scope{unseen: true}
-	case "b":
+	case "B":
 		m.scope = scope{}
 	case "[":
 		if n := m.scope.turn - 1; n >= 1 {

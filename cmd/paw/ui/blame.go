@@ -1,0 +1,22 @@
+package ui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// blame tells with which turns the marked lines of the diff came.
+func (m Model) blame(a Agent) (tea.Model, tea.Cmd) {
+	first, last := m.page.marked()
+	place, err := m.paw.Place(m.page.raw, first, last)
+	if err != nil {
+		m.say(true, "%v", err)
+		return m, nil
+	}
+	m.page.marks = false
+	if m.scope.turn > 0 {
+		return m.openly(nil, "blame", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn), place)
+	}
+	return m.openly(nil, m.page.state.ofState("blame", a.Key(), place)...)
+}
