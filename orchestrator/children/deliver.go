@@ -76,12 +76,17 @@ func (d *deliverer) run(ctx context.Context, c live.Claim) error {
 			observe.Outlives(ctx, d.App, s, c.Leaving, leavingPatience)
 		}
 	}
+	var wasBusy time.Duration // when the parent was found busy last
 	for {
 		verdict, err := d.once(ctx, c.Occasion())
 		waited := d.Now().Sub(d.began)
+		if verdict == live.Busy {
+			wasBusy = waited
+		}
 		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux learns of it a moment later
 		busy := verdict == live.Busy && waited < busyPatience
-		if err != nil || ctx.Err() != nil || !busy && !exiting {
+		unclear := verdict == live.NotDue && wasBusy > 0 && waited-wasBusy < leavingPatience // tmux is silent, or an agent dies just now
+		if err != nil || ctx.Err() != nil || !busy && !exiting && !unclear {
 			return err
 		}
 		every := waitPollLater
