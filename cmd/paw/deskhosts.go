@@ -15,7 +15,7 @@ import (
 	"paw/orchestrator/hosts"
 )
 
-// hostFeeds are what hosts tell the desk: each has a child that runs paw status --watch --json there.
+// hostFeeds follows hosts for the desk: one child for each host, an ssh that runs paw status --watch --json on it.
 type hostFeeds struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup

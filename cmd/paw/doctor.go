@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
 	"paw/orchestrator/selftest"
 )
 
@@ -209,7 +210,7 @@ func ownVersion() string {
 		}
 	}
 	if revision == "" {
-		return "development build"
+		return hosts.Unreleased
 	}
 	return fmt.Sprintf("development build %.12s%s", revision, dirty)
 }

@@ -102,7 +102,7 @@ func (a *invocation) addHost(cmd *cobra.Command, h *app.App, name, destination, 
 	if there && known.SSH != destination {
 		return errs.New(errs.Refused, "%s: is %s already", name, known.SSH).Hint("paw host remove %s", name)
 	}
-	if on, mapped := known.Repos[h.Root()]; mapped && h.Root() != "" {
+	if on, mapped := known.Repos[h.Root()]; mapped && h.Root() != "" && !install {
 		return errs.New(errs.Refused, "%s: has a checkout of this repository already, %s", name, on).Hint("paw host doctor %s", name)
 	}
 	if err := config.CheckHost(name, config.Host{SSH: destination}); err != nil {
@@ -168,10 +168,15 @@ func missingThere(name string, f hosts.Found) error {
 // binary that it installs.
 func (a *invocation) pawThere(ctx context.Context, client hosts.Client, host hosts.Host, f hosts.Found, install bool) (string, error) {
 	switch {
-	case host.Paw != "":
+	case host.Paw != "" && !install:
 		return host.Paw, nil
 	case !install && len(f.Paws) > 0:
-		return f.Paws[0], nil
+		host.Paw = f.Paws[0]
+		_, err := client.Ask(ctx, host, reachPatience, "", "version", "--json")
+		if lost := (*hosts.NotReached)(nil); errors.As(err, &lost) && lost.TooOld != "" {
+			return "", a.endedThere(0, err)
+		}
+		return host.Paw, nil // what else is wrong, paw host doctor says
 	case !install:
 		return "", errs.New(errs.Missing, "%s: there is no paw", host.Name).Hint("paw host add %s %s --install", host.Name, errs.Quote(host.SSH))
 	}

@@ -50,7 +50,8 @@ func (s *onScreen) awaits(what string, fits func(shown string) bool) {
 	waitFor(s.m.t, what, func() bool { return fits(s.shows()) })
 }
 
-// The desk shows the agents of hosts among those of this machine, its keys act there, and a host that is away is dimmed, with its last states.
+// TestDeskOverHosts finds agents of hosts in the list of the desk among the local ones. Keys act on the agent's machine; a host that cannot be
+// reached is dimmed, with its last states.
 func TestDeskOverHosts(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "far=demo")

@@ -34,13 +34,13 @@ func (m *machines) afresh(tip string) {
 	m.mine()
 }
 
-// mine makes changes of the user's that no landing may touch.
+// mine leaves uncommitted changes in the user's checkout; no landing may touch them.
 func (m *machines) mine() {
 	m.write(filepath.Join(m.repo, "README"), "the user's\n", 0o644)
 	m.write(filepath.Join(m.repo, "mine.txt"), "untracked\n", 0o644)
 }
 
-// landed is what is here after landings.
+// landed lists what a landing may change in the local repository: commits of main, index, status, refs of paw, records of landings.
 func (m *machines) landed() []string {
 	m.t.Helper()
 	lines := []string{m.git(m.repo, "log", "--format=%T %B", "main"), m.git(m.repo, "ls-files", "--stage"), m.git(m.repo, "status", "--porcelain")}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,14 @@ func TestHostFromNothingToATurn(t *testing.T) {
 	m.ok("wait", "gpu:shop/demo")
 	if out := m.ok("log", "gpu:demo"); !strings.Contains(out, "second.txt") {
 		t.Errorf("log: %s", out)
+	}
+	if out := m.ok("blame", "gpu:demo", "far.txt:1"); !strings.Contains(out, "1  there\nshop/demo 1, ") {
+		t.Errorf("blame: %s", out)
+	}
+	for _, words := range [][]string{{"diff", "gpu:demo", "1"}, {"diff", "gpu:demo", "1..2"}, {"diff", "gpu:demo", "--", "far.txt"}, {"log", "gpu:demo", "1"}} {
+		if out := m.ok(words...); !strings.Contains(out, "far.txt") && !strings.Contains(out, "second.txt") {
+			t.Errorf("paw %v: %s", words, out)
+		}
 	}
 	m.ok("review", "gpu:demo", "--on", "far.txt:1", "who: there?")
 	if out := m.ok("review", "gpu:demo", "--list"); !strings.Contains(out, "who: there?") {
@@ -167,6 +176,40 @@ func TestLoginShells(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHostWithAnOlderPaw has a paw over there that answers no other machine: each command says so with the line that cures it, and the line does.
+func TestHostWithAnOlderPaw(t *testing.T) {
+	t.Parallel()
+	m := newMachines(t, "/bin/sh")
+	older := filepath.Join(m.there, ".local/bin/paw")
+	if err := os.MkdirAll(filepath.Dir(older), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m.write(older, "#!/bin/sh\necho \"paw: error: $1: no such command\" >&2\necho 'paw: hint: paw --help' >&2\nexit 2\n", 0o755)
+	m.write(filepath.Join(m.root, "profile"), "PATH="+filepath.Dir(older)+":$PATH\n", 0o644)
+	const cure = "paw host add gpu gpu-box --install"
+	for _, known := range []bool{false, true} {
+		if known {
+			config := filepath.Join(m.root, "here/.config/paw/config.toml")
+			text, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			program := regexp.MustCompile("(?m)^paw = .*")
+			m.write(config, program.ReplaceAllString(string(text), "paw = \""+older+"\""), 0o600)
+			m.says(12, cure, "start", "--on", "gpu", "--cli", "demo")
+			m.says(12, cure, "wait", "gpu:demo")
+			if out := m.ok("status"); !strings.Contains(out, "too old") {
+				t.Errorf("status: %s", out)
+			}
+		} else {
+			m.says(12, cure, "host", "add", "gpu", "gpu-box")
+		}
+		m.says(0, "installed", strings.Fields(cure)[1:]...)
+		m.ok("host", "doctor", "gpu")
+	}
+	m.ok("start", "--on", "gpu", "--cli", "demo")
 }
 
 // Variables are handed over by their names alone, and arrive at the CLI over there.

@@ -105,7 +105,7 @@ func whyNot(err error) string {
 	return err.Error()
 }
 
-// causes are those of states that the user knows of, by the words that the JSON has for them.
+// causes maps a reason in the JSON of paw status to the cause of a state that the user has brought about.
 var causes = map[string]session.Cause{session.ReasonStopped: session.CauseStopped, session.ReasonClosed: session.CauseClosed}
 
 // hostStatuses converts the sessions in a host's answer to the type that the tables of paw status print. They are named HOST:SESSION.

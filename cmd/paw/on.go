@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"paw/orchestrator/hosts"
 )
@@ -59,8 +60,18 @@ func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		env, stdin = withVariables(env, list), in
 	}
+	if request.Held {
+		go interruptAtEnd(stdin)
+		stdin = strings.NewReader("")
+	}
 	env = withVariables(env, []string{"PWD=" + dir})
 	return run(append([]string{argv[0]}, request.Args...), env, stdin, stdout, stderr)
+}
+
+// interruptAtEnd interrupts this process when an input ends: sshd closes it when the client or the connection is gone.
+func interruptAtEnd(input io.Reader) {
+	_, _ = io.Copy(io.Discard, input)
+	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 }
 
 // withVariables returns an environment with others of the same names in their place; this process has them, too.

@@ -25,8 +25,8 @@ func newWait(a *invocation) *cobra.Command {
 		Short: "Wait until agents have finished a turn",
 		Long: exits(`Wait until agents have finished: they have had a turn and are at none, or their CLI
 does not run any more. It also ends as soon as one of them has a question for you.
-Without AGENT it is for all agents of the session or, inside the pane of an agent, for
-those that this agent started.
+Without AGENT it is for all agents of the session, and of those that hosts have of this
+repository, or, inside the pane of an agent, for those that this agent started.
 
 How each ended is printed, one line for each: agent, outcome, turn, changed files and
 message. It writes nothing and may be interrupted at any time.
@@ -59,22 +59,7 @@ into the agent's pane.`, exitUsage,
 			if notify {
 				return a.notify(cmd.Context(), h, o)
 			}
-			s, agents, err := newQuestion(cmd, h, args).agents(args)
-			if err != nil {
-				return err
-			}
-			o.Agents = agents
-			line := a.newWaitingLine(h.Now())
-			o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
-			waited, err := children.Wait(cmd.Context(), h, s, o)
-			line.clear()
-			if waited == nil {
-				return err
-			}
-			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(errs.AgentFailed)); printErr != nil {
-				return printErr
-			}
-			return err
+			return a.runWait(cmd, h, args, name, o)
 		},
 	}
 	f := cmd.Flags()
@@ -87,6 +72,40 @@ into the agent's pane.`, exitUsage,
 	completeFlag(cmd, "session", a.completeSessions)
 	completeFlag(cmd, "timeout", cobra.NoFileCompletions)
 	return cmd
+}
+
+// runWait waits for the agents that words name, and prints how each ended.
+func (a *invocation) runWait(cmd *cobra.Command, h *app.App, words []string, inSession string, o children.WaitOptions) error {
+	waits, err := a.waitsOf(cmd, h, words, inSession)
+	if err != nil {
+		return err
+	}
+	line := a.newWaitingLine(h.Now())
+	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
+	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
+		own := o
+		own.Look = look
+		s, agents, err := newQuestion(cmd, h, agents).agents(agents)
+		if err != nil {
+			return nil, err
+		}
+		own.Agents = agents
+		return children.Wait(ctx, h, s, own)
+	}
+	var waited *children.Waited
+	if len(waits) == 1 && waits[0].host == nil {
+		waited, err = here(cmd.Context(), waits[0].agents, o.Look)
+	} else {
+		waited, err = a.waitEverywhere(cmd.Context(), h, waits, o, here)
+	}
+	line.clear()
+	if waited == nil {
+		return err
+	}
+	if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(errs.AgentFailed)); printErr != nil {
+		return printErr
+	}
+	return err
 }
 
 // notify makes the agent that calls paw wait for its children.
@@ -122,7 +141,7 @@ func (a *invocation) printWaited(w *children.Waited, enough bool) error {
 	for _, one := range w.Agents {
 		if !one.Finished {
 			state := string(one.Status.State)
-			rows = append(rows, []cell{{text: one.Agent}, {state, state}, {}, {}, {text: shorten(one.Status.Reason, 60)}})
+			rows = append(rows, []cell{{text: one.Name()}, {state, state}, {}, {}, {text: shorten(one.Status.Reason, 60)}})
 			continue
 		}
 		colour := "active"
@@ -136,7 +155,7 @@ func (a *invocation) printWaited(w *children.Waited, enough bool) error {
 		if one.Files != nil {
 			files = errs.Counted(*one.Files, "file")
 		}
-		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
+		rows = append(rows, []cell{{text: one.Name()}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	if w.NobodyAtWork() {
@@ -165,6 +184,8 @@ type awaitedJSON struct {
 	Turn       *int       `json:"turn"`
 	Files      *int       `json:"files_changed"`
 	Message    *string    `json:"message"`
+	Host       *string    `json:"host,omitempty"`    // of an agent of another machine
+	Session    *string    `json:"session,omitempty"` // of an agent of another machine
 }
 
 func waitedView(w *children.Waited, enough bool) waitJSON {
@@ -174,6 +195,7 @@ func waitedView(w *children.Waited, enough bool) waitJSON {
 			Name: one.Agent, CLI: orNull(one.CLI), Branch: orNull(one.Branch), Finished: one.Finished,
 			State: orNull(string(one.Status.State)), StateSince: one.Status.Since, Reason: orNull(one.Status.Reason),
 			Outcome: orNull(one.Outcome), Turn: orNull(one.Turn), Files: one.Files, Message: orNull(one.Message),
+			Host: orNull(one.Host), Session: orNull(one.Session),
 		}
 		if one.Finished {
 			v.Failed = &one.Failed
@@ -223,7 +245,7 @@ func waitingText(w *children.Waited, waited time.Duration) string {
 		case a.Finished:
 			done++
 		case w.WaitsFor(a):
-			left = append(left, a.Agent)
+			left = append(left, a.Name())
 		}
 	}
 	return fmt.Sprintf("waiting for %s (%d of %d finished, %s)", strings.Join(left, ", "), done, done+len(left), waited.Truncate(time.Second))

@@ -48,13 +48,24 @@ type Awaited struct {
 	live.Result
 	Status   session.AgentStatus
 	Finished bool // as long as it is not, the result is empty
+
+	Host    string // of an agent of another machine, "" for this one
+	Session string // of an agent of another machine
+}
+
+// Name is the name of the agent as a user types it in its session: AGENT or HOST:AGENT.
+func (a Awaited) Name() string {
+	if a.Host == "" {
+		return a.Agent
+	}
+	return session.FarName(a.Host, a.Agent)
 }
 
 // Waited is what a wait found when it ended.
 type Waited struct {
 	Session string
 	Agents  []Awaited
-	anybody bool // nobody was named: an agent that was never asked for anything is not waited for
+	Anybody bool // nobody was named: an agent that was never asked for anything is not waited for
 }
 
 // Wait waits until agents have finished a turn. It writes nothing itself. What it found
@@ -88,7 +99,7 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 	}
 	began := h.Now()
 	for {
-		waited := &Waited{Session: s.Name, anybody: len(o.Agents) == 0}
+		waited := &Waited{Session: s.Name, Anybody: len(o.Agents) == 0}
 		for i, one := range sessions {
 			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
 		}
@@ -98,7 +109,7 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 		over := o.Timeout > 0 && h.Now().Sub(began) >= o.Timeout
 		if waited.enough(o.Any) || waited.needsUser() != nil || waited.unseen() != nil || over {
 			countFiles(ctx, h, s, waited)
-			return waited, waited.verdict(o)
+			return waited, waited.Verdict(o)
 		}
 		every := waitPollLater
 		if h.Now().Sub(began) < waitPollSoon {
@@ -177,12 +188,12 @@ func (w *Waited) enough(one bool) bool {
 
 // WaitsFor reports whether the wait goes on for an agent: not for one that was never asked for anything, unless it was named.
 func (w *Waited) WaitsFor(a Awaited) bool {
-	return !a.Finished && (!w.anybody || !a.neverAsked())
+	return !a.Finished && (!w.Anybody || !a.neverAsked())
 }
 
 // NobodyAtWork reports whether there was nothing to wait for: no agent was ever asked for anything.
 func (w *Waited) NobodyAtWork() bool {
-	return w.anybody && !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !a.neverAsked() })
+	return w.Anybody && !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !a.neverAsked() })
 }
 
 // neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.
@@ -210,27 +221,32 @@ func (w *Waited) unseen() *Awaited {
 	return nil
 }
 
-// verdict is how a wait ends that has found this.
-func (w *Waited) verdict(o WaitOptions) error {
+// Verdict is how a wait ends that has found this.
+func (w *Waited) Verdict(o WaitOptions) error {
 	needs := w.needsUser()
 	var failed, left []string
 	for _, a := range w.Agents {
 		switch {
 		case !a.Finished:
-			left = append(left, a.Agent)
+			left = append(left, a.Name())
 		case a.Failed:
-			failed = append(failed, a.Agent)
+			failed = append(failed, a.Name())
 		}
 	}
 	switch {
 	case !w.enough(o.Any) && needs != nil:
-		e := errs.New(errs.Waiting, "%s: %s", needs.Agent, observe.WaitsFor(needs.Status))
-		if needs.Status.Cause != session.CauseDialog {
-			e = e.Hint("paw answer %s/%s", w.Session, needs.Agent)
+		e := errs.New(errs.Waiting, "%s: %s", needs.Name(), observe.WaitsFor(needs.Status))
+		whole, attach := w.Session+"/"+needs.Agent, w.Session+" "+needs.Agent
+		if needs.Host != "" {
+			whole = session.FarName(needs.Host, needs.Session+"/"+needs.Agent)
+			attach = whole
 		}
-		return e.Hint("paw attach %s %s", w.Session, needs.Agent)
+		if needs.Status.Cause != session.CauseDialog {
+			e = e.Hint("paw answer %s", whole)
+		}
+		return e.Hint("paw attach %s", attach)
 	case !w.enough(o.Any) && w.unseen() != nil:
-		return errs.New(errs.Failed, "%s: %s", w.unseen().Agent, w.unseen().Status.Reason).Hint("paw doctor")
+		return errs.New(errs.Failed, "%s: %s", w.unseen().Name(), w.unseen().Status.Reason).Hint("paw doctor")
 	case !w.enough(o.Any):
 		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
 	case len(failed) > 0:

@@ -45,14 +45,14 @@ func TestVerdictOfAWait(t *testing.T) {
 		"one failed, one never asked": {agents: []Awaited{bad, fresh}, enough: true, kind: errs.AgentFailed, says: "bad: failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &Waited{Session: "shop", Agents: c.agents, anybody: !c.named}
+			w := &Waited{Session: "shop", Agents: c.agents, Anybody: !c.named}
 			if got := w.enough(c.any); got != c.enough {
 				t.Errorf("enough %t, want %t", got, c.enough)
 			}
 			if got := w.needsUser() != nil; got != c.asks {
 				t.Errorf("somebody asks: %t, want %t", got, c.asks)
 			}
-			err := w.verdict(WaitOptions{Any: c.any, Timeout: time.Minute})
+			err := w.Verdict(WaitOptions{Any: c.any, Timeout: time.Minute})
 			var e *errs.Error
 			switch {
 			case c.kind == 0 && err != nil:

@@ -47,6 +47,7 @@ type NotReached struct {
 	Why        string // in ssh's words
 	Connecting bool   // a connection is being made and may stand soon
 	Answered   bool   // the command had begun over there when the connection was lost
+	TooOld     string // destination of a host whose paw answers no other machine, "" where that is not the reason
 }
 
 func (e *NotReached) Error() string {
@@ -55,6 +56,8 @@ func (e *NotReached) Error() string {
 		return e.Host + ": the connection was lost while the command ran; what it has done is not known"
 	case e.Connecting:
 		return e.Host + ": connecting"
+	case e.TooOld != "":
+		return e.Host + ": " + e.Why
 	}
 	return e.Host + ": not reached: " + e.Why
 }
@@ -92,7 +95,7 @@ func (c Client) Run(ctx context.Context, h Host, r Request, stdin io.Reader, std
 	case err != nil && !errors.As(err, &exit):
 		return 0, &NotReached{Host: h.Name, Why: err.Error()}
 	case !answer.found:
-		return 0, &NotReached{Host: h.Name, Why: noPaw(said.String())}
+		return 0, noPaw(h, said.String())
 	}
 	return cmd.ProcessState.ExitCode(), nil
 }
@@ -116,7 +119,7 @@ func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, s
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	code, err = c.ended(h, cmd.Run(), answer.found, lastLine(said.String()))
 	if err == nil && !answer.found {
-		err = &NotReached{Host: h.Name, Why: noPaw(string(answer.before))}
+		err = noPaw(h, string(answer.before))
 	}
 	return code, err
 }
@@ -213,7 +216,10 @@ func lastLine(said string) string {
 	return "ssh says nothing"
 }
 
-// noPaw says why there was no answer although ssh got through.
-func noPaw(said string) string {
-	return fmt.Sprintf("no paw answers there (%s)", lastLine(said))
+// noPaw is the error of a host that ssh got through to, and that has not answered.
+func noPaw(h Host, said string) *NotReached {
+	if strings.Contains(said, "paw: error: __on: no such command") {
+		return &NotReached{Host: h.Name, TooOld: h.SSH, Why: "the paw there, " + display.OneLine(programOf(h)) + ", is too old to answer another machine"}
+	}
+	return &NotReached{Host: h.Name, Why: fmt.Sprintf("no paw answers there (%s)", lastLine(said))}
 }

@@ -28,6 +28,9 @@ func unameOf(goos, goarch string) string {
 	}[goos+"/"+goarch]
 }
 
+// Unreleased is what paw version says of a program that was built from a checkout without a tag.
+const Unreleased = "development build"
+
 // Install puts the program at a path here onto a host, as paw-VERSION below the home folder, and returns its path there. A program
 // of that name that is there already is never replaced: agents' hooks call it by that name. It is renamed into place after its
 // length and sum are right and it has said its version.
@@ -38,6 +41,9 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	}
 	sum := sha256.Sum256(content)
 	name := "paw-" + safe(version)
+	if name == "paw-"+safe(Unreleased) {
+		name += "-" + hex.EncodeToString(sum[:4]) // there are many of them
+	}
 	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
 		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+
 		`chmod 755 $t; ./$t version >/dev/null; ln $t %[2]s 2>/dev/null || [ -x %[2]s ]`, installedIn, name, hex.EncodeToString(sum[:]))

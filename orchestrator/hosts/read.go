@@ -36,12 +36,16 @@ func (e *Refusal) Error() string { return e.Host + ": " + e.Said }
 func (c Client) Read(ctx context.Context, h Host, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Wait())
 	defer cancel()
+	socket := c.socket(h)
+	stood := socket == "" || standing(socket)
 	if err := c.Reach(ctx, h); err != nil {
 		return nil, err
 	}
 	var out, said bytes.Buffer
 	code, err := c.Run(ctx, h, NewRequest(dir, args...), nil, &bounded{to: &out, left: longestAnswer}, &limited{to: &said, left: longestComplaint})
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && !stood:
+		return nil, &NotReached{Host: h.Name, Connecting: true} // connecting took the time; the next command has all of its own
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Drop(h)
 		return nil, &NotReached{Host: h.Name, Why: fmt.Sprintf("no answer in %s", h.Wait())}

@@ -20,6 +20,7 @@ type Request struct {
 	Marker  string   `json:"marker,omitempty"` // printed before all other output, on a line of its own
 	Login   bool     `json:"login,omitempty"`  // run with the environment of a login shell
 	Env     bool     `json:"env,omitempty"`    // the first line of standard input has variables, as JSON
+	Held    bool     `json:"held,omitempty"`   // the end of standard input interrupts the command: nobody wants its answer any more
 }
 
 // requestVersion is the version of the word that this program writes; a program refuses a higher one.

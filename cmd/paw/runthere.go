@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
+)
+
+// runThere runs a command on a host.
+func (a *invocation) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words []string) error {
+	if line, only := hereOnly[cmd.Name()]; only {
+		name := host.Name + ":AGENT"
+		if args := cmd.Flags().Args(); len(args) > 0 {
+			name = args[0]
+		}
+		return usagef(cmd, "%s: works on agents of this machine only", cmd.CommandPath()).Hint(line, host.SSH, name)
+	}
+	client, err := sshClient(h)
+	if err != nil {
+		return err
+	}
+	dir, err := a.folderThere(cmd, h, host)
+	if err != nil {
+		return err
+	}
+	request := hosts.NewRequest(dir, words...)
+	switch name := cmd.Name(); {
+	case fullScreen(cmd, words):
+		return a.endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
+	case slices.Contains(launching, name):
+		return a.launchThere(cmd, h, client, host, request)
+	}
+	if err := a.reach(cmd.Context(), client, host); err != nil {
+		return a.endedThere(0, err)
+	}
+	if in, ok := a.stdin.(*os.File); ok && a.interactive() && isTerminal(a.stdout) {
+		request.Args = append(slices.Clone(words), "--no-pager")
+		return a.endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: a.stdout}))
+	}
+	return a.endedThere(client.Run(cmd.Context(), host, request, a.inputFor(cmd), a.stdout, forReading(a.stderr)))
+}
+
+// fullScreen reports whether a command draws on the whole terminal over there: tmux, a shell or an editor.
+func fullScreen(cmd *cobra.Command, words []string) bool {
+	switch cmd.Name() {
+	case "attach":
+		return true
+	case "sh":
+		return len(words) == 2
+	case "review":
+		return !slices.ContainsFunc([]string{"on", "list", "drop", "send"}, cmd.Flags().Changed)
+	}
+	return cmd.Flags().Lookup("edit") != nil && cmd.Flags().Changed("edit")
+}
+
+// inputFor returns the standard input for a command on a host: that of this process, nil where it is a terminal.
+func (a *invocation) inputFor(*cobra.Command) io.Reader {
+	if isTerminal(a.stdin) {
+		return nil
+	}
+	return a.stdin
+}
+
+// launchThere runs a command that starts CLIs, with the environment of a login over there and the variables that the user hands over.
+// It begins without a terminal, so that no variable can be shown; what start and recover would attach to is attached to afterwards.
+func (a *invocation) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client, host hosts.Host, request hosts.Request) error {
+	request.Login, request.Env = true, true
+	detach := cmd.Flags().Lookup("detach")
+	attaches := (cmd.Name() == "start" || cmd.Name() == "recover") && detach != nil
+	wanted := attaches && detach.Value.String() != "true" && a.interactive() && isTerminal(a.stdout)
+	if attaches && detach.Value.String() != "true" {
+		request.Args = append(slices.Clone(request.Args), "--detach")
+	}
+	if err := a.reach(cmd.Context(), client, host); err != nil {
+		return a.endedThere(0, err)
+	}
+	var in io.Reader = strings.NewReader(hosts.HandOver(host.Env, h.Getenv))
+	if rest := a.inputFor(cmd); rest != nil {
+		in = io.MultiReader(in, rest)
+	}
+	code, err := client.Run(cmd.Context(), host, request, in, forReading(a.stdout), forReading(a.stderr))
+	if err != nil || code != 0 || !wanted {
+		return a.endedThere(code, err)
+	}
+	return a.endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// reachPatience bounds how long a command that a person typed for one host waits for the connection.
+const reachPatience = 20 * time.Second
+
+// reach makes sure that there is a connection to a host, and says so where that takes long.
+func (a *invocation) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
+	ctx, cancel := context.WithTimeout(ctx, reachPatience)
+	defer cancel()
+	slow := time.AfterFunc(time.Second, func() {
+		if !a.json {
+			fmt.Fprintf(a.stderr, "connecting to %s\n", host.Name)
+		}
+	})
+	defer slow.Stop()
+	return client.Reach(ctx, host)
+}
+
+// endedThere turns the end of a command on a host into an error; the output of the command has been printed already.
+func (a *invocation) endedThere(code int, err error) error {
+	var lost *hosts.NotReached
+	switch {
+	case errors.As(err, &lost) && lost.TooOld != "":
+		return errs.New(errs.Missing, "%w", lost).Hint("paw host add %s %s --install", lost.Host, errs.Quote(lost.TooOld))
+	case errors.As(err, &lost):
+		return errs.New(errs.Failed, "%w", lost).Hint("paw host doctor %s", lost.Host)
+	case err != nil:
+		return err
+	case code != 0:
+		return exitStatus(code)
+	}
+	return nil
+}
+
+// folderThere returns the checkout on a host that goes with the one here. Without one, the names have to say which session is meant.
+func (a *invocation) folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error) {
+	if dir, ok := hosts.There(host.Repos, h.Root()); ok {
+		return dir, nil
+	}
+	named := slices.ContainsFunc(cmd.Flags().Args(), func(word string) bool { return strings.Contains(word, "/") })
+	if flag := cmd.Flags().Lookup("session"); named || flag != nil && flag.Value.String() != "" {
+		return "", nil
+	}
+	line := fmt.Sprintf("paw host add %s %s --repo PATH", host.Name, errs.Quote(host.SSH))
+	if h.Root() == "" {
+		return "", errs.New(errs.Refused, "%s: which repository? this is none", host.Name).Hint("%s", line)
+	}
+	return "", errs.New(errs.Refused, "%s: has no checkout of %s that paw knows of", host.Name, shortened(h.Root())).Hint("%s", line)
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/config/poll"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
+	"paw/orchestrator/live"
+	"paw/session"
+)
+
+// machineWait is the wait for agents of one machine.
+type machineWait struct {
+	host   *hosts.Host // nil for this machine
+	folder string      // of the repository on the host
+	agents []string    // as that machine knows them; none for all agents of the repository's session
+	name   string      // of the session on the host, "" where nothing says one
+}
+
+// machineWaited is how the wait for agents of one machine ended.
+type machineWaited struct {
+	machineWait
+	waited *children.Waited // nil where nothing is known
+	err    error            // why nothing is known
+}
+
+// waitsOf divides the words of paw wait among machines. Without words the wait is for this machine and all hosts of the repository, unless an
+// agent asks, which means its children. One wait for this machine alone is returned where no host is meant.
+func (a *invocation) waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) ([]machineWait, error) {
+	if host, name, far := strings.Cut(inSession, ":"); far {
+		one, err := a.waitOn(cmd, h, host)
+		one.agents, one.name = words, name
+		for i := range one.agents {
+			one.agents[i] = unprefixed(host, one.agents[i])
+		}
+		return []machineWait{one}, err
+	}
+	var waits []machineWait
+	switch {
+	case len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, ":") }):
+		return []machineWait{{agents: words}}, nil
+	case len(words) == 0 && (inSession != "" || h.Getenv("PAW_AGENT") != ""):
+		return []machineWait{{}}, nil
+	case len(words) == 0:
+		waits = append(waits, machineWait{})
+		for _, p := range placesOf(h, false) {
+			waits = append(waits, machineWait{host: &p.Host, folder: p.Dir})
+		}
+		return waits, nil
+	}
+	for _, one := range agentsIn(h, cmd, words) {
+		if name, _, far := strings.Cut(one.word, ":"); far {
+			return nil, unknownHost(h, name)
+		}
+		i := slices.IndexFunc(waits, func(w machineWait) bool {
+			return w.host == nil && one.host == "" || w.host != nil && w.host.Name == one.host
+		})
+		if i < 0 {
+			next := machineWait{}
+			if one.host != "" {
+				var err error
+				if next, err = a.waitOn(cmd, h, one.host); err != nil {
+					return nil, err
+				}
+			}
+			i, waits = len(waits), append(waits, next)
+		}
+		waits[i].agents = append(waits[i].agents, one.word)
+	}
+	return waits, nil
+}
+
+// waitOn is a wait on a host.
+func (a *invocation) waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
+	known, there := h.Config.Hosts[name]
+	if !there {
+		return machineWait{}, unknownHost(h, name)
+	}
+	host := hosts.Host{Name: name, Host: known}
+	dir, err := a.folderThere(cmd, h, host)
+	return machineWait{host: &host, folder: dir}, err
+}
+
+// waitHere waits for agents of this machine; look is told what there is at each look.
+type waitHere func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error)
+
+// waitEverywhere waits for agents of several machines at once, and puts together what each machine finds. It ends with the first agent that has a
+// question or, with any, that has finished.
+func (a *invocation) waitEverywhere(ctx context.Context, h *app.App, waits []machineWait, o children.WaitOptions, here waitHere) (*children.Waited, error) {
+	client, err := sshClient(h)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var own atomic.Pointer[children.Waited] // as the last look found this machine
+	ended := make(chan machineWaited)
+	for _, w := range waits {
+		go func() {
+			one := machineWaited{machineWait: w}
+			if w.host == nil {
+				one.waited, one.err = here(within, w.agents, own.Store)
+				if one.waited != nil {
+					one.err = nil // the verdict on all machines follows
+				}
+			} else {
+				one.waited, one.err = a.waitThere(within, client, w, o)
+			}
+			ended <- one
+		}()
+	}
+	var all []machineWaited
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for len(all) < len(waits) {
+		select {
+		case one := <-ended:
+			if enough(one, o) {
+				cancel()
+			}
+			all = append(all, one)
+		case <-look.C:
+			o.Look(soFar(waits, all, own.Load()))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, errs.New(errs.Interrupted, "interrupted")
+	}
+	return together(waits, all, o)
+}
+
+// lookEvery is how often the line is drawn anew that says for whom several machines are waited for.
+const lookEvery = 500 * time.Millisecond
+
+// soFar returns what is known of waits that go on: what has ended, this machine as it was found last, and the names that were asked for.
+func soFar(waits []machineWait, all []machineWaited, own *children.Waited) *children.Waited {
+	known := &children.Waited{}
+	for _, w := range waits {
+		i := slices.IndexFunc(all, func(m machineWaited) bool { return m.host == w.host })
+		switch {
+		case i >= 0 && all[i].waited != nil:
+			known.Agents = append(known.Agents, all[i].waited.Agents...)
+		case i >= 0:
+		case w.host == nil && own != nil:
+			known.Agents = append(known.Agents, own.Agents...)
+		case w.host != nil && len(w.agents) == 0:
+			known.Agents = append(known.Agents, children.Awaited{Result: live.Result{Agent: w.host.Name}})
+		case w.host != nil:
+			for _, name := range w.agents {
+				known.Agents = append(known.Agents, children.Awaited{Host: w.host.Name, Result: live.Result{Agent: name}})
+			}
+		}
+	}
+	return known
+}
+
+// enough reports whether the wait for one machine has ended in a way that ends the waits for the others.
+func enough(one machineWaited, o children.WaitOptions) bool {
+	if one.waited == nil {
+		return one.err != nil && !one.nobody()
+	}
+	for _, agent := range one.waited.Agents {
+		if agent.Finished && o.Any || !agent.Finished && agent.Status.State == session.StateWaitingInput {
+			return true
+		}
+	}
+	return false
+}
+
+// nobody reports whether a machine that the user did not name has no session here.
+func (w machineWaited) nobody() bool {
+	var refused *hosts.Refusal
+	return len(w.agents) == 0 && w.name == "" && (exitCode(w.err) == int(errs.NotFound) || errors.As(w.err, &refused) && refused.Code == int(errs.NotFound))
+}
+
+// together puts the ends of waits together, in the order in which the machines were named.
+func together(waits []machineWait, all []machineWaited, o children.WaitOptions) (*children.Waited, error) {
+	whole := &children.Waited{Anybody: len(o.Agents) == 0}
+	var failed, nobody error
+	for _, w := range waits {
+		one := all[slices.IndexFunc(all, func(m machineWaited) bool { return m.host == w.host })]
+		var refused *hosts.Refusal
+		switch {
+		case one.waited != nil:
+			whole.Session = cmp.Or(whole.Session, one.waited.Session)
+			whole.Agents = append(whole.Agents, one.waited.Agents...)
+		case one.nobody():
+			nobody = cmp.Or(nobody, one.err)
+		case errors.As(one.err, &refused):
+			e := errs.New(errs.Kind(refused.Code), "%s", refused.Error())
+			for _, hint := range refused.Hints {
+				e = e.Hint("%s", hint)
+			}
+			failed = cmp.Or(failed, error(e))
+		case !errors.Is(one.err, context.Canceled) && exitCode(one.err) != int(errs.Interrupted):
+			failed = cmp.Or(failed, one.err)
+		}
+	}
+	if len(whole.Agents) == 0 {
+		return nil, cmp.Or(failed, nobody)
+	}
+	err := whole.Verdict(o)
+	if failed != nil && (err == nil || exitCode(err) == int(errs.AgentFailed)) {
+		err = failed
+	}
+	return whole, err
+}
+
+// waitPauses are the pauses of paw wait between tries to reach a host that was lost; the last one repeats.
+var waitPauses = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+
+// timeoutGrace is how much longer paw wait waits here than the paw on the host, which as a rule reports the time-out itself.
+const timeoutGrace = time.Second
+
+// waitThere waits for agents of a host. A host that is lost is asked again until the time-out: its silence says nothing of the agents.
+func (a *invocation) waitThere(ctx context.Context, client hosts.Client, w machineWait, o children.WaitOptions) (*children.Waited, error) {
+	words := slices.Clone(w.agents)
+	if w.name != "" {
+		words = append(words, "--session", w.name)
+	}
+	if o.Any {
+		words = append(words, "--any")
+	}
+	began := time.Now()
+	within := ctx
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, o.Timeout+timeoutGrace)
+		defer cancel()
+	}
+	for lost := 0; ; lost++ {
+		err := a.reach(within, client, *w.host)
+		if err == nil {
+			left := words
+			if o.Timeout > 0 {
+				left = append(slices.Clone(words), "--timeout", max(o.Timeout-time.Since(began), time.Millisecond).String())
+			}
+			var waited *hosts.Waited
+			if waited, err = client.Wait(within, *w.host, w.folder, left...); err == nil {
+				return awaitedThere(w.host.Name, waited), nil
+			}
+		}
+		var away *hosts.NotReached
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case within.Err() != nil:
+			return nil, errs.New(errs.Timeout, "%s: not finished after %s", w.host.Name, o.Timeout).Hint("paw status")
+		case !errors.As(err, &away):
+			return nil, err
+		case away.TooOld != "":
+			return nil, a.endedThere(0, err)
+		case lost == 0:
+			a.note(away.Error() + "; asking again")
+		}
+		poll.Sleep(within, waitPauses[min(lost, len(waitPauses)-1)])
+	}
+}
+
+// awaitedThere converts what a wait on a host found.
+func awaitedThere(host string, w *hosts.Waited) *children.Waited {
+	waited := &children.Waited{Session: session.FarName(host, w.Session)}
+	for _, one := range w.Agents {
+		waited.Agents = append(waited.Agents, children.Awaited{
+			Host: host, Session: w.Session, Finished: one.Finished,
+			Status: session.AgentStatus{State: session.State(one.State), Since: one.Since, Reason: one.Reason},
+			Result: live.Result{
+				Agent: one.Name, CLI: one.CLI, Branch: one.Branch, Turn: one.Turn, Outcome: one.Outcome, Failed: one.Failed, Files: one.Files, Message: one.Message,
+			},
+		})
+	}
+	return waited
+}
