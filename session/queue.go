@@ -55,8 +55,9 @@ const (
 
 // The reasons why a task is held that decide what lets it go.
 const (
-	HeldYou         = "you"         // its user did something himself, or asked for it
-	HeldInterrupted = "interrupted" // its prompt may have been typed, and nobody knows what became of it
+	HeldYou         = "you"                              // its user did something himself, or asked for it
+	HeldInterrupted = "interrupted"                      // its prompt may have been typed, and nobody knows what became of it
+	HeldSilent      = "silent: no hook has reported yet" // its CLI runs, and nobody sees whether it has begun
 )
 
 // Task is one prompt that waits for its moment.

@@ -15,8 +15,13 @@ type keptBodies struct {
 	mu     sync.Mutex
 	bodies []string
 
-	// understood is a text of a prompt, and the steps that a model makes of it: they come to stand behind it.
-	understood [2]string
+	understood []understanding
+}
+
+// understanding is a text of a prompt, and the steps that a model makes of it: they come to stand behind it.
+type understanding struct {
+	by          string // the end of the path of those requests whose model does, "" for all
+	text, steps string
 }
 
 // keeping keeps each request, and then has it answered.
@@ -28,9 +33,11 @@ func (k *keptBodies) keeping(answer http.Handler) http.Handler {
 			k.bodies = append(k.bodies, string(body))
 			k.mu.Unlock()
 		}
-		if text, steps := k.understood[0], k.understood[1]; text != "" {
-			body = bytes.ReplaceAll(body, []byte(text), []byte(text+strings.ReplaceAll("\n"+steps, "\n", `\n`)))
-			request.ContentLength = int64(len(body))
+		for _, one := range k.understood {
+			if strings.HasSuffix(request.URL.Path, one.by) {
+				body = bytes.ReplaceAll(body, []byte(one.text), []byte(one.text+strings.ReplaceAll("\n"+one.steps, "\n", `\n`)))
+				request.ContentLength = int64(len(body))
+			}
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		answer.ServeHTTP(out, request)

@@ -23,10 +23,10 @@ func TestCLIsLand(t *testing.T) {
 	resolve := filepath.Join(w.root, "resolve.sh")
 	w.write(w.root, "resolve.sh", "sed -i '/^[<=>]/d' README.md\n") // what both sides meant
 	// A model does what the prompt asks for. It says so at its end, whatever branch it is.
-	w.bodies.understood = [2]string{"not main, and push nothing.", strings.Join([]string{
+	w.bodies.understood = []understanding{{text: "not main, and push nothing.", steps: strings.Join([]string{
 		"do: commit What is not committed yet", "do: run git merge --no-edit main", "do: run sh " + resolve,
 		"do: run git commit -q -a --no-edit", "do: say Resolved.",
-	}, "\n")}
+	}, "\n")}}
 	w.ok(w.paw("start", "--cli", "claude,codex", "--detach"))
 	claude, codex := w.as("claude"), w.as("codex")
 	claude.work("do: write README.md by claude\ndo: write c.txt not committed")

@@ -150,7 +150,7 @@ func (w *cliWorld) describe() string {
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
 }
 
-// endWithTests has the world end with the tests, when somebody ends these: what runs in panes would live on.
+// endWithTests ends the tmux server and the CLIs when the test process gets a signal: programs in panes would outlive the test.
 func (w *cliWorld) endWithTests() {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

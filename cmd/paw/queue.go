@@ -53,7 +53,7 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
 	return cmd
 }
 
-// queueOptions is what was typed behind paw queue add.
+// queueOptions has the flags of paw queue add.
 type queueOptions struct {
 	session.Task
 	file, plan, timeout, label string
@@ -184,7 +184,7 @@ func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
 }
 
-// queuedPrompt is the prompt that was typed, or that of a file or of standard input.
+// queuedPrompt returns the prompt of an argument, of --prompt-file, or of standard input for "-".
 func (a *invocation) queuedPrompt(cmd *cobra.Command, o queueOptions, args []string) (string, error) {
 	read := startOptions{}
 	read.promptFile = o.file
@@ -293,7 +293,7 @@ type taskJSON struct {
 	Turn  *int     `json:"turn"`
 }
 
-// queueJSON is what paw queue --json prints.
+// queueJSON is the answer of paw queue --json.
 type queueJSON struct {
 	Version int        `json:"version"`
 	Session string     `json:"session"`

@@ -158,6 +158,9 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 		return verdict{why: "not running", held: true}
 	case live.NothingOwed, live.NotDue, live.Busy:
 	}
+	if !agent.Silent.IsZero() && d.now.Sub(agent.Silent) >= arrival {
+		return verdict{why: session.HeldSilent, arm: true}
+	}
 	resting := last == nil || last.State != turn.InProgress
 	return verdict{why: "busy", look: resting && agent.Running, arm: true}
 }

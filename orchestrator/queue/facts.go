@@ -57,6 +57,7 @@ type Agent struct {
 	Exited   bool         // its CLI has ended by itself, as its dead pane or its record shows
 	Gone     bool         // nothing of it runs, and it has no pane
 	Starting bool         // its first prompt is on the way, or it is being made
+	Silent   time.Time    // when its CLI was launched, if that runs and no hook has reported since
 	SeenCut  int          // number of the last cut turn that its user has marked as seen
 	Turns    []Turn       // those that began since the queue knows the agent, and the last one, oldest first
 }

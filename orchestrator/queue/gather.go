@@ -79,10 +79,13 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		Gone: !one.Exited && one.Status.State == session.StateSuspended, SeenCut: w.SeenCut,
 	}
 	switch one.Status.Cause {
-	case session.CausePrompted, session.CauseSilent:
+	case session.CausePrompted:
 		agent.Starting = true
 	default:
 		agent.Starting = one.Status.Reason == session.ReasonStarting
+	}
+	if agent.Running && a.Turns.HooksSeen.IsZero() {
+		agent.Silent = a.Turns.Launched
 	}
 	if one.Waits() {
 		agent.Ready = live.Busy // its children, or their results, are still to come

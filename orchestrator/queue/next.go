@@ -19,10 +19,11 @@ import (
 )
 
 // How long a task may be without a turn: its agent starts, or its prompt was typed. A CLI that ends with an error within
-// quickly of a start may not work at all; so many in a row are taken for that.
+// quickly of a start, or tells nothing for silence behind it, may not work at all; so many in a row are taken for that.
 const (
 	arrival = 30 * time.Second
 	quickly = 30 * time.Second
+	silence = 10 * time.Minute
 	quick   = 2
 )
 
@@ -124,7 +125,7 @@ func (d *decision) resumed(t *session.Task) {
 
 // adopt finds the turn of a task that began unseen, such as after its pump was killed.
 func (d *decision) adopt(t *session.Task) {
-	lost := t.State == session.TaskHeld && t.Why == session.HeldInterrupted
+	lost := t.State == session.TaskHeld && (t.Why == session.HeldInterrupted || t.Why == session.HeldSilent)
 	if t.State != session.TaskRunning && !lost || t.Turn != 0 {
 		return
 	}
@@ -178,6 +179,11 @@ func (d *decision) unbegun(t *session.Task) {
 		d.count(t.Agent, agent, true)
 		d.finish(t, session.TaskFailed, "its CLI ended before the turn: "+agent.Status.Reason)
 	case agent.Starting || agent.Status.State == session.StateWaitingInput || d.f.Down == session.ReasonTmuxSilent:
+	case t.Kind == session.AgentTask && !agent.Silent.IsZero():
+		if d.now.Sub(agent.Silent).Abs() >= silence {
+			d.count(t.Agent, agent, true)
+			d.hold(t, session.HeldSilent)
+		}
 	case agent.Gone || late:
 		d.hold(t, session.HeldInterrupted)
 	case !agent.Running:
@@ -215,6 +221,8 @@ func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	switch {
 	case one.Limit != nil:
 		d.limited(t, agent, one)
+	case one.Reason == turn.ReasonInterrupted && one.Cut(): // its CLI said good-bye, as it also does while tmux goes down
+		d.hold(t, session.HeldInterrupted)
 	case one.Reason == turn.ReasonInterrupted || one.Reason == turn.ReasonStopped:
 		d.holdLane(t.Agent)
 		d.hold(t, session.HeldYou)
@@ -226,8 +234,8 @@ func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	}
 }
 
-// count counts the ends of a CLI in a row that came soon after a start with an error, and holds all work of one that has too
-// many.
+// count counts the starts of a CLI in a row that came to nothing, soon after an error or without a word, and holds all work of one
+// that has too many.
 func (d *decision) count(name string, agent Agent, soon bool) {
 	if !soon {
 		delete(d.q.Quick, agent.CLI)
@@ -238,7 +246,7 @@ func (d *decision) count(name string, agent Agent, soon bool) {
 		return
 	}
 	d.q.Blocks[breakerOf(agent.CLI)] = session.Block{CLI: agent.CLI}
-	d.steps = append(d.steps, Step{Do: StepHold, CLI: agent.CLI, Why: fmt.Sprintf("%d in a row have ended at their start, %s the last", quick, name)})
+	d.steps = append(d.steps, Step{Do: StepHold, CLI: agent.CLI, Why: fmt.Sprintf("%d in a row came to nothing at their start, %s the last", quick, name)})
 }
 
 // breakerOf is the block of all work of a CLI.

@@ -91,6 +91,10 @@ func TestNext(t *testing.T) {
 	}
 	untold := func(t *session.Task) { t.Turn, t.Begun = 0, noon }
 	starting := func(a *Agent) { a.Starting, a.Ready = true, live.Busy }
+	silent := func(ago time.Duration) func(*Agent) { // its screen shows that it works
+		return func(a *Agent) { a.Silent, a.Ready, a.Status.State = noon.Add(-ago), live.Busy, session.StateRunning }
+	}
+	started := running(func(t *session.Task) { t.Kind, t.Turn, t.Begun = session.AgentTask, 0, noon.Add(-time.Hour) })
 	task := session.Task{Kind: session.AgentTask, CLIs: []string{"a", "b"}}
 	after := func(state session.TaskState) *session.Queue {
 		q := oneTask(session.Task{After: []string{"t0"}})
@@ -148,6 +152,7 @@ func TestNext(t *testing.T) {
 		"one that failed":                     {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonError, "overloaded" })), "finish t1", "failed overloaded", false},
 		"the second that failed at its start": {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(same, one(turn.Aborted, soonAborted(turn.ReasonError))), "hold a,finish t1", "failed no login", false},
 		"one that its user interrupted":       {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonInterrupted })), "hold x,hold t1", "held you", false},
+		"one whose CLI exited in its midst":   {running(asIs), seen(gone, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonInterrupted, "the CLI exited" })), "hold t1", "held interrupted", false},
 		"one that was stopped":                {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonStopped })), "hold x,hold t1", "held you", false},
 		"one that crashed":                    {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
 		"no turn yet":                         {running(func(t *session.Task) { t.Turn, t.Begun = 0, noon }), seen(same), "", "running", true},
@@ -158,6 +163,10 @@ func TestNext(t *testing.T) {
 		"no turn, and another one moves it":   {running(untold), with(seen(gone), func(f *Facts) { f.Looking = true }), "", "running", true},
 		"not made yet, and another one does":  {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), with(seen(same), func(f *Facts) { f.Looking = true }), "", "running", true},
 		"no turn of one that starts":          {running(func(t *session.Task) { t.Turn = 0 }), seen(starting), "", "running", true},
+		"no turn, and no hook yet":            {started, seen(silent(9 * time.Minute)), "", "running", true},
+		"no turn, and no hook for long":       {changed(started.Clone(), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(silent(10 * time.Minute)), "hold a,hold t1", "held silent: no hook has reported yet", false},
+		"no turn, and a hook comes at last":   {changed(started.Clone(), func(q *session.Queue) { q.Tasks[0].State, q.Tasks[0].Why = session.TaskHeld, session.HeldSilent }), seen(busy, one(turn.InProgress, plain)), "begun t1", "running", true},
+		"a prompt to one that tells nothing":  {oneTask(session.Task{}), seen(silent(time.Minute)), "", "waiting silent: no hook has reported yet", true},
 		"no turn at all":                      {running(func(t *session.Task) { t.Turn = 0 }), seen(same), "hold t1", "held interrupted", false},
 		"no turn, and no agent":               {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), seen(same), "hold t1", "held interrupted", false},
 		"no turn, and its CLI is dead":        {changed(running(func(t *session.Task) { t.Turn = 0 }), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(ended), "hold a,finish t1", "failed its CLI ended before the turn: ", false},
@@ -248,6 +257,32 @@ func TestTwentyTasks(t *testing.T) {
 	_, steps = Next(next, f, later.Add(2*time.Minute))
 	if len(steps) == 0 || steps[0].Do != StepStart {
 		t.Errorf("the limit is lifted, and next is %v", steps)
+	}
+}
+
+// TestSilentCLI: of a CLI whose hooks do not work nobody sees what it does, and no more of its agents are kept at work than others.
+func TestSilentCLI(t *testing.T) {
+	q := oneTask(session.Task{Kind: session.AgentTask, CLIs: []string{"a"}})
+	for i := range 9 {
+		q.Tasks = append(q.Tasks, session.Task{ID: fmt.Sprintf("n%d", i), Kind: session.AgentTask, CLIs: []string{"a"}, State: session.TaskWaiting})
+	}
+	f, now := seen(same), noon
+	begun := 0
+	for range 60 {
+		next, steps := Next(q, f, now)
+		q = next
+		for _, s := range steps {
+			if s.Acts() {
+				Claim(q, s, f, now)
+				f.Agents[q.Task(s.ID).Agent] = Agent{CLI: "a", Account: "a", Running: true, Silent: now, Ready: live.Busy, Status: session.AgentStatus{State: session.StateRunning}}
+				begun++
+				break
+			}
+		}
+		now = now.Add(time.Minute)
+	}
+	if begun != 2 || q.Blocks[breakerOf("a")].CLI != "a" {
+		t.Errorf("%d agents were started, and the CLI is held: %v", begun, q.Blocks)
 	}
 }
 
