@@ -67,7 +67,7 @@ func (b *bench) runGroups(only string) error {
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
 		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files) }})
 	}
-	groups = append(groups, group{"send", smallFiles, b.measureSend})
+	groups = append(groups, group{"send", smallFiles, b.measureSend}, group{"queue", smallFiles, b.measureQueue})
 	groups = append(groups, group{"land of a small change", smallFiles, b.measureLand})
 	groups = append(groups, group{"land of many files", smallFiles, b.measureLandMany})
 	groups = append(groups, group{"forecast", largeFiles, func(w *world) { b.measureForecast(w, 10) }})

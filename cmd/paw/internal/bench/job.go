@@ -14,6 +14,7 @@ type job struct {
 	unit   []time.Duration // of git --version around it
 	calls  calls           // nil when not counted
 	syncs  *int            // files that paw brought to the disk, nil when not counted
+	opens  *int            // files of the world that paw opened, nil when not counted
 }
 
 // budget is what a job may cost: a multiple of git --version or of another job, and processes.
@@ -25,12 +26,15 @@ type budget struct {
 	counts   *counts       // nil for none
 }
 
-// counts are the most processes of a job and, where more than 0, the most lists of panes and files brought to the disk: by paw
-// alone, or where deep by the programs that it starts as well.
+// counts are the most processes of a job and, where more than 0, the most lists of panes, files brought to the disk and files
+// opened: by paw alone, or where deep by the programs that it starts as well.
 type counts struct {
-	git, tmux, lists, syncs int
-	deep                    bool
+	git, tmux, lists, syncs, opens int
+	deep                           bool
 }
+
+// traced reports whether what a job does with files is counted.
+func (c *counts) traced() bool { return c != nil && (c.syncs > 0 || c.opens > 0) }
 
 // statusCounts holds for any number of agents: paw status asks tmux once and git never.
 var statusCounts = &counts{git: 0, tmux: 1}
@@ -62,7 +66,8 @@ func (j *job) countsOver() bool {
 		return false
 	}
 	processes := j.calls.of("git") > c.git || j.calls.of("tmux") > c.tmux
-	return processes || c.lists > 0 && j.calls.lists() > c.lists || c.syncs > 0 && j.syncs != nil && *j.syncs > c.syncs
+	most := func(count *int, budget int) bool { return budget > 0 && count != nil && *count > budget }
+	return processes || c.lists > 0 && j.calls.lists() > c.lists || most(j.syncs, c.syncs) || most(j.opens, c.opens)
 }
 
 func (b budget) String() string {
@@ -86,6 +91,9 @@ func (b budget) String() string {
 		}
 		if b.counts.syncs > 0 {
 			parts = append(parts, fmt.Sprintf("%d fsync", b.counts.syncs))
+		}
+		if b.counts.opens > 0 {
+			parts = append(parts, fmt.Sprintf("%d opened", b.counts.opens))
 		}
 	}
 	return strings.Join(parts, ", ")

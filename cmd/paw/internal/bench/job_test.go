@@ -40,6 +40,8 @@ func TestVerdict(t *testing.T) {
 		{"two lists of panes", job{budget: files, calls: calls{"tmux list-panes", "tmux x ; list-pane -a"}}, "over (processes)", true},
 		{"three files", job{budget: files, calls: calls{}, syncs: new(3)}, "over (processes)", true},
 		{"two files", job{budget: files, calls: calls{"tmux x ; list-pane -a"}, syncs: new(2)}, "ok", false},
+		{"42 files opened", job{budget: budget{counts: &counts{opens: 41}}, calls: calls{}, opens: new(42)}, "over (processes)", true},
+		{"41 files opened", job{budget: budget{counts: &counts{opens: 41}}, calls: calls{}, opens: new(41)}, "ok", false},
 		{"as fast as another job", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(5), unit: ms(1)}, "ok", false},
 		{"slower than it", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(6), unit: ms(1)}, "over (time)", false},
 		{"slow and a git", job{budget: both, took: ms(99), unit: ms(1), calls: calls{"git tag"}}, "over (processes, time)", true},

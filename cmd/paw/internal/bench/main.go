@@ -19,7 +19,7 @@ import (
 
 func main() {
 	calls := flag.Bool("calls", false, "also list the git and tmux calls of each job")
-	only := flag.String("only", "", "run only the groups whose name contains `TEXT` (status, start, blame, desk, remove, forecast, hook, send, land)")
+	only := flag.String("only", "", "run only the groups whose name contains `TEXT` (status, start, blame, desk, remove, forecast, hook, send, queue, land)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

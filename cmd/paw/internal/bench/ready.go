@@ -7,34 +7,41 @@ import (
 	"strings"
 )
 
-// measureReady times the start of agents that get ports and variables, in turns with the same without.
+// measureReady times the start of agents that get ports and variables, and their status, in turns with the same without.
 func (b *bench) measureReady(w *world) {
 	const agents = 8
 	with := b.job("start, 8 agents, with ports and variables", budget{})
 	without := b.job("  the same without", budget{})
 	with.budget = budget{multiple: 1.05, of: without}
+	status := b.job("status, 8 agents, with ports and variables", budget{counts: statusCounts})
+	plainStatus := b.job("  the same without", budget{counts: statusCounts})
+	status.budget.multiple, status.budget.of = 1.05, plainStatus
 	folder := filepath.Join(w.dir, "ready", "paw")
 	check(os.MkdirAll(folder, 0o755))
 	plain := must(os.ReadFile(filepath.Join(w.dir, "config", "paw", "config.toml")))
 	ready := "\n[worktree]\nports = 10\nenv = { PORT = \"{port}\", API_PORT = \"{port+1}\", DB = \"{name}\" }\n"
 	check(os.WriteFile(filepath.Join(folder, "config.toml"), append(plain, ready...), 0o644))
-	life := func(j *job) {
+	life := func(j, status *job) {
 		w.time(j, w.startArgs(agents)...)
 		w.expectAlive(agents)
+		for range quick.runs / lives {
+			w.time(status, w.paw, "status")
+		}
+		w.count(status, w.paw, "status")
 		w.run(w.paw, "stop", sessionName)
 		w.run(w.paw, "purge", sessionName, "--yes", "--tags")
 		w.settle()
 	}
 	for range 2 * lives {
 		w.extra = nil
-		life(without)
+		life(without, plainStatus)
 		w.extra = []string{"XDG_CONFIG_HOME=" + filepath.Dir(folder)}
-		life(with)
+		life(with, status)
 	}
 	w.extra = nil
 }
 
-// blamedLines and blamedTurns are what paw blame is measured with.
+// blamedLines and blamedTurns are the lines of the measured file and the turns that have changed it.
 const blamedLines, blamedTurns = 5000, 50
 
 // measureBlame times paw blame of a file that turns of an agent have changed, beside git blame of the same file with a commit for each turn.

@@ -55,8 +55,8 @@ func (c calls) lists() int {
 // count runs a command once with the shims and adds its calls to the job. Its
 // time is not that of paw and is dropped.
 func (w *world) count(j *job, argv ...string) {
-	if c := j.budget.counts; c != nil && c.syncs > 0 && w.canTrace() {
-		w.countSyncs(j, argv...)
+	if j.budget.counts.traced() && w.canTrace() {
+		w.trace(j, argv...)
 		return
 	}
 	w.counted(j, func() { w.spawn(true, argv...) })

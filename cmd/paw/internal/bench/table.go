@@ -31,8 +31,11 @@ func writeTable(out io.Writer, jobs []*job) {
 			if c.lists > 0 {
 				found = append(found, fmt.Sprintf("%d list-panes", j.calls.lists()))
 			}
-			if j.syncs != nil {
+			if c.syncs > 0 && j.syncs != nil {
 				found = append(found, fmt.Sprintf("%d fsync", *j.syncs))
+			}
+			if c.opens > 0 && j.opens != nil {
+				found = append(found, fmt.Sprintf("%d opened", *j.opens))
 			}
 			if len(found) > 0 {
 				last += " (" + strings.Join(found, ", ") + ")"

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// canTrace reports whether strace is there and may trace, which containers often forbid.
+func (w *world) canTrace() bool {
+	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
+}
+
+// trace runs a job like count, and also counts calls of fsync and the files of the world that are opened: those of paw itself
+// and, where the job's budget says so, those of the programs that paw starts.
+func (w *world) trace(j *job, argv ...string) {
+	trace := filepath.Join(w.dir, "trace")
+	strace := []string{"strace", "-f", "-qq", "-z", "-s", "4096", "-e", "trace=fsync,fdatasync,openat", "-e", "signal=none", "-o", trace}
+	if !j.budget.counts.deep {
+		strace = append(strace, "-b", "execve")
+	}
+	w.counted(j, func() { w.spawn(true, append(strace, argv...)...) })
+	text := string(must(os.ReadFile(trace)))
+	syncs := strings.Count(text, "fsync(") + strings.Count(text, "fdatasync(")
+	opens := strings.Count(text, `openat(AT_FDCWD, "`+w.dir+"/")
+	j.syncs, j.opens = &syncs, &opens
+}
