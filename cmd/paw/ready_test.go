@@ -127,7 +127,7 @@ func TestEightStartsAtOnceShareNoPort(t *testing.T) {
 	}
 }
 
-// TestRecoverNamesWhoHasAPort lets somebody else have a port of an agent that comes back.
+// TestRecoverNamesWhoHasAPort takes a port of a stopped agent before paw recover: the message names port and process.
 func TestRecoverNamesWhoHasAPort(t *testing.T) {
 	t.Parallel()
 	portsAlone(t)
