@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// The least that a pane needs for a CLI to be usable in it, without its border.
+// The smallest pane, without its border, that paw's layout gives an agent.
 const (
 	leastColumns = 45
 	leastLines   = 10
 )
 
-// besideColumns is how many columns agents need to stand side by side in one row, where they have more lines.
+// besideColumns is the least width, in columns, of panes that stand side by side in a single row.
 const besideColumns = 58
 
-// agentsWindow is the name of a window with several agents.
+// agentsWindow names a window that holds several agents.
 const agentsWindow = "agents"
 
-// tiledOption is the layout that paw has given a window, without its sizes. A window that has another one was arranged by
-// the user, and stays as it is.
+// tiledOption is a window option that keeps the layout paw last gave the window, without sizes. A
+// window whose layout differs from it was arranged by the user, and stays as it is.
 const tiledOption = "@paw_tiled"
 
-// bareLayout is a format with the layout of a window without its sizes.
+// bareLayout is a tmux format: the layout of a window without its sizes.
 const bareLayout = "#{s/[0-9]+x[0-9]+,[0-9]+,[0-9]+/@/:#{s/^[0-9a-f]+,//:window_layout}}"
 
-// arrangedByPaw is a format that tells whether paw's own layout is what a window has.
+// arrangedByPaw is a tmux format: 1 where a window still has the layout that paw gave it, else 0.
 const arrangedByPaw = "#{?window_zoomed_flag,0,#{==:#{" + tiledOption + "}," + bareLayout + "}}"
 
-// grid is how tmux's layout "tiled" puts n panes.
+// grid returns the rows and columns into which tmux's layout "tiled" puts n panes.
 func grid(n int) (rows, columns int) {
 	rows, columns = 1, 1
 	for rows*columns < n {
@@ -42,7 +42,8 @@ func grid(n int) (rows, columns int) {
 	return rows, columns
 }
 
-// fit is paw's layout for n panes in a window of that size, and the size of the smallest of them.
+// fit chooses a layout for n panes in a window of width by height, and returns the size of the
+// smallest pane in it.
 func fit(n, width, height int) (layout string, columns, lines int) {
 	rows, beside := grid(n)
 	layout = "tiled"
@@ -52,11 +53,12 @@ func fit(n, width, height int) (layout string, columns, lines int) {
 	case (width-1)/2 < leastColumns:
 		layout, rows, beside = "even-vertical", n, 1
 	}
-	// The first row has a line less: its border is in the window, that of any other between it and the row above.
+	// The first row is one line lower: its top border takes a line of it, that of any other row is
+	// the line between the rows.
 	return layout, (width - beside + 1) / beside, (height-rows+1)/rows - 1
 }
 
-// capacity is how many panes a window of that size has room for, at least one.
+// capacity returns how many panes of usable size fit into a window of width by height, at least 1.
 func capacity(width, height int) int {
 	for n := 1; ; n++ {
 		if _, columns, lines := fit(n+1, width, height); columns < leastColumns || lines < leastLines {
@@ -65,7 +67,7 @@ func capacity(width, height int) int {
 	}
 }
 
-// shares spreads n panes evenly over as few windows as have room for them.
+// shares spreads n panes evenly over the smallest number of windows that hold room panes each.
 func shares(n, room int) []int {
 	windows := (n + room - 1) / room
 	all := make([]int, windows)
@@ -78,7 +80,8 @@ func shares(n, room int) []int {
 	return all
 }
 
-// tile gives the window of a pane paw's layout for n panes, and notes it.
+// tile returns the commands that lay out the n panes of a window, and store the layout in
+// tiledOption. pane is any pane of the window.
 func tile(pane string, n, width int) []command {
 	layout, _, _ := fit(n, width, 0)
 	return []command{
@@ -87,11 +90,12 @@ func tile(pane string, n, width int) []command {
 	}
 }
 
-// tiledPane is a pane in a window that paw has arranged.
+// tiledPane names a pane in a window that paw has arranged.
 type tiledPane struct{ id, window string }
 
-// arrangement are the commands that spread panes, in their order, over windows of that size. A window that has panes of
-// an earlier share is left by those of the others, which get new windows right after it.
+// arrangement returns the commands that spread panes, in their order, over windows of width by
+// height. The first share of a window's panes stays in the window; those of a later share move to a
+// new window right after it.
 func arrangement(panes []tiledPane, width, height int) []command {
 	var breaks, joins, tiles []command
 	claimed := map[string]bool{}
@@ -110,39 +114,41 @@ func arrangement(panes []tiledPane, width, height int) []command {
 			window, at = in, len(breaks)
 		}
 		made = append(made, sized(first, width, height)...)
-		breaks = slices.Insert(breaks, at, made...) // the last one first: each comes right after the window
+		breaks = slices.Insert(breaks, at, made...) // Each new window is put right after the old one, so the last must be made first.
 		for i, p := range share[1:] {
 			if p.window != in {
 				joins = append(joins, command{"join-pane", "-d", "-s", p.id, "-t", share[i].id},
-					command{"select-layout", "-t", first, "tiled"}) // or there is soon no space for another
+					command{"select-layout", "-t", first, "tiled"}) // Tiling after each join leaves space for the next.
 			}
 		}
 		tiles = append(tiles, tile(first, n, width)...)
 	}
-	return slices.Concat(breaks, joins, tiles) // tiled once all that leave have left
+	return slices.Concat(breaks, joins, tiles) // Tiling comes last, when every pane is in its window.
 }
 
-// sized are commands that give the window of a pane a size, which it keeps until a terminal of another one comes.
+// sized returns the commands that give a pane's window a size until a terminal of another size
+// attaches.
 func sized(pane string, width, height int) []command {
 	return []command{
-		// resize-window leaves window-size at manual.
+		// resize-window sets window-size to manual, which would keep the size for good.
 		{"resize-window", "-t", pane, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height)},
 		{"set-option", "-w", "-u", "-t", pane, "window-size"},
 	}
 }
 
-// sessionLook is what arrange has to know of a session.
+// sessionLook holds what the layout of a session is decided by.
 type sessionLook struct {
-	attached      int // terminals
-	status        int // lines of the status line
-	width, height int // of its last window
+	attached      int // number of attached terminals
+	status        int // height of the status line, in lines
+	width, height int // of the session's last window
 	panes         []tiledPane
-	windows       map[string]string // of paw's arrangement: id -> "WIDTHxHEIGHT"
+	windows       map[string]string // windows that paw has arranged: id -> "WIDTHxHEIGHT"
 }
 
-// Arrange fits what paw has arranged to a terminal of that size which is about to be attached: panes are tiled again, and
-// spread over as many windows as they need to be usable. Windows that the user has arranged stay as they are, and as long
-// as another terminal shows the session its panes stay in their windows.
+// Arrange fits a session to a terminal of width by height that is about to attach: it spreads the
+// panes over as many windows as keep each pane usable, and tiles each window. Windows that the user
+// has arranged stay as they are. While another terminal shows the session, panes are not moved
+// between windows.
 func (c *Client) Arrange(ctx context.Context, sessionID string, width, height int) error {
 	if err := checkID('$', sessionID); err != nil {
 		return err
@@ -165,7 +171,7 @@ func (c *Client) Arrange(ctx context.Context, sessionID string, width, height in
 	return err
 }
 
-// counts is how many panes each window has.
+// counts returns the number of arranged panes in each window.
 func (s sessionLook) counts() map[string]int {
 	counts := map[string]int{}
 	for _, p := range s.panes {
@@ -174,7 +180,8 @@ func (s sessionLook) counts() map[string]int {
 	return counts
 }
 
-// settled reports whether the panes stand in the windows where they belong for that size.
+// settled reports whether the panes already stand in the windows that arrangement would choose for
+// that size.
 func (s sessionLook) settled(width, height int) bool {
 	var now []int
 	at := ""
@@ -188,7 +195,7 @@ func (s sessionLook) settled(width, height int) bool {
 	return slices.Equal(now, shares(len(s.panes), capacity(width, height)))
 }
 
-// again are the commands that tile each window of another size again.
+// again returns the commands that resize and tile each window whose size is not width by height.
 func (s sessionLook) again(width, height int) []command {
 	var commands []command
 	done := map[string]bool{}
@@ -205,7 +212,7 @@ func (s sessionLook) again(width, height int) []command {
 	return commands
 }
 
-// lookAt lists the panes of a session that stand where paw has put them.
+// lookAt reads a session's windows and panes, leaving out windows that the user has arranged.
 func (c *Client) lookAt(ctx context.Context, sessionID string) (sessionLook, error) {
 	look := sessionLook{windows: map[string]string{}}
 	mark := nonce()
@@ -231,7 +238,7 @@ func (c *Client) lookAt(ctx context.Context, sessionID string) (sessionLook, err
 	return look, nil
 }
 
-// statusLines is the height of the status line by the option status.
+// statusLines returns the height of the status line, in lines, for a value of tmux's option status.
 func statusLines(option string) int {
 	switch option {
 	case "on":

@@ -15,33 +15,36 @@ import (
 	"golang.org/x/term"
 )
 
-// Why a terminal cannot be attached.
+// Reasons of an AttachError.
 var (
-	// ErrNotATerminal: standard input or output is no terminal.
+	// ErrNotATerminal says that standard input or output is no terminal.
 	ErrNotATerminal = errors.New("not a terminal")
-	// ErrNestedServer: the terminal is a pane of another tmux server; two tmux in each other fight for the prefix key.
+	// ErrNestedServer says that the terminal is a pane of another tmux server. Two nested tmux
+	// clients would both take the prefix key.
 	ErrNestedServer = errors.New("inside another tmux server")
 )
 
-// AttachError is an attach that did not come about. The session is as it was.
+// AttachError says that a session could not be attached to a terminal. The session is unchanged.
 type AttachError struct {
-	// Reason is ErrNotATerminal, ErrNestedServer, or the *Error with tmux's own message, such as that of a terminal
-	// that tmux cannot use.
+	// Reason is ErrNotATerminal, ErrNestedServer, or an *Error with tmux's own message, such as one
+	// about a TERM that tmux does not know.
 	Reason error
 }
 
 func (e *AttachError) Error() string { return "attach: " + e.Reason.Error() }
 func (e *AttachError) Unwrap() error { return e.Reason }
 
-// usualScreen takes back what tmux asks of a terminal: the other screen, a hidden cursor, colours, the keypad, reports of
-// the mouse and of the focus, marks around what is pasted.
+// usualScreen undoes what tmux sets on a terminal: alternate screen, hidden cursor, colours, keypad
+// mode, mouse and focus reports, bracketed paste.
 const usualScreen = "\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\r\n"
 
-// detachDelay is how long tmux gets to restore the terminal when the context ends.
+// detachDelay limits how long the tmux client may take to restore the terminal after the context
+// has ended.
 const detachDelay = 2 * time.Second
 
-// Attach shows a session, with the pane paneID selected when that is not empty, and returns when the user detaches or
-// the session ends. Inside the same server it switches the client there and returns at once.
+// Attach shows a session on the terminal, and selects the pane paneID if one is given. It returns
+// when the user detaches or the session ends. Inside a pane of the same tmux server it switches
+// that pane's client to the session, and returns at once.
 func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.File, out, errw *os.File) error {
 	if err := checkID('$', sessionID); err != nil {
 		return err
@@ -62,19 +65,20 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 		return &AttachError{ErrNotATerminal}
 	}
 	if width, height, err := term.GetSize(int(out.Fd())); err == nil {
-		_ = c.Arrange(ctx, sessionID, width, height) // it can be seen as it is, too
+		_ = c.Arrange(ctx, sessionID, width, height) // A session that could not be arranged can still be looked at.
 	}
 	return c.attach(ctx, append(commands, command{"attach-session", "-t", sessionID}), in, out, errw)
 }
 
-// Tell shows a line for a moment in the tmux client that the call comes from.
+// Tell shows a message for a moment in the tmux client that paw was called from.
 func (c *Client) Tell(ctx context.Context, text string) error {
 	_, err := c.callHere(ctx, command{"display-message", strings.ReplaceAll(text, "#", "##")})
 	return err
 }
 
-// switchClient shows the session in the tmux client that the user is looking at. At the end of the session the client
-// goes back to where it came from, instead of leaving tmux.
+// switchClient shows the session in the tmux client that paw was called from. With
+// detach-on-destroy off, the client goes to another session when this one ends, instead of leaving
+// tmux.
 func (c *Client) switchClient(ctx context.Context, own, sessionID string, commands []command) error {
 	path, err := c.SocketPath()
 	if err != nil {
@@ -95,20 +99,22 @@ func (c *Client) switchClient(ctx context.Context, own, sessionID string, comman
 	return nil
 }
 
-// attach runs tmux on the terminal. It stays in paw's process group, so that it may read from it.
+// attach runs a tmux client on the terminal. The client stays in paw's process group, since a
+// background group may not read from the terminal.
 func (c *Client) attach(ctx context.Context, commands []command, in, out, errw *os.File) error {
 	cmd, err := c.process(ctx, commands, argv(commands))
 	if err != nil {
 		return notRun(command{"attach-session"}, err)
 	}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // tmux restores the terminal on it
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // On SIGTERM the tmux client restores the terminal.
 	cmd.WaitDelay = detachDelay
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
 	before, _ := term.GetState(int(in.Fd()))
 	runErr := cmd.Run()
 	if runErr != nil && stderr.Len() == 0 && before != nil {
-		// It is the server that sets up the terminal and clears up after it: one that was killed has not.
+		// The tmux server restores the terminal when a client leaves. A server that was killed has
+		// not done so.
 		_ = term.Restore(int(in.Fd()), before)
 		_, _ = out.WriteString(usualScreen)
 	}
@@ -131,23 +137,25 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// View is who looks at a pane.
+// View says which terminals are attached to the server, and whether the user looks at a given pane.
 type View struct {
-	Terminals []string // paths of all terminals that are attached to the server
-	// Focused: the pane can be seen on one that has the focus, and tells when it loses that.
+	Terminals []string // device paths of all terminals attached to the server
+	// Focused says that a terminal which reports its focus shows the pane, and has the focus.
 	Focused bool
-	// LastKey is when a key was pressed last on one that shows the pane and does not tell of the focus; zero where there is none.
+	// LastKey is the time of the last key pressed on a terminal that shows the pane and does not
+	// report its focus; zero without such a terminal.
 	LastKey time.Time
 }
 
-// viewerFormat and shownFormat are asked of the clients, and of the pane in each session that shows it. Without the option
-// focus-events every client counts as focused for ever.
+// Formats for list-clients and list-panes. Without the option focus-events tmux gives every client
+// the flag "focused", so viewerFormat asks for the option as well.
 const (
 	viewerFormat = "#{client_tty}\t#{session_id}\t#{client_activity}\t#{?focus-events,told,}\t#{client_flags}"
 	shownFormat  = "#{pane_id}\t#{session_id}\t#{&&:#{window_active},#{||:#{pane_active},#{!:#{window_zoomed_flag}}}}"
 )
 
-// View says who looks at a pane: it has to be in the window that a terminal shows, and no other one zoomed there.
+// View reads who looks at a pane. A pane counts as shown where a terminal shows its window, and no
+// other pane of the window is zoomed.
 func (c *Client) View(ctx context.Context, paneID string) (View, error) {
 	if err := checkID('%', paneID); err != nil {
 		return View{}, err

@@ -19,26 +19,28 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// reply is what one client call brought.
+// reply holds the output of one tmux client call.
 type reply struct {
-	out    string // what the commands printed
-	errors string // what they, and hooks of the user, complained about
+	out    string // standard output, without the answer to call's own last command
+	errors string // standard error: complaints of the commands, and of hooks of the user
 	server Server
 }
 
-// call runs commands in one tmux client. They count as done when the answer to a last command of our own arrives: a
-// client's exit status also reports the failures of hooks, and says nothing when a server dies in the middle. On an
-// error reply holds what was printed until then.
+// call runs commands in one tmux client. The call has succeeded when a display-message that call
+// appends has answered: the exit status of a client also reports failures of the user's hooks, and
+// is 0 for a server that dies in the middle. With an error, reply holds what was printed so far.
 func (c *Client) call(ctx context.Context, commands ...command) (reply, error) {
 	return c.callWith(ctx, nil, nil, commands...)
 }
 
-// callHere is call for the tmux client that paw was called in: tmux finds it by the pane that the call comes from.
+// callHere is call with TMUX and TMUX_PANE set, by which tmux finds the client that paw was called
+// from.
 func (c *Client) callHere(ctx context.Context, commands ...command) (reply, error) {
 	return c.callWith(ctx, nil, []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}, commands...)
 }
 
-// callWith is call with a standard input and more environment for the tmux client.
+// callWith is call with a standard input, and with additional environment variables for the tmux
+// client.
 func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, commands ...command) (reply, error) {
 	mark := nonce()
 	last := command{"display-message", "-p", mark + " " + serverFormat}
@@ -51,10 +53,11 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 		return reply{}, notRun(subject(commands), err)
 	}
 	cmd.Env = append(cmd.Env, env...)
-	// A Ctrl-C on paw must not cut a client off that has just started a server.
+	// In a process group of its own the client survives a Ctrl-C on paw: the client may just have
+	// started a server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stdout, stderr bytes.Buffer
-	stdout.Grow(64 << 10) // a list of 200 panes has half of that; what is not used is never touched
+	stdout.Grow(64 << 10) // A list of 200 panes takes half of this; pages that are not used cost nothing.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	runErr := cmd.Run()
 
@@ -69,16 +72,16 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 	return r, c.failure(ctx, subject(commands), cmd, r.errors, runErr)
 }
 
-// notRun describes a call for which no tmux client was started.
+// notRun returns the error for a call that could not start a tmux client.
 func notRun(args command, err error) error {
 	var unsafe *UnsafeError
 	if errors.As(err, &unsafe) {
-		return err // it says all
+		return err // An UnsafeError names the socket and the reason itself.
 	}
 	return &Error{Args: args, ExitCode: -1, Err: err}
 }
 
-// onPane runs one command for a pane and returns what it printed.
+// onPane runs one tmux command with the pane as its target, and returns the output.
 func (c *Client) onPane(ctx context.Context, paneID, name string, arguments ...string) (string, error) {
 	if err := checkID('%', paneID); err != nil {
 		return "", err
@@ -87,13 +90,13 @@ func (c *Client) onPane(ctx context.Context, paneID, name string, arguments ...s
 	return r.out, err
 }
 
-// fact is what a format of one line says of a pane.
+// fact expands a tmux format for a pane, and returns the one line it gives.
 func (c *Client) fact(ctx context.Context, paneID, format string) (string, error) {
 	out, err := c.onPane(ctx, paneID, "display-message", "-p", format)
 	return strings.TrimSpace(out), err
 }
 
-// subject is the command that an error names: the first, or the one after a condition.
+// subject chooses the command that an error names: the first, or the one that follows an if-shell.
 func subject(commands []command) command {
 	if len(commands) > 1 && commands[0][0] == "if-shell" {
 		return commands[1]
@@ -101,7 +104,7 @@ func subject(commands []command) command {
 	return commands[0]
 }
 
-// failure describes a call that was not answered to its end.
+// failure returns the error for a call whose last command was not answered.
 func (c *Client) failure(ctx context.Context, args command, cmd *exec.Cmd, stderr string, runErr error) error {
 	e := &Error{Args: args, ExitCode: -1, Stderr: stderr, Err: classify(stderr)}
 	if cmd.ProcessState != nil {
@@ -119,7 +122,8 @@ func (c *Client) failure(ctx context.Context, args command, cmd *exec.Cmd, stder
 	return e
 }
 
-// process is the one place that connects to a server: args are commands as the tmux program takes them.
+// process prepares every tmux client that connects to a server; nothing else in paw makes one. args
+// are the arguments of the tmux program, commands the same before quoting.
 func (c *Client) process(ctx context.Context, commands []command, args []string) (*exec.Cmd, error) {
 	e, err := c.endpoint()
 	if err != nil {
@@ -131,7 +135,7 @@ func (c *Client) process(ctx context.Context, commands []command, args []string)
 			return nil, err
 		}
 	}
-	// -u: without it tmux replaces every character outside ASCII for users whose locale is C.
+	// -u, for a user whose locale is C: tmux would replace every character outside ASCII.
 	flags := append([]string{"-u"}, e.flags()...)
 	if c.ConfigFile != "" {
 		flags = append(flags, "-f", c.ConfigFile)
@@ -146,7 +150,8 @@ func (c *Client) process(ctx context.Context, commands []command, args []string)
 	return program(ctx, env, append(flags, args...))
 }
 
-// program is tmux with an environment, in a directory that a server may keep busy.
+// program prepares a run of tmux in the directory /, since a server keeps the directory it was
+// started in busy.
 func program(ctx context.Context, env, args []string) (*exec.Cmd, error) {
 	path, err := exec.LookPath("tmux")
 	if err != nil {
@@ -162,14 +167,15 @@ func program(ctx context.Context, env, args []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// nonce is a word that nobody else prints.
+// nonce returns a random word, which marks paw's own lines in the output.
 func nonce() string {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never returns an error.
 	return "paw" + hex.EncodeToString(b[:])
 }
 
-// again calls f up to four times while it reports what a client sees for a moment when it meets a server on its way out.
+// again calls f up to four times, with a growing pause, while transient says of its error that a
+// server is just ending.
 func again(ctx context.Context, transient func(error) bool, f func() error) error {
 	wait := 50 * time.Millisecond
 	for try := 0; ; try++ {
@@ -188,7 +194,8 @@ func again(ctx context.Context, transient func(error) bool, f func() error) erro
 
 func serverExited(err error) bool { return errors.Is(err, errServerExited) }
 
-// callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.
+// callPieces runs any number of commands, in as many client calls as tmux's message size asks for,
+// and returns the joined output.
 func (c *Client) callPieces(ctx context.Context, commands []command) (reply, error) {
 	var all reply
 	for _, piece := range pieces(commands) {
@@ -201,7 +208,8 @@ func (c *Client) callPieces(ctx context.Context, commands []command) (reply, err
 	return all, nil
 }
 
-// checkID refuses anything but an id that tmux printed: a name in its place would be matched by prefix.
+// checkID returns an error for anything but an id such as %3 or $1: tmux would match a name by its
+// prefix. kind is the first character, % for a pane or $ for a session.
 func checkID(kind byte, id string) error {
 	if len(id) > 1 && id[0] == kind && strings.Trim(id[1:], "0123456789") == "" {
 		return nil
@@ -210,23 +218,27 @@ func checkID(kind byte, id string) error {
 	return fmt.Errorf("%s %q: not an id of tmux: %w", what, id, ErrNotFound)
 }
 
-// What tmux can say that a caller decides by. Everything else is unknown, and unknown is never a verdict of death.
+// Errors that callers tell apart. An Error whose Err is nil is unknown, and unknown never means
+// that a server or pane is dead.
 var (
-	// ErrNoServer: nobody listens on the socket. The server may still live when its socket file was deleted; see Revive.
+	// ErrNoServer says that no server listens on the socket. A server may still run if its socket
+	// file was deleted; see Revive.
 	ErrNoServer = errors.New("no tmux server")
-	// ErrNotFound: the server answers and has no such session, window or pane.
+	// ErrNotFound says that the server has no such session, window or pane.
 	ErrNotFound = errors.New("not found")
-	// ErrDuplicate: a tmux session of that name exists.
+	// ErrDuplicate says that a tmux session of that name exists.
 	ErrDuplicate = errors.New("duplicate session")
-	// ErrTooOldServer: tmux was upgraded while the server ran; lists may work, changes do not.
+	// ErrTooOldServer says that tmux was upgraded while the server ran. Lists may still work,
+	// changes do not.
 	ErrTooOldServer = errors.New("tmux server is too old for the tmux program")
-	// ErrTimeout: tmux did not answer in time.
+	// ErrTimeout says that tmux did not answer within Client.Timeout.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrNotInstalled: there is no tmux on PATH.
+	// ErrNotInstalled says that there is no tmux on PATH.
 	ErrNotInstalled = errors.New("tmux is not installed")
-	// ErrNotPermitted: the system does not let this process connect, such as in a sandbox. It is an fs.ErrPermission.
+	// ErrNotPermitted says that the system does not let this process connect, as in a sandbox. It
+	// is an fs.ErrPermission.
 	ErrNotPermitted = fmt.Errorf("no access to the tmux server: %w", fs.ErrPermission)
-	// ErrStillActive: the pane's process lives, so it was not respawned.
+	// ErrStillActive says that a pane was not respawned because its process is still running.
 	ErrStillActive = errors.New("pane is still active")
 
 	errServerExited = errors.New("tmux server ended during the call")
@@ -234,15 +246,16 @@ var (
 	errNoTarget     = errors.New("server has no session")
 )
 
-// Error is a call of tmux that did not succeed.
+// Error describes a tmux call that failed.
 type Error struct {
-	Args     []string // the tmux command and its arguments
-	ExitCode int      // of the tmux client, -1 when it did not end by itself
-	Stderr   string   // what tmux said
+	Args     []string // the first tmux command of the call, with its arguments
+	ExitCode int      // of the tmux client; -1 when it did not exit by itself
+	Stderr   string   // the client's standard error
 	Err      error    // one of the Err values above, a context's error, or nil for unknown
 }
 
-// Error names the tmux command and ends with tmux's own message. Arguments are left out, they can be long.
+// Error returns the name of the tmux command, without its arguments, which can be long, and the
+// last line that tmux printed.
 func (e *Error) Error() string {
 	object := "tmux"
 	if len(e.Args) > 0 {
@@ -260,8 +273,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// said maps tmux's messages, which are the same in English for every locale, to what they mean. Seen with tmux 3.0a to
-// 3.7; the first match of a line counts.
+// said maps tmux's messages, which no locale translates, to errors; the first match counts.
+// Collected from tmux 3.0a to 3.7.
 var said = []struct {
 	text *lazyregexp.Regexp
 	err  error
@@ -284,8 +297,9 @@ var said = []struct {
 	{lazyregexp.New(`^no sessions$`), errNoTarget},
 }
 
-// classify returns what tmux's messages mean, nil for unknown. Hooks of the user write to the same stream, so every line
-// is looked at; tmux's own message about the command comes last.
+// classify returns the error that stands for tmux's messages, nil when none is known. Hooks of the
+// user print to the same stream, so every line is tried, the last line first: tmux prints its own
+// message last.
 func classify(stderr string) error {
 	lines := strings.Split(stderr, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

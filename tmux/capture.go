@@ -8,46 +8,47 @@ import (
 	"strings"
 )
 
-// Capture returns the text a pane shows, without colours and without its history.
+// Capture returns the visible text of a pane, without colours and without the scrollback.
 func (c *Client) Capture(ctx context.Context, paneID string) (string, error) {
 	return c.onPane(ctx, paneID, "capture-pane", "-p")
 }
 
-// CaptureTail returns what a pane shows with up to history lines from before. A
-// pane that ended shows its last line only there: tmux scrolls by one to say that
-// the pane is dead.
+// CaptureTail returns the visible text of a pane with up to history lines of scrollback before it.
+// Of a dead pane Capture can miss the last line: tmux scrolls the pane by one line to say that it
+// is dead.
 func (c *Client) CaptureTail(ctx context.Context, paneID string, history int) (string, error) {
 	return c.onPane(ctx, paneID, "capture-pane", "-p", "-S", strconv.Itoa(-history))
 }
 
-// Screenshot is what a pane shows at one moment.
+// Screenshot holds the visible text and the cursor of a pane at one moment.
 type Screenshot struct {
 	Text             string // the lines from the top, with colours and attributes as escape sequences
 	Width, Height    int
-	CursorX, CursorY int // from 0
+	CursorX, CursorY int // column and line, counted from 0
 	CursorShown      bool
 }
 
-// screenFields are asked of a pane before its text.
+// screenFields is the tmux format that parseScreenshots reads before a pane's text.
 const screenFields = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"
 
-// Screenshot looks at a pane.
+// Screenshot reads the visible text and the cursor of one pane.
 func (c *Client) Screenshot(ctx context.Context, paneID string) (Screenshot, error) {
 	shots, err := c.Screenshots(ctx, []string{paneID})
 	return shots[paneID], err
 }
 
-// screenshotOf prints what parseScreenshots reads of a pane.
+// screenshotOf returns the commands whose output parseScreenshots reads.
 func screenshotOf(paneID string) []command {
 	return []command{{"display-message", "-p", "-t", paneID, screenFields}, {"capture-pane", "-p", "-e", "-t", paneID}}
 }
 
-// screensAtOnce is how many panes one client looks at: tmux takes at most 16 KB of commands, and those for one pane are
-// about 130 bytes.
+// screensAtOnce limits the panes that one client call reads: tmux takes at most 16 KB of commands,
+// about 130 bytes of them for each pane.
 const screensAtOnce = 100
 
-// Screenshots looks at panes, with one client for a hundred of them. On an error it returns what was seen until then: a
-// pane that is gone hides those behind it.
+// Screenshots reads several panes, up to screensAtOnce of them with one client call. With an error
+// it returns the panes read so far: tmux stops at a pane that is gone, and does not read those
+// after it.
 func (c *Client) Screenshots(ctx context.Context, paneIDs []string) (map[string]Screenshot, error) {
 	shots := map[string]Screenshot{}
 	for some := range slices.Chunk(paneIDs, screensAtOnce) {
@@ -69,8 +70,8 @@ func (c *Client) Screenshots(ctx context.Context, paneIDs []string) (map[string]
 	return shots, nil
 }
 
-// parseScreenshots reads what was printed of the panes, one after the other: a line of facts, and as many lines as the
-// pane is high.
+// parseScreenshots reads the output of screenshotOf for each pane in turn: one line in
+// screenFields, then as many lines as the pane is high.
 func parseScreenshots(out string, paneIDs []string, shots map[string]Screenshot) error {
 	lines := strings.SplitAfter(out, "\n")
 	for _, id := range paneIDs {
@@ -83,7 +84,7 @@ func parseScreenshots(out string, paneIDs []string, shots map[string]Screenshot)
 			return fmt.Errorf("tmux: display-message printed %q", lines[0])
 		}
 		if lines = lines[1:]; len(lines) <= s.Height {
-			return nil // the client was cut off
+			return nil // The client was cut off in the middle of this pane.
 		}
 		s.Text, s.CursorShown = strings.Join(lines[:s.Height], ""), shown != 0
 		shots[id], lines = s, lines[s.Height:]

@@ -1,12 +1,13 @@
 // Package tmux is the only package that runs tmux.
 //
-// It knows panes, tmux sessions and the options paw puts on them, and nothing else of paw: no files, no git, no CLIs.
-// After the call that creates something, every command names its target by an id (%1, @2, $3). Ids survive what a
-// user's tmux.conf does to names and indexes; names do not. Nothing global or server-wide is ever changed.
+// It knows panes, tmux sessions and the options paw sets on them, and nothing else of paw: no
+// files, no git, no CLIs. After the call that creates something, every command names its target by
+// an id (%1, @2, $3): the user's tmux.conf may change names and indexes, and never ids. Nothing
+// global or server-wide is ever changed.
 //
-// tmux 3.2 is the oldest version this package is written for. Two limits come from tmux itself: with the server option
-// exit-unattached a server without an attached client ends, and paw's session with it; and exit signals are reported
-// from tmux 3.3 on only.
+// The package is written for tmux 3.2 and later. Two limits come from tmux itself: with the server
+// option exit-unattached a server ends when no client is attached, and paw's sessions with it; and
+// tmux tells the signal that ended a program only from 3.3 on.
 package tmux
 
 import (
@@ -24,29 +25,30 @@ import (
 	"paw/worktree/git"
 )
 
-// Client talks to one tmux server. Its zero value is the user's own server.
+// Client calls one tmux server. The zero value calls the user's own server.
 type Client struct {
-	// Socket says which server: "" is the user's own (the one $TMUX names when that answers, else the default one), a
-	// word is a socket name as for tmux -L, an absolute path is a socket as for tmux -S.
+	// Socket names the server: "" is the user's own (the one in $TMUX if it answers, else the
+	// default server), a word is a socket name as for tmux -L, an absolute path is a socket as for
+	// tmux -S.
 	Socket string
-	// ConfigFile is read instead of the user's configuration by a server that this client starts (tmux -f).
+	// ConfigFile replaces the user's configuration for a server that this client starts (tmux -f).
 	ConfigFile string
-	// Timeout bounds one call of tmux; 0 is five seconds. A call that takes longer ends with ErrTimeout, which says
-	// nothing about whether the server lives.
+	// Timeout limits one tmux call; 0 means five seconds. A longer call returns ErrTimeout, which
+	// does not say whether the server lives.
 	Timeout time.Duration
-	// WithLabels has Panes also tell what stands on the borders.
+	// WithLabels has Panes fill in Pane.Label.
 	WithLabels bool
 }
 
-// New returns the client of the server that socket names; see Client.Socket.
+// New returns a client of the server that socket names; see Client.Socket.
 func New(socket string) *Client {
 	return &Client{Socket: socket}
 }
 
 const (
 	defaultTimeout = 5 * time.Second
-	// waitDelay is how long a killed client's output is still waited for: a stopped server keeps the pipe open for
-	// ever, since clients pass it their file descriptors.
+	// waitDelay limits how long the output of a killed client is still read. A stopped server keeps
+	// the pipe open for ever, since clients pass it their file descriptors.
 	waitDelay = 500 * time.Millisecond
 )
 
@@ -57,18 +59,19 @@ func (c *Client) timeout() time.Duration {
 	return defaultTimeout
 }
 
-// command is one tmux command with its arguments, the name first and in full.
+// command is a tmux command: its full name, then its arguments.
 type command []string
 
 // pieceLimit keeps the arguments of one client call under tmux's message size of 16 KB ("command too long").
 const pieceLimit = 14 << 10
 
-// unaliased shortens a command's name: a command-alias in a user's configuration can turn `kill-session` into anything, and applies to exact
-// names only. Every name without its last letter is still an unambiguous abbreviation, which no alias matches.
+// unaliased cuts the last letter off a command's name. A command-alias in the user's configuration
+// can turn `kill-session` into anything, but matches full names only; and every tmux command is
+// still unambiguous without its last letter.
 func unaliased(name string) string { return name[:len(name)-1] }
 
-// escape protects an argument that ends in a semicolon: tmux takes that as the end of the command, and `\;` as the
-// character.
+// escape returns an argument for the tmux command line, where a final semicolon would end the
+// command: `\;` stands for the character.
 func escape(arg string) string {
 	if strings.HasSuffix(arg, ";") {
 		return strings.TrimSuffix(arg, ";") + `\;`
@@ -76,7 +79,8 @@ func escape(arg string) string {
 	return arg
 }
 
-// argv joins commands into the arguments of one client call. tmux runs them in order up to the first that fails.
+// argv joins commands into the arguments of one client call. tmux runs them in order, and stops at
+// the first that fails.
 func argv(commands []command) []string {
 	var args []string
 	for i, c := range commands {
@@ -91,16 +95,18 @@ func argv(commands []command) []string {
 	return args
 }
 
-// size is what a command takes of a message: each argument is sent with a final zero byte.
+// size returns the bytes that a command takes of a tmux message, in which each argument ends with a
+// zero byte.
 func (c command) size() int {
-	n := 2 // the separator
+	n := 2 // for the separator
 	for _, arg := range c {
 		n += len(arg) + 2
 	}
 	return n
 }
 
-// pieces cuts commands into client calls. A single command that is too long stays alone, so that tmux can say so.
+// pieces splits commands into client calls of at most pieceLimit bytes. A command that is longer is
+// sent alone, and tmux refuses it.
 func pieces(commands []command) [][]command {
 	var cut [][]command
 	total := 0
@@ -115,11 +121,12 @@ func pieces(commands []command) [][]command {
 	return cut
 }
 
-// unwanted are variables that a server started by paw must not hand to every pane it will ever have, beside those that tie
-// git to a repository: what marks a child of a CLI or an agent of paw, and TMUX, since the server is always named by a flag.
+// unwanted lists variables that a server started by paw must not pass on to its panes: those that
+// mark a child of a CLI or an agent of paw; and TMUX and TMUX_PANE, since paw names the server by a
+// flag. git.Unbound removes those that tie git to a repository.
 var unwanted = []string{"CLAUDE_CODE_CHILD_SESSION", "PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH", "TMUX", "TMUX_PANE"}
 
-// environment returns env as a tmux client gets it.
+// environment returns env without the variables that no tmux client of paw may get.
 func environment(env []string) []string {
 	env = git.Unbound(env)
 	clean := make([]string, 0, len(env))
@@ -136,26 +143,27 @@ func environment(env []string) []string {
 	return clean
 }
 
-// wantsEnvironment reports whether one of the commands takes over variables of the client that runs it: new-session, which may
-// start the server as well, and those that show a session to a terminal (update-environment). A tmux client sends the whole of its
-// environment with whatever it is asked, so no other command gets to see that of the user.
+// wantsEnvironment reports whether a command copies variables from its client into the session:
+// new-session, which may also start the server, and those that show a session on a terminal
+// (update-environment). tmux sends a client's whole environment with every command, so other
+// commands run with ownEnvironment.
 func wantsEnvironment(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool {
 		return c[0] == "new-session" || c[0] == "attach-session" || c[0] == "switch-client"
 	})
 }
 
-// starts reports whether the commands start a server where there is none.
+// starts reports whether one of the commands starts a server if none runs.
 func starts(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return c[0] == "new-session" })
 }
 
-// own are the variables with which the tmux program, or a wrapper of it, finds its files and writes text. PATH goes on to what
-// tmux starts in a new pane.
+// own lists the variables that the tmux program, or a wrapper of it, needs to find its files and to
+// print text. PATH is passed on to a program that tmux starts in a new pane.
 var own = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "TMUX_TMPDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TERMINFO", "TERMINFO_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
 
-// ownEnvironment returns what the tmux program itself needs of env.
+// ownEnvironment returns the variables of env that the tmux program itself needs.
 func ownEnvironment(env []string) []string {
 	kept := make([]string, 0, len(own))
 	for _, kv := range env {
@@ -167,7 +175,7 @@ func ownEnvironment(env []string) []string {
 	return kept
 }
 
-// absolute makes a directory independent of where the tmux client runs, which is not where paw was called.
+// absolute resolves a directory against paw's working directory: tmux clients run in /.
 func absolute(dir string) string {
 	if dir == "" {
 		return dir
@@ -179,19 +187,22 @@ func absolute(dir string) string {
 	return abs
 }
 
-// Server is a running tmux server. Pane ids start again from %0 in the next one, which has another process.
+// Server describes a running tmux server. Pane ids start again from %0 with the next server, which
+// has another PID.
 type Server struct {
 	PID     int
-	Started int64  // #{start_time}, Unix seconds
+	Started int64  // #{start_time}, in Unix seconds
 	Socket  string // absolute path
-	// Sessions maps the id of every tmux session to its @paw_session, "" for sessions that are not paw's.
+	// Sessions maps the id of every tmux session to its option @paw_session, "" for a session of
+	// the user.
 	Sessions map[string]string
 }
 
-// serverFormat is what parseServer reads.
+// serverFormat is the tmux format that parseServer reads.
 const serverFormat = "#{pid} #{start_time} #{socket_path}"
 
-// parseServer reads a server's fields, the socket up to the end of the line.
+// parseServer reads serverFormat; the socket path, which may hold spaces, goes up to the end of the
+// line.
 func parseServer(text string) (Server, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	if fields := strings.SplitN(line, " ", 3); len(fields) == 3 {
@@ -204,26 +215,27 @@ func parseServer(text string) (Server, error) {
 	return Server{}, fmt.Errorf("tmux: server described as %q", line)
 }
 
-// worktreeOption is the folder of an agent, on its pane.
+// worktreeOption is a pane option with the path of the agent's worktree.
 const worktreeOption = "@paw_worktree"
 
-// shellCommand is what a pane runs that the user splits off beside an agent: a shell in that agent's worktree, where tmux
-// itself would start it in the folder of the session, which is the user's own checkout. Beside a pane of the user it is the
-// folder which that one is in. A window of its own starts where the session does, and one for which a folder was named there.
+// shellCommand is the default-command of paw's sessions: it starts a shell for a pane that the user
+// splits off. The shell starts in the worktree of the agent beside it, or in the directory of the
+// user's pane beside it; tmux alone would start it in the session's directory, the user's main
+// checkout. A new window, and a pane given a directory, start where tmux puts them.
 const shellCommand = `/bin/sh -c 'ask() { tmux display-message -p -t "$TMUX_PANE" "$1" 2>/dev/null; }; ` +
 	`beside="#{?@paw_worktree,#{@paw_worktree},#{pane_current_path}}"; ` +
 	`if [ . -ef "$(ask "#{session_path}")" ]; then ` +
 	`dir=$(ask "#{?pane_active,#{P:#{?pane_last,$beside,}},#{P:#{?pane_active,$beside,}}}"); ` +
 	`if [ -n "$dir" ]; then cd "$dir"; fi; fi; exec "${SHELL:-/bin/sh}" -l'`
 
-// shellOption has the user's own panes in a session started by shellCommand, unless the user has a default-command.
+// shellOption sets shellCommand as the session's default-command, unless the user has set one.
 func shellOption(session string) command {
 	return command{"if-shell", "-F", "-t", session, "#{default-command}", "",
 		unaliased("set-option") + " -t '" + session + "' default-command " + quoted(shellCommand)}
 }
 
-// Configured reports whether the user has a configuration file in a place where tmux looks for one. home is the user's
-// home directory, and config the folder that XDG_CONFIG_HOME names, "" for none.
+// Configured reports whether a tmux configuration file of the user exists. home is the user's home
+// directory, config the value of XDG_CONFIG_HOME, which may be "".
 func Configured(home, config string) bool {
 	files := []string{"/etc/tmux.conf", filepath.Join(home, ".tmux.conf"), filepath.Join(home, ".config", "tmux", "tmux.conf")}
 	if config != "" {
@@ -237,18 +249,19 @@ func Configured(home, config string) bool {
 	return false
 }
 
-// Version is a tmux version. Raw is what tmux printed, without the program's name.
+// Version is a tmux version. Raw is the output of tmux -V without the word tmux.
 type Version struct {
 	Major, Minor int
 	Raw          string
 }
 
-// newest stands for versions that have no number of tmux's own, such as "master" and OpenBSD's.
+// newest is the major number of versions without one: "master", and those of OpenBSD.
 const newest = 1 << 20
 
 var versionPattern = lazyregexp.New(`^(?:next-)?(\d{1,6})\.(\d{1,6})`)
 
-// Version asks the tmux program for its version. It reaches no server. ErrNotInstalled when there is none.
+// Version runs tmux -V, which connects to no server. The error is ErrNotInstalled when there is no
+// tmux on PATH.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
@@ -265,7 +278,8 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return parseVersion(stdout.String())
 }
 
-// AtLeast reports whether v is major.minor or newer; development versions are newer than everything released.
+// AtLeast reports whether v is major.minor or newer. Development versions count as newer than every
+// release.
 func (v Version) AtLeast(major, minor int) bool {
 	if v.Major != major {
 		return v.Major > major

@@ -9,37 +9,40 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// Layouts of a session.
+// Layouts of NewSession.
 const (
-	LayoutTiled   = "tiled"   // all agents in one window, as far as they fit
-	LayoutWindows = "windows" // one window per agent
+	LayoutTiled   = "tiled"   // all agents in one window, as long as each pane is usable
+	LayoutWindows = "windows" // one window for each agent
 )
 
-// NewSession describes a tmux session to make.
+// NewSession describes a tmux session for Create.
 type NewSession struct {
-	Name       string // of the tmux session; letters, digits, _ and -
-	PawSession string // @paw_session
-	PawID      string // @paw_id, "" for none
-	Dir        string // absolute; where windows that the user opens start
-	// Width and Height are those of the terminal that will be attached, 0 for 220x60.
+	Name       string // name of the tmux session: letters, digits, _ and -
+	PawSession string // value of the session option @paw_session
+	PawID      string // value of the session option @paw_id, "" for none
+	Dir        string // absolute path; windows that the user opens start here
+	// Width and Height are the size of the terminal that will attach, in columns and lines; 0 means
+	// 220x60.
 	Width, Height int
-	Layout        string // LayoutTiled when empty
-	// Counts has the status line of the session count its agents by what they do; Bell has those ring that begin to wait
-	// for their user; Mouse turns the mouse on, unless the server has read a configuration file.
+	Layout        string // "" means LayoutTiled
+	// Counts adds the number of agents in each state to the status line. Bell rings when an agent
+	// begins to wait for the user. Mouse turns the mouse on, unless the server has read a
+	// configuration file.
 	Counts, Bell, Mouse bool
 	Agents              []AgentPane
 }
 
-// Created is a session that was made.
+// Created describes a session that Create has made.
 type Created struct {
 	Server    Server
 	SessionID string
-	Panes     map[string]string // agent -> pane id
+	Panes     map[string]string // name of an agent -> id of its pane
 }
 
 const (
 	defaultWidth, defaultHeight = 220, 60
-	// leaseSeconds is how long a pane waits for its agent's command. A paw that is killed in between leaves nothing.
+	// leaseSeconds is how long a new pane waits for its agent's command, then closes. So a paw that
+	// is killed in between leaves no pane.
 	leaseSeconds = "60"
 )
 
@@ -80,18 +83,20 @@ func checkLayout(layout *string) error {
 	return nil
 }
 
-// Create makes a detached session with a pane for every agent, in three client calls: the session, the other panes, and
-// the options by which the agents start. Agents for which a tiled window has no space get windows of their own, at the
-// price of more calls. ErrDuplicate when the name is taken; of any number of callers one wins. On any other error what was
-// made is removed again; after ErrTimeout in the first call there may be something that is not known yet.
+// Create makes a detached session with a pane for each agent, in three client calls: the first
+// makes the session, the second the other panes, the third sets options and starts the agents. An
+// agent for whom a tiled window has no space gets a window of its own, which takes more calls. The
+// error is ErrDuplicate when the name is taken: of callers with the same name, only one succeeds.
+// After any other error the session is removed again; after ErrTimeout in the first call, a session
+// may be left of which paw knows no id.
 func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	if err := s.check(); err != nil {
 		return Created{}, err
 	}
 	var first place
-	// new-session starts a server where there is none, so "no server" can only be one that is on its way out.
+	// new-session starts a server, so ErrNoServer can only come from a server that is just ending.
 	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
-	making := context.WithoutCancel(ctx) // what is made has to be known to be undone
+	making := context.WithoutCancel(ctx) // Cancelled in the middle, the calls would leave panes that undo does not know.
 	err := again(ctx, leaving, func() (err error) {
 		if err = ctx.Err(); err == nil {
 			first, err = c.reserveSession(making, s)
@@ -115,7 +120,8 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	return Created{Server: r.server, SessionID: first.session, Panes: paneIDs(places, s.Agents)}, nil
 }
 
-// finish sets what the session keeps, by ids, starts the agents, and looks at the first one.
+// finish returns the commands of Create's third call: session options, options and program of each
+// pane, layout, and selecting the first pane.
 func finish(places []place, s NewSession) []command {
 	first := places[0]
 	commands := append(sessionOptions(first.session, s.PawSession, s.PawID), comforts(first.session, s)...)
@@ -126,7 +132,7 @@ func finish(places []place, s NewSession) []command {
 	return append(commands, command{"select-window", "-t", first.pane}, command{"select-pane", "-t", first.pane})
 }
 
-// undo ends the session of a Create that did not succeed, also when it was interrupted.
+// undo kills the session of a failed Create, even when ctx is cancelled.
 func (c *Client) undo(ctx context.Context, session string, err error) error {
 	if session == "" {
 		return err
@@ -146,7 +152,8 @@ func paneIDs(places []place, agents []AgentPane) map[string]string {
 	return ids
 }
 
-// newSession is the command that makes the session with its first pane, a lease that can be recognised by mark.
+// newSession returns the command that makes the session. Its first pane waits for an agent's
+// command, and mark is part of the pane's start command.
 func newSession(s NewSession, mark string) command {
 	return command{
 		"new-session", "-d", "-P", "-F", placeFormat(mark),
@@ -163,9 +170,11 @@ func windowName(s NewSession) string {
 	return agentsWindow
 }
 
-// AddPanes starts agents in a session that exists, and returns agent -> pane id. With LayoutTiled they go into a window
-// that paw has arranged, as far as it has room for them, and the others into new ones. What the user looks at, and has
-// arranged, stays as it is. ErrNotFound when there is no such session. On an error the panes it made are removed again.
+// AddPanes starts agents in an existing session, and returns the pane id of each agent. With
+// LayoutTiled, agents go into the window arranged by paw that has most room, and the rest into new
+// windows. The active pane, and windows that the user has arranged, stay as they are. The error is
+// ErrNotFound when there is no such session. With an error, the panes that were made are removed
+// again.
 func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents []AgentPane) (map[string]string, error) {
 	if err := errors.Join(checkID('$', sessionID), checkLayout(&layout)); err != nil {
 		return nil, err
@@ -182,7 +191,7 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	}
 	var places []place
 	var arranged []command
-	making := context.WithoutCancel(ctx) // what is made has to be known to be undone
+	making := context.WithoutCancel(ctx) // Cancelled in the middle, the calls would leave panes that undoPanes does not know.
 	if layout == LayoutTiled {
 		places, arranged, err = c.reserveTiled(making, sessionID, look, len(agents))
 	} else {
@@ -197,7 +206,8 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	return paneIDs(places, agents), nil
 }
 
-// reserveTiled makes n places in a session that exists, and returns the commands that tile their windows in the end.
+// reserveTiled makes n waiting panes in an existing session, and returns the commands that tile
+// their windows at the end.
 func (c *Client) reserveTiled(ctx context.Context, sessionID string, look sessionLook, n int) (places []place, arranged []command, err error) {
 	last, beside, width := look.roomiest()
 	if beside = min(beside, n); beside > 0 {
@@ -214,7 +224,8 @@ func (c *Client) reserveTiled(ctx context.Context, sessionID string, look sessio
 	return append(places, more...), append(arranged, tiled(more, look.width)...), err
 }
 
-// roomiest is the last pane of the arranged window that has room for most more panes, how many these are, and its width.
+// roomiest finds the arranged window that has room for most panes. It returns the window's last
+// pane, the number of panes that fit, and the window's width.
 func (s sessionLook) roomiest() (last tiledPane, room, width int) {
 	counts := s.counts()
 	for i, p := range s.panes {
@@ -244,8 +255,8 @@ func (c *Client) undoPanes(ctx context.Context, places []place, err error) error
 	return errors.Join(err, killErr)
 }
 
-// Respawn starts an agent in a pane whose process has ended, and keeps the pane's id and place. Of any number of callers
-// one wins; the others get ErrStillActive, and nothing of theirs is left on the pane.
+// Respawn starts an agent in a dead pane; the pane keeps its id and place. Of several callers at
+// once one succeeds; the others get ErrStillActive, and set no option of the pane.
 func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error {
 	if err := checkID('%', paneID); err != nil {
 		return err
@@ -254,8 +265,9 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 		return err
 	}
 	commands := []command{
-		{"set-option", "-p", "-t", paneID, "remain-on-exit", "on"}, // before the program can end
-		// Once the program runs its own reports set the label, and must not be written over.
+		{"set-option", "-p", "-t", paneID, "remain-on-exit", "on"}, // must be set before the program can exit
+		// The running program updates the label itself, so the label is set only while the pane is
+		// dead.
 		{"if-shell", "-F", "-t", paneID, "#{pane_dead}", quotedScript(labelOptions(paneID, a.label()))},
 		append(command{"respawn-pane", "-t", paneID}, a.Argv...),
 	}

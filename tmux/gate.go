@@ -9,31 +9,32 @@ import (
 	"strings"
 )
 
-// Program is a process that was started in a pane. The pid tells it from whatever else somebody has started there since.
+// Program identifies a process that was started in a pane. The PID tells it from a program that was
+// started later in the same pane.
 type Program struct {
-	Pane string // id of the pane
+	Pane string
 	PID  int
 }
 
-// Cause is why nothing can be typed to a program.
+// Cause says why nothing can be typed to a program.
 type Cause int
 
-// The causes, in the order in which they are looked for.
+// Causes, in the order in which Program.closed tests them.
 const (
 	PaneGone     Cause = iota + 1 // tmux has no such pane
-	OtherProgram                  // the pane was respawned
+	OtherProgram                  // the pane runs another process now
 	ProgramEnded                  // the pane is dead
-	InMode                        // tmux takes the keys: copy mode, a tree to choose from, output that is shown in the pane
-	Synchronized                  // keys would go to other panes of the window too
+	InMode                        // tmux itself takes the keys: copy mode, choose-tree, view mode
+	Synchronized                  // keys would also go to other panes of the window (synchronize-panes)
 	InputOff                      // the pane takes no input (select-pane -d)
 )
 
-// ClosedError says why nothing was typed to a program.
+// ClosedError says why nothing could be typed to a program.
 type ClosedError struct {
 	Program Program
 	Cause   Cause
-	Mode    string // for InMode, as tmux names it: "copy-mode", "view-mode", "tree-mode"
-	PID     int    // for OtherProgram, the process that the pane was started with last
+	Mode    string // for InMode, tmux's name of the mode: "copy-mode", "view-mode", "tree-mode"
+	PID     int    // for OtherProgram, the PID of the pane's process now
 }
 
 func (e *ClosedError) Error() string {
@@ -47,25 +48,27 @@ func (e *ClosedError) Error() string {
 	}[e.Cause]
 }
 
-// Is has a pane that is gone count as ErrNotFound.
+// Is makes a ClosedError with the cause PaneGone match ErrNotFound.
 func (e *ClosedError) Is(err error) bool { return err == ErrNotFound && e.Cause == PaneGone }
 
-// Passing reports whether the user can end what keeps the program from being typed to.
+// Passing reports whether the user can end the cause with a key or an option, and the program still
+// runs.
 func (e *ClosedError) Passing() bool {
 	return e.Cause == InMode || e.Cause == Synchronized || e.Cause == InputOff
 }
 
-// The gate compares gateFormat, which tmux fills in for the pane, with what an open gate has there. gateLook says more, for
-// the reason.
+// gateFormat gives the facts of a pane that decide whether its program can be typed to. gateLook
+// adds the fields from which closed tells the cause.
 const (
 	gateFormat = "#{pane_pid}|#{pane_dead}|#{pane_in_mode}|#{pane_synchronized}|#{pane_input_off}"
 	gateLook   = gateFormat + "|#{pane_id}|#{pane_mode}"
 )
 
-// opens is the format that is true while the program can be typed to.
+// opens returns a tmux format that is true while the program can be typed to.
 func (p Program) opens() string { return fmt.Sprintf("#{==:%s,%d|0|0|0|0}", gateFormat, p.PID) }
 
-// closed says by a filled in gateLook why the program cannot be typed to, nil when it can.
+// closed parses an expanded gateLook, and returns a *ClosedError, or nil when the program can be
+// typed to.
 func (p Program) closed(look string) error {
 	f := strings.Split(look, "|")
 	if len(f) != 7 {
@@ -92,14 +95,15 @@ func (p Program) closed(look string) error {
 	return e
 }
 
-// Type pastes a text into the pane of a program, "" for none, and presses keys by their tmux names, such as Enter or C-c.
-// Nothing else in paw types. One client call looks and types, and nothing comes in between: the error is a *ClosedError
-// when the program could not be typed to, and nothing was typed.
+// Type pastes a text into the pane of a program, none if text is "", and then presses keys by their
+// tmux names, such as Enter or C-c. No other function of paw types into a pane. Checking and typing
+// are one client call, so nothing can come in between. The error is a *ClosedError when the program
+// could not be typed to; then nothing was typed.
 //
-// The text is a bracketed paste: a program that asked for it takes the line breaks for text and not for Enter. It travels
-// through standard input and a buffer of its own, byte for byte, and never through a tmux command line. Keys alone come
-// behind a buffer, too: a server that hangs for longer than the call waits then finds nobody to read it from, and does not
-// type later.
+// The text is a bracketed paste: a program that supports it takes line breaks as text and not as
+// Enter. The text travels through standard input into a paste buffer of its own, never through a
+// tmux command line. Keys without a text are sent after a load-buffer, too: a server that hangs
+// until the call has timed out then has no client to read the buffer from, and does not type later.
 func (c *Client) Type(ctx context.Context, p Program, text string, keys ...string) error {
 	if err := checkID('%', p.Pane); err != nil {
 		return err
@@ -130,7 +134,8 @@ func (c *Client) Type(ctx context.Context, p Program, text string, keys ...strin
 	return &Error{Args: []string{"send-keys"}, Stderr: r.errors, Err: errors.New("nothing was typed")}
 }
 
-// Look is what the pane of a program shows and, as a *ClosedError, why the program cannot be typed to now.
+// Look returns a screenshot of the program's pane, and a *ClosedError when the program cannot be
+// typed to now.
 func (c *Client) Look(ctx context.Context, p Program) (Screenshot, error) {
 	if err := checkID('%', p.Pane); err != nil {
 		return Screenshot{}, err
@@ -148,7 +153,8 @@ func (c *Client) Look(ctx context.Context, p Program) (Screenshot, error) {
 	return shots[p.Pane], p.gone(err)
 }
 
-// gone is a *ClosedError where tmux says that the pane is not there, which it does not in all versions and commands.
+// gone turns ErrNotFound, with which some tmux versions and commands answer for a missing pane,
+// into a *ClosedError.
 func (p Program) gone(err error) error {
 	var closed *ClosedError
 	if !errors.Is(err, ErrNotFound) || errors.As(err, &closed) {
@@ -157,7 +163,7 @@ func (p Program) gone(err error) error {
 	return &ClosedError{Program: p, Cause: PaneGone}
 }
 
-// lineOf is what stands behind a mark on its line.
+// lineOf returns the rest of the line that starts with mark.
 func lineOf(out, mark string) string {
 	_, rest, _ := strings.Cut(out, mark+" ")
 	line, _, _ := strings.Cut(rest, "\n")

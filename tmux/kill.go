@@ -12,11 +12,12 @@ import (
 	"syscall"
 )
 
-// killsPerCall keeps one call under tmux's message size.
+// killsPerCall keeps one call under tmux's message size of 16 KB.
 const killsPerCall = 150
 
-// KillPanes ends panes by id. Panes that are gone are fine. A window goes with its last pane and a session with its last
-// window; windows and panes of the user are not touched. ErrNoServer is returned as it is: see Revive.
+// KillPanes kills panes by id; a pane that is already gone is no error. tmux closes a window with
+// its last pane, and a session with its last window; windows and panes of the user stay. Where no
+// server answers, the error is ErrNoServer, also when the panes may still run; see Revive.
 func (c *Client) KillPanes(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		if err := checkID('%', id); err != nil {
@@ -31,13 +32,15 @@ func (c *Client) KillPanes(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// killPanes runs each kill as a command of its own, which does not end the chain where a pane is gone, and judges by
-// what is left. Windows that paw has arranged and that keep some of their panes are tiled again.
+// killPanes puts each kill-pane into an if-shell, so that a missing pane does not stop the commands
+// after it, and then reads which panes are left. Windows arranged by paw that keep some panes are
+// tiled again.
 func (c *Client) killPanes(ctx context.Context, ids []string) error {
 	mark := nonce()
 	before := nonce()
 	facts := before + " " + arrangedByPaw + " #{window_id} #{window_width} #{pane_id}"
-	// list-panes fails on a server that has lost its last session: in a command of its own, too.
+	// list-panes fails on a server without sessions, and must not stop the commands after it
+	// either.
 	commands := []command{{"if-shell", "-F", "1", unaliased("list-panes") + ` -a -F "` + facts + `"`}}
 	for _, id := range ids {
 		commands = append(commands, command{"if-shell", "-F", "1", unaliased("kill-pane") + " -t " + id})
@@ -53,11 +56,12 @@ func (c *Client) killPanes(ctx context.Context, ids []string) error {
 			return fmt.Errorf("tmux pane %s: still there: %s", id, lastLine(r.errors))
 		}
 	}
-	_, _ = c.callPieces(ctx, closeRanks(r.out, before, ids)) // how they stand is not what was asked for
+	_, _ = c.callPieces(ctx, closeRanks(r.out, before, ids)) // The panes are gone; a layout that could not be set is no error of the kill.
 	return nil
 }
 
-// closeRanks are the commands that tile again what is left of arranged windows, by a list of the panes from before.
+// closeRanks returns the commands that tile windows arranged by paw which have lost some of their
+// panes. out lists the panes from before the kill, gone are the ids of the killed ones.
 func closeRanks(out, mark string, gone []string) []command {
 	left, width, lost := map[string][]string{}, map[string]int{}, map[string]bool{}
 	var windows []string
@@ -75,7 +79,7 @@ func closeRanks(out, mark string, gone []string) []command {
 		switch {
 		case slices.Contains(gone, pane):
 			lost[window] = true
-		case !slices.Contains(left[window], pane): // a window that is linked twice is listed twice
+		case !slices.Contains(left[window], pane): // list-panes -a lists a window once for each session that it is linked into
 			left[window] = append(left[window], pane)
 		}
 	}
@@ -90,8 +94,8 @@ func closeRanks(out, mark string, gone []string) []command {
 
 var errNoProcess = errors.New("no such process")
 
-// IsServer reports whether the process of that number is a tmux server. It is the most that can be told of a server of which only
-// the pid is known.
+// IsServer reports whether a process is named like a tmux server. Nothing more can be found out
+// about a server of which only the PID is known.
 func IsServer(pid int) bool {
 	if pid <= 1 {
 		return false
@@ -100,14 +104,15 @@ func IsServer(pid int) bool {
 	return err == nil && isServer(name)
 }
 
-// Revive asks a server to make its socket anew, which is how a server comes back whose socket file was deleted: without it, its
-// agents run on unseen, and the next new-session starts a second server on the same path. The caller knows that the process of
-// that number is the server; where it is no tmux at all, the error is ErrNoServer. The socket is back a moment later, in a folder
-// that is made anew where that has gone as well.
+// Revive asks a tmux server (SIGUSR1) to make its socket anew after the socket file was deleted.
+// Otherwise its agents would run on out of reach, and the next new-session would start a second
+// server on the same path. The caller must know that pid is the server of that socket; if no tmux
+// server has that PID, the error is ErrNoServer. The socket appears a moment later; Revive makes
+// its directory if needed.
 func Revive(pid int, socket string) error {
 	err := ErrNoServer
 	if IsServer(pid) {
-		_ = os.MkdirAll(filepath.Dir(socket), 0o700) // without it the server stays as it is
+		_ = os.MkdirAll(filepath.Dir(socket), 0o700) // A server cannot make the socket's directory itself.
 		err = syscall.Kill(pid, syscall.SIGUSR1)
 	}
 	if errors.Is(err, syscall.ESRCH) {
@@ -119,5 +124,6 @@ func Revive(pid int, socket string) error {
 	return nil
 }
 
-// isServer knows how tmux calls its processes: "tmux: server" and "tmux: client" on Linux, "tmux" elsewhere.
+// isServer matches the process names that tmux sets: "tmux: server" and "tmux: client" on Linux,
+// "tmux" elsewhere.
 func isServer(name string) bool { return name == "tmux: server" || name == "tmux" }

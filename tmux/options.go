@@ -7,27 +7,29 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// AgentPane is what a pane is to run and to show.
+// AgentPane describes the program and the options of an agent's pane.
 type AgentPane struct {
 	Identity Identity
-	// Argv is run without a shell, which takes at least two elements.
+	// Argv is the command that the pane runs, without a shell; it must have at least two elements.
 	Argv []string
-	// Label is shown in the pane's border and, where a window has no other pane, in the window list; its text is the
-	// agent's name when empty.
+	// Label is shown in the pane's border and, for a window with one pane, in the window list. An
+	// empty text means the agent's name.
 	Label Label
-	// Worktree is where a shell starts that the user splits off beside the pane; "" for where the session does.
+	// Worktree is where a shell starts that the user splits off beside the pane; "" means where the
+	// tmux session started.
 	Worktree string
-	// PawID is @paw_id of the pane, "" for none: the id of the record that its session has.
+	// PawID is the value of the pane option @paw_id: the id of the session's record. "" sets none.
 	PawID string
-	// Refresh is a program with its arguments that sets the labels anew. tmux runs it every few seconds for as long as a
-	// terminal shows the window. Without it, or when a word of it has more than letters, digits and ./_@:=,+-, none runs.
+	// Refresh is a program, with its arguments, that sets the labels anew. tmux runs it every few
+	// seconds while a terminal shows the window. It is not run when a word of it has other
+	// characters than letters, digits and ./_@:=,+-.
 	Refresh []string
-	// Log is a file to which everything is added that the program writes, until it is maxLog long; "" for none. One whose
-	// path has other characters than Refresh may have is not written.
+	// Log is a file to which the output of the program is appended, up to maxLog bytes; "" for
+	// none. Nothing is written when the path has other characters than Refresh may have.
 	Log string
 }
 
-// maxLog bounds a log, in bytes.
+// maxLog limits AgentPane.Log, in bytes.
 const maxLog = 64 << 20
 
 func (a AgentPane) check() error {
@@ -57,14 +59,14 @@ func checkAgents(agents []AgentPane) error {
 	return nil
 }
 
-// refreshSeconds is how old a label may be while somebody looks at it.
+// refreshSeconds is tmux's status-interval, after which a label that is shown is set anew.
 const refreshSeconds = "5"
 
-// refreshWord is what a format and a shell leave as it is.
+// refreshWord matches words that neither a tmux format nor a shell expands.
 var refreshWord = lazyregexp.New(`^[A-Za-z0-9./_@:=,+-]+$`)
 
-// refresh is the part of a border that shows nothing and runs the program. It does not wait for it: tmux would say that
-// it is not ready.
+// refresh returns the part of the border format that runs AgentPane.Refresh and shows nothing. The
+// program runs in the background: tmux would show "not ready" while it waits for one.
 func (a AgentPane) refresh() string {
 	for _, w := range a.Refresh {
 		if !refreshWord.MatchString(w) {
@@ -77,32 +79,33 @@ func (a AgentPane) refresh() string {
 	return "#(" + strings.Join(a.Refresh, " ") + " >/dev/null 2>&1 &)"
 }
 
-// exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later). To draw it, tmux scrolls the pane
-// by one line: a program that ends with a message on an otherwise empty pane does well to start with an empty line.
+// exitFormat is the last line of a dead pane (tmux 3.3 and later). tmux scrolls the pane by one
+// line to draw it, so a program that prints one short message should print an empty line first.
 func exitFormat(pawSession string) string {
 	return ended + `, go on with: paw recover ` + pawSession
 }
 
-// paneOptions mark a pane as an agent's.
+// paneOptions returns the commands that mark a pane as an agent's.
 func paneOptions(pane string, a AgentPane) []command {
 	commands := []command{
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
-		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
-		{"set-option", "-p", "-t", pane, "synchronize-panes", "off"},                                    // a window of the user's may have it on
+		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: tmux before 3.3 has no such option
+		{"set-option", "-p", "-t", pane, "synchronize-panes", "off"},                                    // the window of a user may have it on
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
 		{"set-option", "-p", "-t", pane, launchOption, a.Identity.launch()},
 	}
 	if a.Worktree != "" {
 		commands = append(commands, command{"set-option", "-p", "-t", pane, worktreeOption, a.Worktree})
 	}
-	if a.PawID != "" { // a user may move the pane into another session
+	if a.PawID != "" { // The user may move the pane into another session.
 		commands = append(commands, command{"set-option", "-p", "-t", pane, "@paw_id", a.PawID})
 	}
 	return commands
 }
 
-// pipe keeps what a pane shows. A shell counts the size of a file in blocks of 512 bytes. It is for a pane whose program has
-// been started, in the same call of tmux: a program that takes the place of another ends the pipe, and nothing is read before.
+// pipe returns the command that writes AgentPane.Log. It must follow the start of the program in
+// the same tmux call: a respawn ends the pipe of the program before. The shell's ulimit -f counts
+// blocks of 512 bytes.
 func (a AgentPane) pipe(pane string) []command {
 	if !refreshWord.MatchString(a.Log) {
 		return nil
@@ -117,7 +120,8 @@ func (a AgentPane) label() Label {
 	return a.Label
 }
 
-// windowOptions apply to the window that pane is in.
+// windowOptions returns the commands that set paw's borders and window names on the window of a
+// pane.
 func windowOptions(pane string) []command {
 	return []command{
 		{"set-option", "-w", "-t", pane, "pane-border-status", "top"},
@@ -127,7 +131,8 @@ func windowOptions(pane string) []command {
 	}
 }
 
-// refreshOption is the program of a session that sets its labels anew, as a part of the border of its panes.
+// refreshOption is a session option with the result of AgentPane.refresh, which the border formats
+// expand.
 const refreshOption = "@paw_refresh"
 
 func sessionOptions(session, pawSession, pawID string) []command {
@@ -142,8 +147,8 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	return commands
 }
 
-// comforts are the options of a new session that are for whoever looks at it. None is global, and none replaces one that
-// the user has set.
+// comforts returns the commands that set a new session's options for whoever looks at it. They set
+// no global option, and replace none that the user has set.
 func comforts(session string, s NewSession) []command {
 	commands := []command{
 		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},
@@ -155,17 +160,17 @@ func comforts(session string, s NewSession) []command {
 	if s.Bell {
 		commands = append(commands, command{"set-option", "-t", session, bellOption, "1"})
 	}
-	if s.Mouse { // but not where the server has read a configuration from elsewhere
+	if s.Mouse { // config_files is empty when the server has read no configuration.
 		commands = append(commands, command{"if-shell", "-F", "#{config_files}", "",
 			unaliased("set-option") + " -t '" + session + "' mouse on"})
 	}
 	return commands
 }
 
-// aroundManual lets commands make windows where the user's configuration has the global window-size at manual: tmux 3.3a
-// dies there of each new window, and takes all sessions of the server along. Only for as long as the commands take is the
-// option another one. A pane that is nowhere is the target, so that tmux looks at the global option and not at that of a
-// window.
+// aroundManual lets commands make windows where the user has set the global window-size to manual:
+// there tmux 3.3a crashes on each new window, and all its sessions are lost. The option is changed
+// only while the commands run. The conditions name a pane that does not exist, so that tmux reads
+// the global option and not a window's.
 func aroundManual(commands ...command) []command {
 	if len(commands) == 0 {
 		return nil

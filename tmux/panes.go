@@ -11,36 +11,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pane is a pane as tmux sees it. Dead says that its process ended and remain-on-exit kept the pane.
+// Pane describes a pane as tmux lists it. Dead says that the pane's process has ended, and
+// remain-on-exit has kept the pane.
 type Pane struct {
 	ID, SessionID string
-	// SessionName, WindowIndex and WindowName are those by which the user knows the place of a pane of his own.
+	// SessionName, WindowIndex and WindowName tell a user which pane is meant; filled in for panes
+	// without the option @paw_launch.
 	SessionName, WindowIndex, WindowName string
-	// PawSession is @paw_session of the tmux session the pane is in now, "" in a user's own session.
+	// PawSession is the @paw_session of the tmux session that holds the pane now, "" for a session
+	// of the user.
 	PawSession string
-	// PawID is @paw_id of the pane or, where it has none, of the tmux session that the pane is in now.
+	// PawID is the @paw_id of the pane or, without one, of the tmux session that holds the pane
+	// now.
 	PawID string
-	// Identity is nil for a user's pane.
+	// Identity is nil for a pane of the user.
 	Identity *Identity
-	// Placeholder: the pane waits for the command of an agent. Outside of the call that made it, that was killed.
+	// Placeholder says that the pane still waits for an agent's command. Outside of Create and
+	// AddPanes it means that paw was killed in the middle of one.
 	Placeholder bool
 	Dead        bool
-	// ExitCode and Signal say how the process ended. Both are nil while it lives, and where tmux does not know: before
-	// tmux 3.3 that is every death by a signal.
+	// ExitCode and Signal say how the process ended. Both are nil while the process runs, and where
+	// tmux does not tell: before 3.3 tmux never tells a signal.
 	ExitCode, Signal *int
 	PID              int
-	// Terminals are the attached terminals that show its window, by their paths.
+	// Terminals lists the device paths of the attached terminals that show the pane's window.
 	Terminals []string
-	// Label is what the border shows, as AgentPane.Label has it, for a Client.WithLabels.
+	// Label is the label set on the pane; empty without Client.WithLabels.
 	Label Label
 }
 
-// separator stands between the fields of a pane. Values are escaped by tmux (q:), so it cannot occur in one.
+// separator ends each field of a pane. tmux escapes it within values (q:).
 const separator = "|"
 
-// paneFormat is asked of every pane: paneFields fields. Each one costs the server a microsecond and a half for each pane,
-// and the command that a pane was started with, which tmux has to quote, costs it seven. So how a process ended is asked of
-// dead panes only, labels where somebody wants them, and what else tells of whom a pane is where its launch is not noted.
+// paneFormat and the formats after it have paneFields fields together. Each field costs the server
+// 1.5 µs per pane, and pane_start_command, which tmux has to quote, 7 µs. So exit status and signal
+// are asked of dead panes only, labels on demand, and the fields that identify an agent otherwise
+// only where launchOption is not set.
 const (
 	paneFormat = "#{pane_id}|#{session_id}|#{?pane_dead,1|#{pane_dead_status}|#{pane_dead_signal},0||}|#{pane_pid}|" +
 		"#{q:@paw_session}|#{q:@paw_id}|#{q:window_active_clients_list}|"
@@ -51,9 +57,9 @@ const (
 	paneFields = 17
 )
 
-// Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
-// without sessions has no panes, which is no error. A pane that is linked into several sessions is listed once, in
-// paw's session when it is in one.
+// Panes lists every pane of the server, with one tmux process. The error is ErrNoServer when no
+// server listens on the socket; a server without sessions is no error. A pane linked into several
+// sessions is listed once, with paw's session if one of them is.
 func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
 	server, panes, version, err := c.panesOnce(ctx)
 	if err == nil && version.AtLeast(3, 3) && slices.ContainsFunc(panes, unreaped) && remind(server.PID) {
@@ -62,7 +68,8 @@ func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
 	return server, panes, err
 }
 
-// SessionNames lists the names of all sessions of the server. ErrNoServer when nobody listens on the socket.
+// SessionNames lists the names of all tmux sessions. The error is ErrNoServer when no server
+// listens on the socket.
 func (c *Client) SessionNames(ctx context.Context) ([]string, error) {
 	var names []string
 	err := again(ctx, serverExited, func() error {
@@ -73,15 +80,15 @@ func (c *Client) SessionNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// unreaped is an agent's pane of which tmux knows that it ended but not how.
+// unreaped reports whether tmux knows that an agent's process has ended, and not how.
 func unreaped(p Pane) bool {
 	return p.Identity != nil && p.Dead && p.ExitCode == nil && p.Signal == nil
 }
 
-// remind makes the server look for children that ended. A tmux built with libutempter, as Debian's is, loses the SIGCHLD
-// of a program that ends while utempter_remove_record has set that signal to its default: the program stays a zombie,
-// and its pane without an exit status, until the next child ends. Measured with 3.3a: up to one in seven programs that
-// end at once.
+// remind makes the server reap children that have ended. A tmux with libutempter, such as Debian's,
+// misses the SIGCHLD of a program that ends while utempter_remove_record has set that signal to its
+// default: the program stays a zombie, and its pane without an exit status, until the next child
+// ends. Measured with 3.3a: up to one in seven programs that end at once.
 func remind(serverPID int) bool {
 	return serverPID > 1 && syscall.Kill(serverPID, syscall.SIGCHLD) == nil
 }
@@ -112,7 +119,7 @@ func (c *Client) listPanes(ctx context.Context) (Server, []Pane, Version, error)
 	if len(parts) != 3 || err != nil && !errors.Is(err, errNoTarget) {
 		return Server{}, nil, Version{}, named(err, "list-panes")
 	}
-	if err != nil { // tmux has no list of no panes, it complains
+	if err != nil { // tmux reports an empty list as an error
 		r.out = ""
 		if r.server, err = parseServer(parts[2]); err != nil {
 			return Server{}, nil, Version{}, err
@@ -120,11 +127,11 @@ func (c *Client) listPanes(ctx context.Context) (Server, []Pane, Version, error)
 	}
 	panes, sessions := parsePanes(r.out, record+separator)
 	r.server.Sessions = sessions
-	version, _ := parseVersion(parts[1]) // an unknown one is older than what it is asked for
+	version, _ := parseVersion(parts[1]) // the zero version, for one that is not understood, counts as the oldest
 	return r.server, panes, version, nil
 }
 
-// named makes err speak of the command that mattered in a call.
+// named replaces the name of the command in a tmux error with the one that the call was made for.
 func named(err error, name string) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -133,11 +140,11 @@ func named(err error, name string) error {
 	return err
 }
 
-// parsePanes reads what list-panes printed. Each pane's text starts with prefix, may hold line breaks of its own, and
-// is followed by whatever else printed into the same stream.
+// parsePanes reads the output of list-panes. Each pane's text starts with prefix, and may hold line
+// breaks; hooks of the user may print between panes.
 func parsePanes(out, prefix string) ([]Pane, map[string]string) {
 	sessions := map[string]string{}
-	texts := strings.Split(out, prefix)[1:] // without what is before the first pane
+	texts := strings.Split(out, prefix)[1:] // drops what was printed before the first pane
 	panes, at := make([]Pane, 0, len(texts)), make(map[string]int, len(texts))
 	for _, text := range texts {
 		p, ok := parsePane(text)
@@ -179,8 +186,8 @@ func parsePane(text string) (Pane, bool) {
 	return p, true
 }
 
-// fields splits at separators that are not escaped, and takes the escapes of q: off. What follows the last separator
-// is not a field.
+// fields splits at separators that are not escaped, and unescapes the fields. Text after the last
+// separator is no field.
 func fields(text string) []string {
 	all := make([]string, 0, paneFields)
 	begin, escaped := 0, false
@@ -204,7 +211,7 @@ func fields(text string) []string {
 	return all
 }
 
-// unescaped is a field without the escapes of q:.
+// unescaped removes the backslashes that tmux's q: has put into a field.
 func unescaped(field string) string {
 	var text strings.Builder
 	for i := 0; i < len(field); i++ {
@@ -224,7 +231,8 @@ func exitCode(text string) *int {
 	return &n
 }
 
-// signal reads a number, as tmux prints it on Linux, or a name such as KILL, as on the BSDs.
+// signal parses a signal: a number, as tmux prints it on Linux, or a name such as KILL, as on the
+// BSDs.
 func signal(text string) *int {
 	if n := exitCode(text); n != nil {
 		return n
@@ -236,29 +244,32 @@ func signal(text string) *int {
 	return nil
 }
 
-// Identity says which agent a pane belongs to.
+// Identity names the agent that a pane belongs to.
 type Identity struct {
 	Session, Agent string
-	// Generation is the last launch of paw in the pane; 0 when only the pane's option @paw_agent is left.
+	// Generation counts paw's launches of the agent; 0 when only the pane option @paw_agent is
+	// known.
 	Generation int
 }
 
-// option is the value of @paw_agent.
+// option returns the value of the pane option @paw_agent.
 func (id Identity) option() string { return id.Session + "/" + id.Agent }
 
-// launchOption has all of the identity of a pane, as PAW_LAUNCH has it in the environment of its program.
+// launchOption is a pane option with the whole identity; the pane's program has the same value in
+// PAW_LAUNCH.
 const launchOption = "@paw_launch"
 
-// launch is the value of launchOption.
+// launch returns the value of launchOption.
 func (id Identity) launch() string { return id.option() + "/" + strconv.Itoa(id.Generation) }
 
-// isWord reports whether text can be the name of a session or an agent.
+// isWord reports whether text is a valid name of a session or an agent.
 func isWord(text string) bool {
 	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// identityOf reads the options of a pane and the command that it was started with, which is there from the pane's first
-// instant and not asked for where launchOption is set. It is nil for a user's pane.
+// identityOf reads the identity of a pane from launchOption, else from the command that the pane
+// was started with, which is known from the pane's first moment, else from @paw_agent. The result
+// is nil for a pane of the user.
 func identityOf(launch, option, startCommand string) *Identity {
 	if words := strings.Split(launch, "/"); len(words) == 3 {
 		return identityIn(words)
@@ -269,7 +280,7 @@ func identityOf(launch, option, startCommand string) *Identity {
 	return identityIn(append(strings.Split(option, "/"), "0"))
 }
 
-// identityIn reads a session, an agent and a generation, nil where they are none.
+// identityIn parses session, agent and generation; nil when one of them is not valid.
 func identityIn(words []string) *Identity {
 	if len(words) != 3 || !isWord(words[0]) || !isWord(words[1]) {
 		return nil
@@ -281,8 +292,9 @@ func identityIn(words []string) *Identity {
 	return &Identity{Session: words[0], Agent: words[1], Generation: generation}
 }
 
-// identityFromCommand reads `PROGRAM... __agent SESSION AGENT GENERATION ...`. The words are taken apart as tmux put
-// them together, so a program's path may hold spaces, and a text within one argument of a user's command is no identity.
+// identityFromCommand parses `PROGRAM... __agent SESSION AGENT GENERATION ...`. It splits the words
+// as tmux has joined them: the program's path may hold spaces, and a user's command that only
+// quotes such a line has no identity.
 func identityFromCommand(text string) *Identity {
 	words := splitCommand(text)
 	for i := 1; i+3 < len(words); i++ {
@@ -293,9 +305,9 @@ func identityFromCommand(text string) *Identity {
 	return nil
 }
 
-// splitCommand cuts #{pane_start_command} into words, as tmux 3.2 and later quote them: with double quotes, single
-// quotes, or not at all, a backslash escaping the next character everywhere. Words keep their escapes; those that
-// matter have none.
+// splitCommand splits #{pane_start_command} into words, as tmux 3.2 and later quote them: with
+// double quotes, single quotes, or none; a backslash escapes the next character everywhere. Words
+// keep their backslashes: those that identityIn reads have none.
 func splitCommand(text string) []string {
 	var words []string
 	var current strings.Builder
@@ -329,9 +341,10 @@ func splitCommand(text string) []string {
 	return words
 }
 
-// Label is what the border of an agent's pane says.
+// Label is the text and the state shown in the border of an agent's pane.
 type Label struct {
-	Text string // shown as it is, on one line
-	// State decides on the colour, and on what is counted: a state by the name that --json gives it. Others have none.
+	Text string // one line, shown without expansion
+	// State is an agent's state by its name in JSON. It selects the colour, and the count in the
+	// status line; an unknown one has neither.
 	State string
 }

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// zombie is SZOMB of sys/proc.h.
+// zombie is SZOMB in sys/proc.h.
 const zombie = 5
 
-// inspect asks the kernel for the name of a process; a zombie is no process.
+// inspect asks the kernel for the name of a process. For a zombie the error is errNoProcess.
 func inspect(pid int) (name string, err error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if errors.Is(err, unix.EIO) { // the answer for a number that no process has is empty
+	if errors.Is(err, unix.EIO) { // the kernel's answer for an unused PID is empty
 		return "", errNoProcess
 	}
 	if err != nil {

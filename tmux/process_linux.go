@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// exiting is PF_EXITING of the kernel (include/linux/sched.h).
+// exiting is the kernel's PF_EXITING (include/linux/sched.h).
 const exiting = 0x4
 
-// inspect reads the name of a process from /proc; a zombie is no process. See proc(5).
+// inspect reads the name of a process from /proc/PID/stat, see proc(5). For a zombie the error is
+// errNoProcess.
 func inspect(pid int) (name string, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
@@ -21,7 +22,7 @@ func inspect(pid int) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// "pid (name) state ...": the name may hold anything.
+	// The file holds "pid (name) state ..."; the name may hold spaces and brackets.
 	open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
 	if open < 0 || end < open {
 		return "", fmt.Errorf("/proc/%d/stat is not understood", pid)
@@ -34,7 +35,7 @@ func inspect(pid int) (name string, err error) {
 	if fields[state] == "Z" || fields[state] == "X" {
 		return "", errNoProcess
 	}
-	// A process that dies closes its terminals first, and is a zombie later.
+	// A dying process closes its terminals first, and becomes a zombie later.
 	if bits, err := strconv.ParseUint(fields[flags], 10, 64); err == nil && bits&exiting != 0 {
 		return "", errNoProcess
 	}

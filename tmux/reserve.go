@@ -10,46 +10,50 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// place is a pane made for an agent that is still to be started there.
+// place names a new pane whose agent is still to be started.
 type place struct {
 	session, window, pane string
 }
 
-// leaseScript is the command of a waiting pane, before a mark. It ends by itself and, without remain-on-exit, leaves nothing.
+// leaseScript is the shell command of a pane that waits for its agent; a mark may follow. The pane
+// closes when the sleep ends, since remain-on-exit is not set.
 const leaseScript = "exec sleep " + leaseSeconds + " # paw "
 
-// lease is the command of a waiting pane that needs no mark of its own.
+// lease is the command of a waiting pane that needs no mark.
 var lease = []string{"sh", "-c", leaseScript}
 
-// reserveSession makes the session with its first place.
+// reserveSession makes the session with its first waiting pane.
 //
-// A user's destroy-unattached ends a session that nobody is attached to at once, so the same call has to turn it off. A
-// chain cannot know the id of a session it has just made, `-t NAME` misses one that a hook of the user has renamed, and
-// no target at all means whatever tmux finds best: measured with 3.3a, that is the window a hook has just opened, or a
-// session of the user when ours was gone by then. So the session starts with a lease that carries a mark, tmux itself
-// looks for that pane, once, and the options are aimed at it; when it is gone, nothing happens to any other.
+// If the user has set destroy-unattached, tmux ends a session without a client at once, so the call
+// that makes the session must also turn the option off. But one call cannot know the id of a
+// session that it makes; `-t NAME` misses a session that a hook of the user has renamed; and
+// without a target tmux picks one itself: with 3.3a, the window that a hook has just opened, or a
+// session of the user when the new one was gone already. So the first pane's command carries a
+// mark, a tmux format finds the pane by the mark, and the options are set on that pane's session;
+// without such a pane nothing is set.
 func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error) {
 	mark := nonce()
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
-	find := "%#{s| .*||:#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id} ,}}}}}" // a hook may have linked it twice
-	pane := "#{?" + isMarked + ",#{pane_id},%}"                                  // `%` is no pane
+	find := "%#{s| .*||:#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id} ,}}}}}" // a hook may have linked the window twice
+	pane := "#{?" + isMarked + ",#{pane_id},%}"                                  // `%` names no pane
 	r, err := c.call(ctx, aroundManual(newSession(s, mark),
 		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(firstOptions(s, pane))) + "'"})...)
 	places, _ := parsePlaces(r.out, mark)
 	if len(places) == 0 {
-		return place{}, err // no session was made
+		return place{}, err
 	}
 	return places[0], err
 }
 
-// firstOptions are those of a new session; pane is a format that finds its pane.
+// firstOptions returns the commands that set a new session's options and size; pane is a format
+// that finds the session's pane.
 func firstOptions(s NewSession, pane string) []command {
-	// tmux 3.2 ignores -x and -y of a detached session.
+	// The size is set again since tmux 3.2 ignores -x and -y of a detached session.
 	return append(sessionOptions(pane, s.PawSession, s.PawID), sized(pane, s.Width, s.Height)...)
 }
 
-// reserveMore makes the places of a new session behind its first one: in as few windows as have room for them, or each in
-// one of its own.
+// reserveMore makes the waiting panes of a new session after its first one: each in a window of its
+// own with LayoutWindows, else in as few windows as have room for them.
 func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]place, error) {
 	if s.Layout == LayoutWindows {
 		return c.reserveWindows(ctx, first.session, s.Agents[1:])
@@ -69,7 +73,7 @@ func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]
 	return places, err
 }
 
-// reserveMany makes n places in new windows of that size.
+// reserveMany makes n waiting panes in new windows of width by height.
 func (c *Client) reserveMany(ctx context.Context, session string, n, width, height int) ([]place, error) {
 	var places []place
 	for _, share := range shares(n, capacity(width, height)) {
@@ -82,7 +86,7 @@ func (c *Client) reserveMany(ctx context.Context, session string, n, width, heig
 	return places, nil
 }
 
-// reserveTogether makes n places in a new window of that size.
+// reserveTogether makes n waiting panes in one new window of width by height.
 func (c *Client) reserveTogether(ctx context.Context, session string, n, width, height int) ([]place, error) {
 	mark := nonce()
 	r, err := c.callPieces(ctx, aroundManual(window(session+":", placeFormat(mark), agentsWindow)))
@@ -100,7 +104,7 @@ func (c *Client) reserveTogether(ctx context.Context, session string, n, width, 
 	return append(places, beside...), err
 }
 
-// reserveBeside makes n places after a pane, fewer with errNoSpace.
+// reserveBeside splits n waiting panes off after a pane; with errNoSpace it returns those that fit.
 func (c *Client) reserveBeside(ctx context.Context, pane string, n int) ([]place, error) {
 	mark := nonce()
 	var commands []command
@@ -109,7 +113,7 @@ func (c *Client) reserveBeside(ctx context.Context, pane string, n int) ([]place
 	}
 	r, err := c.callPieces(ctx, commands)
 	places, parseErr := parsePlaces(r.out, mark)
-	slices.Reverse(places) // each came right after the pane
+	slices.Reverse(places) // each split puts its pane right after the first one
 	return places, errors.Join(err, parseErr)
 }
 
@@ -127,18 +131,20 @@ func (c *Client) reserveWindows(ctx context.Context, session string, agents []Ag
 	return places, errors.Join(err, parseErr)
 }
 
-// split makes a pane after target and tiles the window: without that there is soon no space for another.
+// split returns the commands that make a pane after target, and tile the window so that the next
+// split has space.
 func split(target, format string, argv []string) []command {
 	split := command{"split-window", "-d", "-P", "-F", format, "-t", target}
 	return []command{append(split, argv...), {"select-layout", "-t", target, "tiled"}}
 }
 
-// window makes a window; a name given here is kept by automatic-rename.
+// window returns the command that makes a window. automatic-rename leaves a window alone that was
+// made with a name.
 func window(target, format, name string) command {
 	return append(command{"new-window", "-d", "-P", "-F", format, "-n", name, "-t", target}, lease...)
 }
 
-// fill sets the options of each place and starts its agent there, after them.
+// fill returns the commands that set the options of each waiting pane, and then start its agent.
 func fill(places []place, agents []AgentPane) []command {
 	var commands []command
 	seen := map[string]bool{}
@@ -158,7 +164,7 @@ func fill(places []place, agents []AgentPane) []command {
 	return commands
 }
 
-// tiled gives each window of places paw's layout.
+// tiled returns the commands that tile each window that has one of the places.
 func tiled(places []place, width int) []command {
 	var commands []command
 	panes := map[string]int{}
@@ -174,7 +180,7 @@ func tiled(places []place, width int) []command {
 	return commands
 }
 
-// placeFormat prints a new pane.
+// placeFormat is the tmux format that parsePlaces reads.
 func placeFormat(mark string) string { return mark + " #{session_id} #{window_id} #{pane_id}" }
 
 func parsePlaces(out, mark string) ([]place, error) {
@@ -193,12 +199,13 @@ func parsePlaces(out, mark string) ([]place, error) {
 	return places, nil
 }
 
-// script writes commands in tmux's own language. Arguments are formats and words of paw.
+// script writes commands in tmux's command language, for arguments that hold formats of paw.
 func script(commands []command) string {
 	return inTmux(commands, func(arg string) string { return `"` + arg + `"` })
 }
 
-// quotedScript is script for arguments of any text, none of which means anything to tmux.
+// quotedScript writes commands in tmux's command language, for arguments of any text; tmux expands
+// none of them.
 func quotedScript(commands []command) string { return inTmux(commands, quoted) }
 
 func inTmux(commands []command, quote func(string) string) string {

@@ -13,7 +13,8 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// The states that have a sign of their own. They are the names of package session, which is not known here.
+// States that have a sign of their own. The names are those of package session, which tmux may not
+// import.
 const (
 	waiting = "waiting_input"
 	running = "running"
@@ -21,14 +22,14 @@ const (
 	resting = "idle"
 )
 
-// The styles of what has to be seen, also on a status line of any colour.
+// Styles for states that need the user, visible on a status line of any colour.
 const (
 	waitingStyle = "#[fg=black]#[bg=yellow]#[bold]"
 	failedStyle  = "#[fg=white]#[bg=red]#[bold]"
 )
 
-// stateStyles are the styles of states on borders. One that waits for its user fills its border, so that it is seen
-// among ten.
+// stateStyles maps a state to the style of its border. A waiting agent's border is filled, so that
+// it stands out among ten.
 var stateStyles = []struct{ state, style string }{
 	{waiting, waitingStyle + "#[fill=yellow]"},
 	{failed, "#[fg=red]#[bold]"},
@@ -40,7 +41,7 @@ var stateStyles = []struct{ state, style string }{
 	{"completed", "#[dim]"},
 }
 
-// styleOf is a format with the style of a state.
+// styleOf returns the style of a state, "" for an unknown one.
 func styleOf(state string) string {
 	for _, s := range stateStyles {
 		if s.state == state {
@@ -50,8 +51,8 @@ func styleOf(state string) string {
 	return ""
 }
 
-// stateStyle is a format with the style of the pane's state. The conditions stand side by side: tmux before 3.3 gives up
-// on formats that are nested ten deep.
+// stateStyle returns a format that expands to the style of the pane's state. The conditions follow
+// each other instead of nesting: tmux before 3.3 gives up on ten levels.
 func stateStyle() string {
 	format := ""
 	for _, s := range stateStyles {
@@ -60,34 +61,37 @@ func stateStyle() string {
 	return format
 }
 
-// agentName is the agent's name out of @paw_agent, and ownSession its session's: the option stays with a pane that the
-// user moves elsewhere.
+// agentName and ownSession are formats for the two parts of @paw_agent, SESSION/AGENT. A pane keeps
+// the option when the user moves the pane to another session.
 const (
 	agentName  = `#{s|.*/||:@paw_agent}`
 	ownSession = `#{s|/.*||:@paw_agent}`
 )
 
-// ended is the part of a border or a dead pane's last line that says how its program ended.
+// ended is a format that tells how the program of a dead pane ended.
 const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal},` +
 	`#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},}}`
 
-// roomForEnd is how many columns a border needs to say how a program ended and what to do; less have the command alone.
+// roomForEnd is the least width, in columns, of a border that shows how a program ended besides the
+// command to recover it.
 const roomForEnd = "56"
 
-// deadText is what the border says of an agent whose program has ended.
+// deadText is the format of the border of a dead pane.
 const deadText = agentName + `: #{?#{e|<|:#{pane_width},` + roomForEnd + `},ended,` + ended + `}#, paw recover ` + ownSession
 
-// deadStyle is that of a program that ended with 0, or of another.
+// deadStyle is the style of a dead pane: that of an idle agent after exit status 0, else that of a
+// failed one.
 var deadStyle = "#{?#{==:#{pane_dead_status},0}," + styleOf(resting) + "," + styleOf(failed) + "}"
 
-// borderFormat shows an agent's label in the colour of its state and, once its program has ended, how to go on; a user's
-// pane in the same window shows what tmux shows by default. The lines of the border keep the user's own style. At its end
-// the program runs that sets labels anew, see AgentPane.Refresh.
+// borderFormat shows an agent's label in the colour of its state or, in a dead pane, the command to
+// recover the agent. A pane of the user in the same window shows tmux's default. The last part runs
+// AgentPane.Refresh, and shows nothing.
 var borderFormat = "#{?@paw_agent," +
 	"#{?pane_dead," + deadStyle + " " + deadText + "," + stateStyle() + " #{@paw_label}} ," +
 	" #{pane_index} #{pane_title} }#{E:" + refreshOption + "}"
 
-// counted is a format with the number of panes in a state, of those that panes loops over.
+// counted returns a format for the number of panes in a state; panes is panesOfWindow or
+// panesOfSession.
 func counted(state, panes string) string {
 	one := "#{?#{==:#{@paw_state}," + state + "},x,}"
 	return "#{n:" + strings.ReplaceAll(panes, "*", one) + "}"
@@ -98,9 +102,9 @@ const (
 	panesOfSession = "#{W:#{P:*}}"
 )
 
-// windowFormat is a window in the window list. An agent that has it for itself shows its label; where the agents have
-// several windows, each names those in it; any other shows its name. A window in which an agent waits for its user is
-// marked, with how many do.
+// windowFormat returns the format of an entry in the window list: the label of an agent that is
+// alone in its window; the names of its agents for one of several windows of agents; else the
+// window's name. A window whose agents wait for the user is marked with their number.
 func windowFormat() string {
 	waits := counted(waiting, panesOfWindow)
 	alone := "#{&&:#{@paw_agent},#{==:#{window_panes},1}}"
@@ -110,8 +114,8 @@ func windowFormat() string {
 		"#{?" + waits + ", " + waits + " wait,}}#{?window_flags,#{window_flags}, }"
 }
 
-// statusRight counts the agents of the session by their states, those that need their user first, before what the user
-// has there.
+// statusRight returns a format that counts the session's agents by state, those that need the user
+// first, followed by the user's own status-right.
 func statusRight() string {
 	format := ""
 	for _, one := range []struct{ state, style, word string }{
@@ -124,17 +128,19 @@ func statusRight() string {
 }
 
 const (
-	// usersStatusRight keeps what the user's own status line has on the right, of which paw's session shows the counts first.
+	// usersStatusRight is a session option that keeps the user's status-right.
 	usersStatusRight = "@paw_status_right"
-	// roomForUsers is how wide a terminal is that shows the user's own part, too: the windows need the room more.
+	// roomForUsers is the least width, in columns, of a terminal that also shows the user's
+	// status-right; on a narrower one the window list gets the space.
 	roomForUsers = "100"
-	// roomForCounts is how many columns more the right side of the status line gets.
+	// roomForCounts is how many columns paw adds to status-right-length.
 	roomForCounts = "40"
-	// roomForName is how many columns the name of a session gets at least, in which tmux's own 10 would cut it.
+	// roomForName is the least status-left-length; tmux's default of 10 would cut a session's name.
 	roomForName = "30"
 )
 
-// statusOptions put the counts into the status line of one session. What the user has there stays, behind them.
+// statusOptions returns the commands that put the counts before the user's own status-right, in one
+// session.
 func statusOptions(session string) []command {
 	set := func(words ...string) command { return append(command{"set-option", "-q", "-t", session}, words...) }
 	return []command{
@@ -145,18 +151,19 @@ func statusOptions(session string) []command {
 	}
 }
 
-// bellOption says on a session that agents which begin to wait for their user ring.
+// bellOption is a session option: set, agents that begin to wait for the user ring the bell.
 const bellOption = "@paw_bell"
 
-// ring rings the bell of a pane whose agent begins to wait: tmux treats that as if its program had rung, by the user's own
-// options. It comes before the new state is set.
+// ring returns the command that rings the bell of a pane whose agent begins to wait, as if the
+// pane's program had rung: the user's bell options apply. It must come before the new @paw_state is
+// set.
 func ring(pane string) command {
 	begins := "#{&&:#{" + bellOption + "},#{!=:#{@paw_state}," + waiting + "}}"
 	return command{"if-shell", "-F", "-t", pane, begins,
 		script([]command{{"run-shell", "-b", "-t", pane, `printf '\\007' > #{pane_tty}`}})}
 }
 
-// labelOptions set what a border says.
+// labelOptions returns the commands that set a pane's label and state.
 func labelOptions(pane string, l Label) []command {
 	return []command{
 		{"set-option", "-p", "-t", pane, "@paw_label", plainLabel(l.Text)},
@@ -164,13 +171,13 @@ func labelOptions(pane string, l Label) []command {
 	}
 }
 
-// plainLabel is one line without tmux's #[style] markup.
+// plainLabel returns the label as one line in which tmux sees no #[style].
 func plainLabel(label string) string {
 	return strings.ReplaceAll(display.OneLine(label), "#", "##")
 }
 
-// SetLabels changes what the borders of panes show, by their ids, with one client call. A pane whose state becomes that of
-// waiting for its user rings.
+// SetLabels sets the labels of panes, by pane id, with one client call. The bell of a pane rings
+// when its agent begins to wait for the user.
 func (c *Client) SetLabels(ctx context.Context, labels map[string]Label) error {
 	var commands []command
 	for _, id := range slices.Sorted(maps.Keys(labels)) {
@@ -186,26 +193,27 @@ func (c *Client) SetLabels(ctx context.Context, labels map[string]Label) error {
 	return err
 }
 
-// Timer has tmux run a program once, after a delay. Of several timers of a pane with the same name the last one counts: a
-// program that was started by an earlier one can tell by TimerMark.
+// Timer describes a program that tmux runs once, after a delay. A pane can have several timers of
+// one name: the program started by an earlier one learns from TimerMark that a later one has
+// replaced it.
 type Timer struct {
-	Name    string // a word, "" for the first kind of timers that there was
-	Pane    string // its id
-	Mark    string // a word, new for each chain of timers
+	Name    string // letters and digits; "" for the timers that existed before timers had names
+	Pane    string // pane id
+	Mark    string // a word that is new for each chain of timers
 	After   time.Duration
 	Program string
-	Words   []string // the arguments
+	Words   []string
 	// Env is the whole environment of the program.
 	Env map[string]string
 }
 
-// argument is what is safe in a shell command as it is.
+// argument matches a word that a shell does not expand.
 var argument = lazyregexp.New(`^[a-zA-Z0-9_-]+$`)
 
-// variable is the name of an environment variable that is safe in a shell command.
+// variable matches a name that is safe in a shell command.
 var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 
-// timerMark is the option of a pane that has the mark of its last timer of a name.
+// timerMark returns the pane option that keeps the mark of the last timer of a name.
 func timerMark(name string) string {
 	if name == "" {
 		return "@paw_timer"
@@ -213,8 +221,8 @@ func timerMark(name string) string {
 	return "@paw_timer_" + name
 }
 
-// SetTimer starts a timer. The program and its environment travel in the environment of the session, under names of
-// their own; the shell command has only words.
+// SetTimer starts a timer. The program's path and environment are passed through the session's
+// environment, in variables that start with PAW_TIMER_; the shell command holds only words.
 func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error {
 	if err := errors.Join(checkID('$', sessionID), checkID('%', t.Pane)); err != nil {
 		return err
@@ -244,7 +252,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 	return err
 }
 
-// TimerMark is the mark of the last timer of a pane with that name, "" without one.
+// TimerMark returns the mark of the pane's last timer of that name, "" without one.
 func (c *Client) TimerMark(ctx context.Context, pane, name string) (string, error) {
 	return c.fact(ctx, pane, "#{"+timerMark(name)+"}")
 }

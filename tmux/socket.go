@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// endpoint is the one way to a tmux server: every connection is made by what it says, after check has passed.
+// endpoint names a tmux server. process makes every connection from one, after check has passed.
 type endpoint struct {
-	path string // of the socket
-	name string // as for tmux -L, "" for a socket that no name leads to
-	base string // value of TMUX_TMPDIR with which name leads to path, "" for that of the user
+	path string // absolute path of the socket
+	name string // name for tmux -L; "" for a socket outside a folder of tmux
+	base string // TMUX_TMPDIR under which name leads to path; "" for that of the user
 }
 
-// flags tell the tmux program which server is meant. With -L tmux makes and checks the folder of the socket itself, with -S it
-// does neither.
+// flags returns the flags of the tmux program that name the server. With -L tmux makes and checks
+// the socket's folder itself, with -S it does neither.
 func (e endpoint) flags() []string {
 	if e.name != "" {
 		return []string{"-L", e.name}
@@ -31,20 +31,21 @@ func (e endpoint) flags() []string {
 	return []string{"-S", e.path}
 }
 
-// Words are how a shell begins a tmux command for the server of this client.
+// Words returns the first words of a shell command that runs tmux on this client's server.
 func (c *Client) Words() ([]string, error) {
 	e, err := c.endpoint()
 	if err != nil {
 		return nil, err
 	}
-	if e.base != "" { // a server that runs is reached by its socket, too
+	if e.base != "" { // A running server is also reached by its socket, without TMUX_TMPDIR.
 		e.name = ""
 	}
 	return append([]string{"tmux"}, e.flags()...), nil
 }
 
-// endpoint decides which server is meant, and refuses one that another user could have put there. A stale or garbage $TMUX
-// means the default server; so does a $TMUX whose server has gone or is another user's.
+// endpoint decides which server the client means. It returns an error for a socket that another
+// user could have put there. The server in $TMUX is ignored when it does not answer or belongs to
+// another user.
 func (c *Client) endpoint() (endpoint, error) {
 	if c.Socket == "" {
 		if own := endpointAt(insideSocket()); own.path != "" && own.check() == nil && listening(own.path) {
@@ -58,8 +59,8 @@ func (c *Client) endpoint() (endpoint, error) {
 	return e, e.check()
 }
 
-// endpointOf understands the setting tmux.socket and the socket of a record: "" is the default server, a word a name as for
-// tmux -L, and anything else an absolute path.
+// endpointOf parses the setting tmux.socket, or the socket in a record: "" is the default server, a
+// word a name for tmux -L, anything else must be an absolute path.
 func endpointOf(socket string) (endpoint, error) {
 	switch {
 	case socket == "":
@@ -72,15 +73,15 @@ func endpointOf(socket string) (endpoint, error) {
 	return endpoint{path: namedSocket(socket), name: socket}, nil
 }
 
-// endpointAt is the server with that socket, by name where the path is DIR/tmux-UID/NAME: the place of -L NAME with DIR as
-// TMUX_TMPDIR.
+// endpointAt returns the server of a socket. A path DIR/tmux-UID/NAME is what `tmux -L NAME` uses
+// with TMUX_TMPDIR=DIR, and is reached that way.
 func endpointAt(path string) endpoint {
 	folder, name := filepath.Dir(path), filepath.Base(path)
 	if filepath.Base(folder) != userFolder() {
 		return endpoint{path: path}
 	}
 	base, err := filepath.EvalSymlinks(filepath.Dir(folder))
-	if err != nil { // tmux would take /tmp instead
+	if err != nil { // tmux itself would fall back to /tmp
 		return endpoint{path: path}
 	}
 	e := endpoint{path: filepath.Join(base, userFolder(), name), name: name}
@@ -90,13 +91,14 @@ func endpointAt(path string) endpoint {
 	return e
 }
 
-// SocketPath returns the absolute path of the socket this client uses, whether or not a server listens there.
+// SocketPath returns the absolute path of the client's socket, whether or not a server listens
+// there.
 func (c *Client) SocketPath() (string, error) {
 	e, err := c.endpoint()
 	return e.path, err
 }
 
-// insideSocket is the socket in $TMUX, "" outside tmux.
+// insideSocket returns the socket in $TMUX, "" outside tmux.
 func insideSocket() string {
 	path, _, _ := strings.Cut(os.Getenv("TMUX"), ",")
 	if !filepath.IsAbs(path) {
@@ -105,10 +107,11 @@ func insideSocket() string {
 	return path
 }
 
-// userFolder is the name of the folder that tmux makes for the sockets of this user.
+// userFolder returns the name of the folder in which tmux keeps the sockets of this user.
 func userFolder() string { return "tmux-" + strconv.Itoa(os.Getuid()) }
 
-// namedSocket follows tmux: the directory tmux-UID below $TMUX_TMPDIR, or below /tmp when that does not exist.
+// namedSocket returns the socket path of `tmux -L name`: tmux-UID/NAME below $TMUX_TMPDIR or, where
+// that does not exist, below /tmp.
 func namedSocket(name string) string {
 	user := userFolder()
 	for _, base := range []string{os.Getenv("TMUX_TMPDIR"), "/tmp"} {
@@ -122,7 +125,8 @@ func namedSocket(name string) string {
 	return filepath.Join("/tmp", user, name)
 }
 
-// listening connects and hangs up. Only a refusal counts as nobody: a full queue means that a server is there.
+// listening reports whether a server accepts connections on the socket. A full queue of connections
+// counts too: a server has to be there.
 func listening(path string) bool {
 	conn, err := net.DialTimeout("unix", path, time.Second) //nolint:noctx // a local socket answers at once or not at all
 	if err == nil {
@@ -151,7 +155,8 @@ func (c *Client) guard(e endpoint) {
 	}
 }
 
-// belowTemp is false for the temporary directory itself: that is where the default server's socket usually lies.
+// belowTemp reports whether dir is inside the temporary directory. It is false for the temporary
+// directory itself, where the default server usually has its socket.
 func belowTemp(dir string) bool {
 	if dir == "" {
 		return false
@@ -168,13 +173,14 @@ func belowTemp(dir string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// UnsafeError says that another user could have put the socket of a tmux server where it is, or its folder. A server that
-// answers there would read the user's environment and type into the user's agents, so nothing connects to it.
+// UnsafeError says that another user could have put a tmux socket, or its folder, where it is. A
+// server there could read the user's environment and type into the user's agents, so paw does not
+// connect.
 type UnsafeError struct {
 	Socket string
-	Path   string // the folder or the socket that is not the user's alone
-	Mine   bool   // Path belongs to the user, and its mode lets others in
-	Named  bool   // the socket is one as for tmux -L
+	Path   string // the folder or the socket that other users can change
+	Mine   bool   // the user owns Path, and its mode lets others in
+	Named  bool   // Socket is one that tmux -L uses
 	what   string
 }
 
@@ -182,8 +188,8 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("tmux socket %s: %s %s", e.Socket, e.Path, e.what)
 }
 
-// Reachable reports whether a server may be started or found at that socket, which is an absolute path: the folder is there, or
-// tmux makes it, and no other user could have put the socket there.
+// Reachable reports whether a server can be started or reached at a socket, given by its absolute
+// path: the folder exists or tmux makes it, and no other user could have put the socket there.
 func Reachable(socket string) bool {
 	e := endpointAt(socket)
 	if e.name == "" {
@@ -195,12 +201,13 @@ func Reachable(socket string) bool {
 }
 
 const (
-	othersDo    = 0o007 // what others may do at all
+	othersDo    = 0o007 // every permission of other users
 	othersWrite = 0o002
 )
 
-// check refuses a socket that another user could have put there. The folder of a name is the user's alone, as tmux itself wants
-// it. Any other folder is the user's or root's, and others can change nothing in it; or, as in /tmp, nothing that is not theirs.
+// check returns an error for a socket that another user could have put there. A tmux-UID folder
+// must belong to the user and be closed to others, as tmux itself demands. Any other folder must
+// belong to the user or root, and others may not write to it, unless it is sticky like /tmp.
 func (e endpoint) check() error {
 	folder := filepath.Dir(e.path)
 	if e.name != "" {
@@ -224,8 +231,8 @@ func (e endpoint) check() error {
 	return e.refuse(e.path, info, err, othersWrite, os.Getuid())
 }
 
-// refuse says why a folder or a socket is not safe: it belongs to none of the owners, or others may do something that is
-// forbidden. What is not there is safe.
+// refuse returns an UnsafeError when a folder or socket belongs to none of the owners, or its mode
+// allows others something forbidden. A missing one is safe.
 func (e endpoint) refuse(path string, info os.FileInfo, err error, forbidden os.FileMode, owners ...int) error {
 	unsafe := &UnsafeError{Socket: e.path, Path: path, Named: e.name != ""}
 	switch {
@@ -245,7 +252,7 @@ func (e endpoint) refuse(path string, info os.FileInfo, err error, forbidden os.
 	return unsafe
 }
 
-// owner is the number of the user that a file belongs to, -1 when that is not known.
+// owner returns the user id of a file's owner, -1 if unknown.
 func owner(info os.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid)
