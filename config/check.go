@@ -12,7 +12,7 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// problem says what is wrong with one value, before the file and the line of the value are known.
+// problem describes a mistake in one value, before its file and line are known.
 type problem struct {
 	what    string
 	nearest string
@@ -22,7 +22,7 @@ func problemf(format string, args ...any) *problem {
 	return &problem{what: fmt.Sprintf(format, args...)}
 }
 
-// of makes an Error for the key or the variable that has the value.
+// of makes an Error about the key or variable whose value is wrong.
 func (p *problem) of(key string) *Error {
 	return &Error{Key: key, Nearest: p.nearest, Message: key + ": " + p.what}
 }
@@ -37,7 +37,8 @@ var (
 // builtinCLIs are the CLIs that paw knows without configuration.
 var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo"}
 
-// largest is far beyond any sensible number, and still safe to multiply into nanoseconds or bytes.
+// largest limits every number: far above any sensible value, and still safe to multiply into
+// nanoseconds or bytes.
 const largest = 1_000_000
 
 func (s setting) checkNumber(n int64) *problem {
@@ -82,7 +83,7 @@ func checkPromptName(s string) *problem {
 	return nil
 }
 
-// checkPrompt accepts a text that says something.
+// checkPrompt accepts a text that is not blank.
 func checkPrompt(s string) *problem {
 	if strings.TrimSpace(s) == "" {
 		return problemf("is empty")
@@ -90,7 +91,7 @@ func checkPrompt(s string) *problem {
 	return checkText(s)
 }
 
-// checkThen accepts what to do about a limit.
+// checkThen accepts a value of limits.then: tell, continue, or handover: followed by CLI names.
 func checkThen(s string) *problem {
 	clis, hands := strings.CutPrefix(s, ThenHandOver)
 	if !hands {
@@ -116,7 +117,7 @@ func checkCLIItem(s string) *problem {
 	return checkCLIName(cli)
 }
 
-// checkHostName refuses names that could not stand before the colon of HOST:AGENT.
+// checkHostName refuses a name that cannot stand before the colon of HOST:AGENT.
 func checkHostName(s string) *problem {
 	if !presetName.MatchString(s) {
 		return problemf("%q is not the name of a host (letters, digits, _ and -)", s)
@@ -124,7 +125,8 @@ func checkHostName(s string) *problem {
 	return nil
 }
 
-// checkDestination refuses what ssh would read as an option, as several words or as nothing; ssh judges all other texts.
+// checkDestination refuses a text that ssh would take as an option, as several words or as empty;
+// ssh judges all other texts.
 func checkDestination(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -135,7 +137,7 @@ func checkDestination(s string) *problem {
 	return nil
 }
 
-// checkRemotePath accepts a path on another machine, absolute or below the home folder.
+// checkRemotePath accepts a path on another machine: absolute, or relative to the home folder.
 func checkRemotePath(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -146,7 +148,7 @@ func checkRemotePath(s string) *problem {
 	return nil
 }
 
-// checkRemoteProgram accepts a path that every shell takes for one plain word.
+// checkRemoteProgram accepts a path that every shell takes as one word without quotes.
 func checkRemoteProgram(s string) *problem {
 	if !remotePath.MatchString(s) || !strings.Contains(s, "/") || strings.HasPrefix(s, "-") {
 		return problemf("%q is not the path of a program, absolute or below the home folder", s)
@@ -210,7 +212,7 @@ func checkWebhook(s string) *problem {
 	return nil
 }
 
-// checkPattern accepts patterns of files inside the repository, without those of git.
+// checkPattern accepts a pattern of files inside the repository and outside .git.
 func checkPattern(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p

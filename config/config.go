@@ -1,6 +1,6 @@
 // Package config merges the defaults, the user's config.toml, the .paw.toml of a repository and the
-// PAW_* variables. A later source wins over an earlier one, except where the user's word holds
-// against a repository.
+// PAW_* variables. A later source wins over an earlier one, except for keys where a repository may
+// not override the user.
 //
 // Package config knows the places of paw's files, and nothing of git, tmux or running a program.
 //
@@ -24,7 +24,7 @@ type Config struct {
 	Limits     Limits            `toml:"limits" json:"limits"`
 	CLIs       map[string]CLI    `toml:"clis,omitempty" json:"clis"`
 	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
-	// Prompts are texts of prompts that are used again, by their names.
+	// Prompts maps names to prompts that are used again.
 	Prompts map[string]string `toml:"prompts,omitempty" json:"prompts"`
 	Hosts   map[string]Host   `toml:"hosts,omitempty" json:"hosts"`
 }
@@ -38,17 +38,18 @@ type Worktree struct {
 	Link []string `toml:"link" json:"link"`
 	// Include copies the ignored files that a .worktreeinclude in the main checkout names.
 	Include bool `toml:"include" json:"include"`
-	// Ports is how many consecutive ports each agent gets, 0 for none.
+	// Ports is the number of consecutive ports that each agent gets, 0 for none.
 	Ports int `toml:"ports" json:"ports"`
-	// Env are variables of each agent, as the templates that [Fill] expands.
+	// Env maps variables of each agent to templates for [Filling.Fill].
 	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
-	// Setup is a shell command to run in each new worktree, "" for none.
+	// Setup is a shell command that runs in each new worktree, "" for none.
 	Setup string `toml:"setup" json:"setup"`
-	// Teardown is a shell command to run in each worktree before it goes, "" for none.
+	// Teardown is a shell command that runs in a worktree before its removal, "" for none.
 	Teardown string `toml:"teardown" json:"teardown"`
-	// TeardownSeconds is how long Teardown may take.
+	// TeardownSeconds limits how long Teardown may run.
 	TeardownSeconds int `toml:"teardown_seconds" json:"teardown_seconds"`
-	// MinFree is how many MiB copies have to leave free on the disk of the worktrees; 0 copies without a look.
+	// MinFree is the space, in MiB, that copying files must leave free on the disk of the
+	// worktrees; 0 copies without a check.
 	MinFree int `toml:"min_free" json:"min_free"`
 }
 
@@ -62,7 +63,7 @@ type Tmux struct {
 	Bell bool `toml:"bell" json:"bell"`
 	// Counts shows in tmux's status line how many agents are in each state.
 	Counts bool `toml:"counts" json:"counts"`
-	// Log keeps the output of the panes of agents in files.
+	// Log writes the output of each agent's pane to a file.
 	Log bool `toml:"log" json:"log"`
 }
 
@@ -78,37 +79,38 @@ type Turns struct {
 	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"` // 1024 * 1024 bytes
 }
 
-// Agents limits the agents that agents start, and the conversation that one hands over.
+// Agents limits how many agents an agent may start, and how much of a conversation is handed to
+// another agent.
 type Agents struct {
-	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // generations below the first
+	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // how deep children may be nested below an agent that the user started
 	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
-	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // 1024 bytes of a conversation
+	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // KiB of a conversation that is handed over
 }
 
-// Land says what work has to pass before it lands.
+// Land lists the checks that work must pass before it lands.
 type Land struct {
-	// Checks are shell commands that run on what would land, in this order.
+	// Checks are shell commands that run on the state that would land, in this order.
 	Checks []string `toml:"checks" json:"checks"`
 }
 
-// Notify says when and how the user gets notices outside of the panes.
+// Notify says when and how notices are sent to the user outside of the panes.
 type Notify struct {
 	// Events are the events that a notice is sent of: NotifyWaiting and the others.
 	Events []string `toml:"events" json:"events"`
-	// Command is a shell command that gets a notice as JSON on its standard input, "" for none.
+	// Command is a shell command that reads a notice as JSON from its standard input, "" for none.
 	Command string `toml:"command" json:"command"`
 	// Desktop sends notices to the desktop: notify-send, osascript.
 	Desktop bool `toml:"desktop" json:"desktop"`
-	// OSC is the number of the escape sequence that has a terminal show a notice: "9", "777" or "99";
-	// "" for none.
+	// OSC is the number of the escape sequence that makes the terminal show a notice: "9", "777" or
+	// "99"; "" for none.
 	OSC string `toml:"osc" json:"osc"`
-	// Webhook is a URL that a notice without its text is posted to, "" for none.
+	// Webhook is a URL to which a notice is posted without its text, "" for none.
 	Webhook string `toml:"webhook" json:"webhook"`
-	// Dwell is for how many seconds a state has to last before a notice of it is sent.
+	// Dwell is how long, in seconds, a state must last before its notice is sent.
 	Dwell int `toml:"dwell" json:"dwell"`
 }
 
-// Any reports whether there is any way to send a notice.
+// Any reports whether at least one way to send notices is set.
 func (n Notify) Any() bool { return n.Command != "" || n.Desktop || n.OSC != "" || n.Webhook != "" }
 
 // The values of Notify.Events.
@@ -117,28 +119,28 @@ const (
 	NotifyFinished = "finished" // a turn is finished
 	NotifyError    = "error"    // a turn has failed
 	NotifyLimit    = "limit"    // a usage limit is reached
-	NotifyHeld     = "held"     // a task of the queue is held, and not by the user
+	NotifyHeld     = "held"     // a task of the queue is held, but not by the user
 )
 
-// Queue limits what the queue of a session begins.
+// Queue limits what the queue of a session starts.
 type Queue struct {
-	// Max is how many agents the queue keeps at work at the same time.
+	// Max is the number of agents that may work for the queue at the same time.
 	Max int `toml:"max" json:"max"`
-	// Starts is how many launches and prompts a queue makes in one session.
+	// Starts is the number of launches and prompts that the queue may make in one session.
 	Starts int `toml:"starts" json:"starts"`
 }
 
-// Limits says what to do about a turn that a usage limit has ended.
+// Limits says what to do when a usage limit has ended a turn.
 type Limits struct {
-	// Then is ThenTell, ThenContinue, or ThenHandOver with the CLIs of which one takes over.
+	// Then is ThenTell, ThenContinue, or ThenHandOver followed by the CLIs of which one takes over.
 	Then string `toml:"then" json:"then"`
-	// Times is how often in a row that is done for one turn.
+	// Times is how often in a row Then is done for one turn.
 	Times int `toml:"times" json:"times"`
-	// Prompt is what is typed once the limit is lifted.
+	// Prompt is the text that is typed after the limit is lifted.
 	Prompt string `toml:"prompt" json:"prompt"`
 }
 
-// HandOver are the CLIs of which one takes over, none for the other values of Then.
+// HandOver returns the CLIs of which one takes over; nil for the other values of Then.
 func (l Limits) HandOver() []string {
 	clis, hands := strings.CutPrefix(l.Then, ThenHandOver)
 	if !hands {
@@ -147,26 +149,28 @@ func (l Limits) HandOver() []string {
 	return strings.Split(strings.ReplaceAll(clis, " ", ""), ",")
 }
 
-// The values of Limits.Then; the names of CLIs come behind the last one.
+// Values of Limits.Then; ThenHandOver is followed by the names of CLIs.
 const (
 	ThenTell     = "tell"
 	ThenContinue = "continue"
 	ThenHandOver = "handover:"
 )
 
-// CLI holds the settings of one CLI: changes to one that paw knows, or all there is about another.
+// CLI holds the settings of one CLI: changes to one built into paw, or the whole definition of
+// another.
 type CLI struct {
-	// Command is the program and its first arguments; a CLI that paw does not know always has one.
+	// Command is the program with its first arguments; required for a CLI that is not built into
+	// paw.
 	Command []string `toml:"command,omitempty" json:"command,omitempty"`
-	// Resume are the arguments that resume the conversation {id}.
+	// Resume lists the arguments that resume a conversation, with {id} for its id.
 	Resume []string `toml:"resume,omitempty" json:"resume,omitempty"`
-	// Args are further arguments of every launch.
+	// Args lists further arguments for every launch.
 	Args []string `toml:"args,omitempty" json:"args,omitempty"`
-	// Prompt is PromptArg, PromptSend, or "" for the way that paw knows.
+	// Prompt is PromptArg, PromptSend, or "" for the CLI's default.
 	Prompt string `toml:"prompt,omitempty" json:"prompt,omitempty"`
-	// Env are variables added to the environment.
+	// Env holds variables added to the CLI's environment.
 	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
-	// GitWritable opens the git directories to the CLI's sandbox.
+	// GitWritable makes the git directories writable inside the CLI's sandbox.
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
 
@@ -180,27 +184,29 @@ const (
 type Preset struct {
 	CLI      []string `toml:"cli,omitempty" json:"cli,omitempty"`           // items [AGENT=]CLI
 	Branches []string `toml:"branches,omitempty" json:"branches,omitempty"` // paired with CLI, or one agent each
-	Base     string   `toml:"base,omitempty" json:"base,omitempty"`         // where missing branches start, "" for HEAD
+	Base     string   `toml:"base,omitempty" json:"base,omitempty"`         // commit or branch that new branches start from, "" for HEAD
 }
 
 // Host is another machine that runs paw, reached by ssh.
 type Host struct {
 	// SSH is the destination: a name of the user's ssh configuration, or [USER@]HOST.
 	SSH string `toml:"ssh,omitempty" json:"ssh"`
-	// Repos maps main checkouts here to checkouts there, which are absolute or below the home folder.
+	// Repos maps the path of a main checkout on this machine to that of its checkout on the host,
+	// absolute or relative to the home folder.
 	Repos map[string]string `toml:"repos,omitempty" json:"repos,omitempty"`
-	// Paw is the program there, absolute or below the home folder.
+	// Paw is the path of the program paw on the host, absolute or relative to the home folder.
 	Paw string `toml:"paw,omitempty" json:"paw,omitempty"`
-	// Env names the variables that are handed over when agents are launched there.
+	// Env names the variables that are passed on when an agent is launched on the host.
 	Env []string `toml:"env,omitempty" json:"env,omitempty"`
-	// Patience is for how many seconds a command waits for an answer; 0 is DefaultPatience.
+	// Patience is how long, in seconds, a command waits for an answer of the host; 0 means
+	// DefaultPatience.
 	Patience int `toml:"patience,omitempty" json:"patience,omitempty"`
 }
 
-// DefaultPatience is for how many seconds a command waits for the answer of a host.
+// DefaultPatience is how long, in seconds, a command waits for an answer of a host.
 const DefaultPatience = 2
 
-// Default returns the configuration of a user who set nothing.
+// Default returns the configuration without any file or variable.
 func Default() Config {
 	return Config{
 		DefaultCLI: "claude",

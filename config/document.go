@@ -16,9 +16,9 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// The bounds of a configuration file. A file comes with every repository, and the memory that the
-// TOML library takes grows with the number of keys times the length of the longest one: 20 GB for
-// 64 KiB of nothing but dots, 400 MiB for one long table name above many short keys.
+// Limits of a configuration file. A file comes with every repository, and the TOML library's memory
+// grows with the number of keys times the length of the longest one: 20 GB for 64 KiB of dots, 400
+// MiB for one long table name above many short keys.
 const (
 	largestFile = 64 << 10 // bytes
 	deepest     = 16       // parts of a key and brackets around it; paw's own keys have four parts
@@ -82,12 +82,12 @@ func parseDocument(file, text string) (d *document, err error) {
 	return d, nil
 }
 
-// skipped is a piece of TOML in which no character has a meaning for keys and brackets.
+// skipped matches a TOML string or comment, in which no character opens a key or a bracket.
 var skipped = lazyregexp.New(`^(?s:"""(?:\\.|[^\\])*?"{3,5}|'''.*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'|#[^\n]*)`)
 
-// beyondBounds returns where a text leaves the bounds of a configuration file, and in which way; ""
-// for nowhere. Up to the first mistake of an invalid text beyondBounds sees the keys and brackets
-// that the TOML library sees; the library reads nothing behind that mistake.
+// beyondBounds returns the offset at which a text exceeds the limits of a configuration file, and
+// the limit exceeded, "" for none. Up to the first syntax error beyondBounds sees the same keys and
+// brackets as the TOML library, which reads nothing after that error.
 func beyondBounds(text string) (offset int, excess string) {
 	type bracket struct {
 		depth int
@@ -108,7 +108,7 @@ func beyondBounds(text string) (offset int, excess string) {
 		switch c {
 		case '"', '\'', '#':
 			piece := skipped.FindString(text[i:])
-			if piece == "" { // a quote that is not closed
+			if piece == "" { // an unclosed quote
 				return 0, ""
 			}
 			i += len(piece) - 1
@@ -137,7 +137,7 @@ func beyondBounds(text string) (offset int, excess string) {
 	return 0, ""
 }
 
-// syntaxError says in the words of paw what the TOML library found.
+// syntaxError turns an error of the TOML library into an Error with file and line.
 func (d *document) syntaxError(err error) *Error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
@@ -147,7 +147,8 @@ func (d *document) syntaxError(err error) *Error {
 	return &Error{File: d.file, Line: min(max(parse.Position.Line, 1), lines), Message: sentence(parse.Message)}
 }
 
-// sentence makes a message fit to stand behind a colon.
+// sentence changes a message so that it can follow a colon: no capital at the start, no full stop
+// at the end, no control characters.
 func sentence(message string) string {
 	message = strings.TrimSuffix(strings.TrimSpace(message), ".")
 	first, size := utf8.DecodeRuneInString(message)
@@ -163,14 +164,14 @@ func sentence(message string) string {
 	}, message)
 }
 
-// fail adds to a mistake the file, and the line of a key of the document.
+// fail sets the file and line of a mistake in a key.
 func (d *document) fail(key toml.Key, e *Error) *Error {
 	e.File, e.Line = d.file, d.line(key)
 	return e
 }
 
-// line returns the line of a key or, where the TOML library does not keep it, of the table around
-// the key. The library tells the place of a value with the error of an [toml.Unmarshaler] alone.
+// line returns the line of a key or, when the TOML library does not keep that one, of the table
+// around the key. The library tells a position only with the error of an [toml.Unmarshaler].
 func (d *document) line(key toml.Key) int {
 	at, line := d.root, 1
 	for _, name := range key {
@@ -190,17 +191,17 @@ func (d *document) line(key toml.Key) int {
 	return line
 }
 
-// refusal is a type that no value can be decoded into.
+// refusal cannot be decoded into: it makes the TOML library report a position.
 type refusal struct{}
 
-// UnmarshalTOML refuses a value.
+// UnmarshalTOML always returns an error.
 func (*refusal) UnmarshalTOML(any) error { return errors.New("refused") }
 
 func (d *document) lineAt(offset int) int {
 	return strings.Count(d.text[:min(offset, len(d.text))], "\n") + 1
 }
 
-// value returns what the document says at a path.
+// value returns the value at a path, nil for none.
 func (d *document) value(path []string) any {
 	var value any = d.values
 	for _, name := range path {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Error is a mistake in a configuration file or in a PAW_* variable.
+// Error describes a mistake in a configuration file or in a PAW_* variable.
 type Error struct {
 	File    string // "" for a variable
 	Line    int    // counted from 1; 0 for a variable, and for a file that cannot be read
 	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
 	Nearest string // the known name that comes closest, or ""
 	Message string // what is wrong, with the key in front
-	// Unknown says that unknown keys are the only mistakes: all other keys are loaded.
+	// Unknown says that the only mistakes are unknown keys; all other keys are loaded.
 	Unknown bool
-	// InRepository says that File belongs to a repository, whose settings alone are left out.
+	// InRepository says that File is a repository's; then only that file's settings are left out.
 	InRepository bool
 }
 
-// Error returns "file:line: message", without a line the message alone.
+// Error returns "file:line: message", or the message alone without a line.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Message
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// Hint asks whether the nearest known name was meant; "" where none comes close.
+// Hint returns a question that suggests the nearest known name; "" without one.
 func (e *Error) Hint() string {
 	if e.Nearest == "" {
 		return ""
@@ -35,8 +35,8 @@ func (e *Error) Hint() string {
 	return fmt.Sprintf("did you mean %s?", e.Nearest)
 }
 
-// joinKey writes a key as a file may have it: dotted, with quotes around parts that are not bare.
-// Quotes also keep control sequences of a terminal out of messages.
+// joinKey writes a key in TOML: dotted, with quotes around parts that need them. Quoting also
+// escapes control characters.
 func joinKey(parts []string) string {
 	quoted := make([]string, len(parts))
 	for i, part := range parts {
@@ -75,7 +75,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions, substitutions and swaps of neighbours from a to b.
+// distance returns the edit distance from a to b: insertions, deletions, substitutions, and swaps
+// of neighbours.
 func distance(a, b string) int {
 	var before []int // the row above the previous one
 	previous := make([]int, len(b)+1)

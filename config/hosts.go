@@ -13,22 +13,24 @@ import (
 	"paw/config/disk"
 )
 
-// ErrHostByHand reports a host that stands in the user's file in a form that paw does not change, such as an inline table.
+// ErrHostByHand says that a host is written in the user's file in a form that paw does not edit,
+// such as an inline table.
 var ErrHostByHand = errors.New("stands in the file in a form that paw does not change")
 
-// SaveHost writes a host into the user's file. All other text of the file, comments and order included, stays byte for byte. Of a
-// host that is there already the destination and the program are replaced, and checkouts are added. Where the file is written such
-// that this cannot be done, the error is ErrHostByHand.
+// SaveHost writes a host into the user's file, and leaves every other byte as it is. For a host
+// that is in the file already, destination and program are replaced, and checkouts added. The error
+// is ErrHostByHand when the file is written in a way that does not allow this.
 func (p Paths) SaveHost(name string, h Host) error {
 	return p.edit(func(text string) (string, error) { return withHost(text, name, h) })
 }
 
-// DeleteHost takes a host out of the user's file.
+// DeleteHost removes a host from the user's file.
 func (p Paths) DeleteHost(name string) error {
 	return p.edit(func(text string) (string, error) { return withoutHost(text, name), nil })
 }
 
-// edit replaces the text of the user's file under a lock. A result that paw would not read the same way is refused.
+// edit changes the user's file under a lock. It returns ErrHostByHand for a result that is no valid
+// configuration.
 func (p Paths) edit(change func(string) (string, error)) error {
 	if err := os.MkdirAll(p.StateDir, 0o700); err != nil {
 		return err
@@ -56,10 +58,10 @@ func (p Paths) edit(change func(string) (string, error)) error {
 	return disk.Replace(p.ConfigFile, []byte(text))
 }
 
-// section is the lines of one table: from its header to the line before the next header.
+// section is the range of lines of one table: from its header to the next header, exclusive.
 type section struct{ begin, end int }
 
-// sectionOf finds a table with a header of its own.
+// sectionOf finds the table with that header.
 func sectionOf(lines []string, header string) (section, bool) {
 	begin := slices.IndexFunc(lines, func(line string) bool { return headerOf(line) == header })
 	if begin < 0 {
@@ -72,7 +74,7 @@ func sectionOf(lines []string, header string) (section, bool) {
 	return section{begin, end}, true
 }
 
-// headerOf returns the header that a line is, without blanks and a comment; "" for all other lines.
+// headerOf returns the table header on a line, without blanks and comment; "" for any other line.
 func headerOf(line string) string {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
 	line = strings.ReplaceAll(strings.TrimSpace(line), " ", "")
@@ -82,7 +84,7 @@ func headerOf(line string) string {
 	return line
 }
 
-// withHost returns the text of a file with a host: lines of the host are replaced or added, and no others.
+// withHost returns a file's text with the lines of one host replaced or added.
 func withHost(text, name string, h Host) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	header, repos := "[hosts."+name+"]", "[hosts."+name+".repos]"
@@ -126,7 +128,7 @@ func withHost(text, name string, h Host) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// withoutHost returns the text of a file without the tables of a host.
+// withoutHost returns a file's text without the tables of one host.
 func withoutHost(text, name string) string {
 	lines := strings.SplitAfter(text, "\n")
 	for _, header := range []string{"[hosts." + name + ".repos]", "[hosts." + name + "]"} {
@@ -137,7 +139,7 @@ func withoutHost(text, name string) string {
 	return strings.Join(lines, "")
 }
 
-// lineOfKey finds the line of a section that sets a key, -1 for none.
+// lineOfKey returns the index of the line that sets a key in a section, -1 for none.
 func lineOfKey(lines []string, in section, key string) int {
 	for i := in.begin + 1; i < in.end; i++ {
 		if name, _, ok := strings.Cut(lines[i], "="); ok && strings.TrimSpace(name) == key {
@@ -166,7 +168,7 @@ func reposText(header string, h Host) string {
 	return text
 }
 
-// separation ends the last line of a text and leaves one line empty behind it.
+// separation returns the line breaks to append to a text before a new table: one empty line.
 func separation(text string) string {
 	if text == "" {
 		return ""
@@ -176,12 +178,13 @@ func separation(text string) string {
 
 func ended(line string) string { return strings.TrimSuffix(line, "\n") + "\n" }
 
-// quoted writes a TOML basic string. Paths and names have passed checkVisible, so only two characters have to be escaped.
+// quoted writes a TOML basic string. checkVisible has accepted the text, so only \ and " need an
+// escape.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// CheckHost reports what is wrong with a host that somebody wants to add.
+// CheckHost returns an error for a host that cannot be saved.
 func CheckHost(name string, h Host) error {
 	if p := checkHostName(name); p != nil {
 		return p.of("host")

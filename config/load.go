@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// Loaded is the merged configuration and the sources of its values.
+// Loaded is the merged configuration with the sources of its values.
 type Loaded struct {
 	Config
-	// Sources are the files and variables that set a key, the strongest last.
+	// Sources lists the files and variables that set a key, the one with the last word at the end.
 	Sources []Source
-	// Untrusted are the texts in the repository's file that need trust and do not have it, in the
-	// order of the file. Config is without these texts, and without all settings that the repository
-	// makes for a CLI that has one of them.
+	// Untrusted lists the values in the repository's file that need the user's trust and do not
+	// have it, in the order of the file. Config does not contain them, nor any other setting that
+	// the repository makes for the same CLI.
 	Untrusted []Command
-	// Ignored are the keys in the repository's file in which a repository has no say.
+	// Ignored lists the keys in the repository's file that only the user may set.
 	Ignored []string
-	// RepositoryMistake is the first mistake in the repository's file, nil for none. Config is without
-	// the settings of that file or, where the mistake is an Unknown key, without unknown keys.
+	// RepositoryMistake is the first mistake in the repository's file, nil for none. Config does
+	// not contain that file's settings; if the mistake is Unknown, only its unknown keys are
+	// missing.
 	RepositoryMistake *Error
-	// TrustProblem says why the record of trusted texts could not be read; each text that needs trust
-	// then counts as untrusted.
+	// TrustProblem says why the trust file could not be read; then every value that needs trust
+	// counts as untrusted.
 	TrustProblem error
 }
 
-// Source is a file, or a variable such as PAW_MAX_DEPTH, with the keys that are set there.
+// Source is a file, or a variable such as PAW_MAX_DEPTH, with the keys that it sets.
 type Source struct {
 	Name string   `json:"name"`
 	Keys []string `json:"keys"`
@@ -34,8 +35,8 @@ type Source struct {
 
 // Load merges the defaults, the user's file, the .paw.toml of the repository whose main worktree is
 // repo ("" for none) and the environment. Load writes nothing. A mistake in the user's file or in a
-// variable is an *Error; a missing file is no mistake. With an Error of an Unknown key come the
-// settings without unknown keys.
+// variable is an *Error; a missing file is none. If the Error is Unknown, Loaded is valid, without
+// the unknown keys.
 func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) {
 	l := Loaded{Config: Default()}
 	unknown, err := onlyUnknown(l.addUser(paths.ConfigFile))
@@ -60,7 +61,7 @@ func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) 
 	return l, nil
 }
 
-// onlyUnknown tells an Error of an Unknown key from all other errors.
+// onlyUnknown splits an error: an Error that is Unknown, or any other error.
 func onlyUnknown(err error) (*Error, error) {
 	var e *Error
 	if errors.As(err, &e) && e.Unknown {
@@ -75,8 +76,9 @@ func (l *Loaded) addUser(file string) error {
 	return err
 }
 
-// addRepository adds the settings that the repository's file may make. A mistake in the file costs
-// nothing but settings of the file. The result is how many ports an agent has, or would have once the file is trusted.
+// addRepository adds the settings of the repository's file that a repository may make. A mistake in
+// the file affects no other settings. ports is the number of ports of an agent, as if the whole
+// file were trusted.
 func (l *Loaded) addRepository(paths Paths, repo string) (ports int) {
 	file := repositoryFile(repo)
 	assignments, err := l.read(file)
@@ -111,7 +113,7 @@ func (l *Loaded) addRepository(paths Paths, repo string) (ports int) {
 	return ports
 }
 
-// read returns what a file sets on top of the settings loaded so far, nil when there is no file.
+// read returns the assignments of a file, nil when there is no file.
 func (l *Loaded) read(file string) ([]assignment, error) {
 	d, err := readDocument(file)
 	if err != nil || d == nil {
@@ -120,7 +122,7 @@ func (l *Loaded) read(file string) ([]assignment, error) {
 	return d.understand(l.Config)
 }
 
-// add stores the assignments of a source.
+// add stores the assignments of one source.
 func (l *Loaded) add(name string, assignments []assignment) {
 	var keys []string
 	for _, a := range assignments {
@@ -132,9 +134,9 @@ func (l *Loaded) add(name string, assignments []assignment) {
 	}
 }
 
-// allowed leaves out assignments of a repository: those of keys in which a repository has no say,
-// which are named in ignored, and those in which the user's word holds. A preset of the user holds
-// as a whole: under the name of the preset the user knows which agents are started.
+// allowed drops assignments that a repository may not make: of keys that only the user may set,
+// returned in ignored, and of keys that the user has set. A preset of the user is kept as a whole:
+// the user knows which agents its name starts.
 func (l *Loaded) allowed(assignments []assignment) (kept []assignment, ignored []string) {
 	for _, a := range assignments {
 		switch a.setting.repository {
@@ -164,7 +166,7 @@ func (l *Loaded) byUser(a assignment) bool {
 	return slices.ContainsFunc(l.Sources, func(s Source) bool { return slices.Contains(s.Keys, a.key()) })
 }
 
-// variables are the PAW_* variables that set a key. Other PAW_* variables say which agent a process
+// variables maps PAW_* variables to keys. Other PAW_* variables identify the agent that a process
 // belongs to.
 var variables = []struct{ name, key string }{
 	{"PAW_DEFAULT_CLI", "default_cli"},
@@ -179,7 +181,7 @@ var variables = []struct{ name, key string }{
 	{"PAW_BRIEF_KIB", "agents.brief_kib"},
 }
 
-// applyEnvironment stores the values of the variables that are not empty.
+// applyEnvironment stores the variables that are set and not empty.
 func applyEnvironment(c *Config, getenv func(string) string) ([]Source, error) {
 	var sources []Source
 	for _, v := range variables {

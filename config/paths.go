@@ -10,16 +10,16 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Paths are the places of paw's own files. None is inside a repository.
+// Paths holds the places of paw's own files, all outside of repositories.
 type Paths struct {
 	ConfigFile  string // the user's configuration
 	SessionsDir string // session records
-	StateDir    string // locks, turn logs, trust and the like
+	StateDir    string // locks, turn logs, trust file and more
 }
 
-// DefaultPaths returns the places that the XDG base directory specification names, as the
-// environment is now. Where HOME is not set, DefaultPaths sets HOME for the whole process. A HOME
-// that is not absolute is an error: files would lie in whatever folder the user stands in.
+// DefaultPaths returns the places of the XDG base directory specification for the current
+// environment. If HOME is not set, DefaultPaths sets it for the whole process. A relative HOME is
+// an error: files would be put into the working directory.
 func DefaultPaths() (Paths, error) {
 	if err := setHome(); err != nil {
 		return Paths{}, err
@@ -32,7 +32,7 @@ func DefaultPaths() (Paths, error) {
 	}, nil
 }
 
-// HomeError reports a HOME in which no files can be kept.
+// HomeError says that HOME is missing or relative.
 type HomeError struct{ Home string }
 
 func (e *HomeError) Error() string {
@@ -42,7 +42,7 @@ func (e *HomeError) Error() string {
 	return "HOME: " + e.Home + " is not absolute"
 }
 
-// setHome sets HOME, where it is not set, to the folder that the user database has.
+// setHome sets a missing HOME to the folder in the user database.
 func setHome() error {
 	home := os.Getenv("HOME")
 	if home == "" {
@@ -58,29 +58,29 @@ func setHome() error {
 	return nil
 }
 
-// LocksDir holds the lock files.
+// LocksDir returns the folder of the lock files.
 func (p Paths) LocksDir() string { return filepath.Join(p.StateDir, "locks") }
 
-// LaunchDir holds the files that a launch reads once and deletes.
+// LaunchDir returns the folder of files that a launch reads once and deletes.
 func (p Paths) LaunchDir() string { return filepath.Join(p.StateDir, "launch") }
 
-// TurnsDir holds the turn logs, one folder per session.
+// TurnsDir returns the folder of the turn logs, one folder per session.
 func (p Paths) TurnsDir() string { return filepath.Join(p.StateDir, "turns") }
 
-// HostsDir holds what was last known of hosts.
+// HostsDir returns the folder of the last known states of hosts.
 func (p Paths) HostsDir() string { return filepath.Join(p.StateDir, "hosts") }
 
-// TrustFile holds the texts of repositories that the user trusts.
+// TrustFile returns the file with the texts that the user trusts, per repository.
 func (p Paths) TrustFile() string { return filepath.Join(p.StateDir, "trust.json") }
 
-// repositoryFile returns the path of the configuration that comes with a repository.
+// repositoryFile returns the path of the configuration file in a repository.
 func repositoryFile(repo string) string { return filepath.Join(repo, ".paw.toml") }
 
 var placeholders = []string{"{parent}", "{repo}", "{session}", "{agent}"}
 
-// WorktreePath expands the template of worktree.path for one agent: {parent} is the folder that
-// holds the repository, {repo} the repository's own name. The result is absolute and clean. An
-// unknown placeholder, a line break or a relative result is an *Error.
+// WorktreePath expands worktree.path for one agent: {parent} is the folder around the repository,
+// {repo} the repository's own name. The result is absolute and clean. The error is an *Error for an
+// unknown placeholder, a line break or a relative result.
 func (c Config) WorktreePath(repoPath, session, agent string) (string, error) {
 	template := c.Worktree.Path
 	if p := checkTemplate(template); p != nil {
@@ -101,7 +101,7 @@ func (c Config) WorktreePath(repoPath, session, agent string) (string, error) {
 	return filepath.Clean(expanded), nil
 }
 
-// checkTemplate accepts a template whose braces are known placeholders and that is not relative.
+// checkTemplate accepts a template that is not relative, with known placeholders only.
 func checkTemplate(template string) *problem {
 	if p := checkVisible(template); p != nil {
 		return p
@@ -133,8 +133,8 @@ func checkTemplate(template string) *problem {
 	return nil
 }
 
-// besideRepository reports whether a template can only lead to a folder beside the repository whose
-// name begins with the repository's. Anywhere else a checkout could put files where a program runs
+// besideRepository reports whether a template always leads to a folder next to the repository whose
+// name starts with the repository's. In other places a checkout could put files where programs run
 // them, such as an autostart folder.
 func besideRepository(template string) bool {
 	if !strings.HasPrefix(template, "{parent}/{repo}") {

@@ -10,40 +10,41 @@ import (
 	"strings"
 )
 
-// setting is one key that may be set. A * in the key stands for a name that the user chooses. The
-// type that target points to is the type of the values: string, whole number, boolean, list of
-// strings or table of strings.
+// setting describes one key of the configuration. A * in the key stands for a name that the user
+// chooses. The values have the type that target points to: string, int, bool, []string or
+// map[string]string.
 type setting struct {
 	key    string
 	target func(*entry) any
 	// text checks a string, each string of a list and each value of a table.
 	text func(string) *problem
-	// name checks each key of a table, which is the name of a variable where name is nil.
+	// name checks each key of a table; nil means checkVariable.
 	name func(string) *problem
-	// filled refuses an empty list.
+	// filled forbids an empty list.
 	filled bool
-	// zero accepts 0 as a number.
+	// zero allows the number 0.
 	zero bool
-	// repository says what a value counts that a repository sets.
+	// repository says whether a repository's value overrides the user's.
 	repository authority
-	// trust reports whether a value that a repository sets needs the user's trust; now is the value in
-	// force. No value needs trust where trust is nil.
+	// trust reports whether a repository's value needs the user's trust; now is the value without
+	// it. A nil trust means never.
 	trust func(value, now any) bool
 }
 
-// authority says what a value counts that a repository sets. The user's value holds against the
-// repository's wherever the key is about more than the project.
+// authority says whether a repository's value overrides the user's. The user's value wins for keys
+// that concern more than the project.
 type authority int
 
 const (
-	_          authority = iota // not decided, which a test refuses
+	_          authority = iota // undecided; a test refuses it
 	replaces                    // the repository's value wins: it knows the project
-	yields                      // the repository's value counts where the user says nothing
-	lowers                      // the repository's number counts where it is lower than the one in force
-	usersAlone                  // a repository has no say: it can neither silence nor redirect notices
+	yields                      // the repository's value counts if the user has set none
+	lowers                      // the repository's number counts if it is lower
+	usersAlone                  // the user alone sets it: a repository can neither silence nor redirect notices
 )
 
-// entry is where one setting is stored: the configuration, and the CLI, preset, prompt or host of the key.
+// entry holds the value that one key changes: the configuration, and the CLI, preset, prompt or
+// host of the key.
 type entry struct {
 	config *Config
 	cli    *CLI
@@ -52,7 +53,7 @@ type entry struct {
 	host   *Host
 }
 
-// settings are all keys of a configuration file; docs/configuration.md lists the same ones.
+// settings lists all keys of a configuration file; docs/configuration.md lists the same.
 var settings = []setting{
 	{key: "default_cli", text: checkCLIName, repository: replaces, target: func(e *entry) any { return &e.config.DefaultCLI }},
 
@@ -69,17 +70,17 @@ var settings = []setting{
 	{key: "worktree.min_free", zero: true, repository: yields, trust: differs, target: func(e *entry) any { return &e.config.Worktree.MinFree }},
 	{key: "worktree.setup", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Setup }},
 
-	// A server at a foreign path is handed the user's terminal.
+	// A server at another path gets the user's terminal.
 	{key: "tmux.socket", text: checkSocket, repository: yields, trust: func(v, _ any) bool { return filepath.IsAbs(v.(string)) },
 		target: func(e *entry) any { return &e.config.Tmux.Socket }},
 	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), repository: yields, target: func(e *entry) any { return &e.config.Tmux.Layout }},
 
 	{key: "tmux.bell", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Bell }},
 	{key: "tmux.counts", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Counts }},
-	// A log fills the disk, and keeps what a user may have typed.
+	// A log can fill the disk, and keeps what the user types.
 	{key: "tmux.log", repository: yields, trust: set, target: func(e *entry) any { return &e.config.Tmux.Log }},
 
-	// More seconds make CLIs wait, less of either leaves turns without a snapshot.
+	// More time makes CLIs wait; less time or size leaves turns without a snapshot.
 	{key: "turns.snapshot_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
 	{key: "turns.snapshot_mib", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
 
@@ -107,7 +108,7 @@ var settings = []setting{
 	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Resume }},
 	{key: "clis.*.args", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Args }},
-	// Of a CLI that the user has not set up, the other keys need trust already.
+	// The other keys of a CLI that the user has not set up need trust already.
 	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) },
 		target: func(e *entry) any { return &e.cli.Prompt }},
 	{key: "clis.*.env", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Env }},
@@ -117,9 +118,9 @@ var settings = []setting{
 	{key: "presets.*.branches", text: checkRevision, repository: yields, target: func(e *entry) any { return &e.preset.Branches }},
 	{key: "presets.*.base", text: checkBase, repository: yields, target: func(e *entry) any { return &e.preset.Base }},
 
-	// What an agent is asked decides what it does with the rights of the user.
+	// A prompt makes an agent act with the user's rights.
 	{key: "prompts.*", text: checkPrompt, repository: yields, trust: always, target: func(e *entry) any { return e.prompt }},
-	// Programs run on hosts as the user there, and secrets go to them.
+	// Programs run on hosts with the user's rights there, and secrets are sent to them.
 	{key: "hosts.*.ssh", text: checkDestination, repository: usersAlone, target: func(e *entry) any { return &e.host.SSH }},
 	{key: "hosts.*.repos", text: checkRemotePath, name: checkCheckout, repository: usersAlone, target: func(e *entry) any { return &e.host.Repos }},
 	{key: "hosts.*.paw", text: checkRemoteProgram, repository: usersAlone, target: func(e *entry) any { return &e.host.Paw }},
@@ -129,8 +130,8 @@ var settings = []setting{
 
 func always(_, _ any) bool { return true }
 
-// set asks for trust where a value runs something or loosens a guard: where the repository sets
-// one, and where the repository takes the user's away.
+// set asks for trust when a value runs something or loosens a guard: when the repository sets one,
+// and when it removes the user's.
 func set(value, now any) bool {
 	nothing := reflect.Zero(reflect.TypeOf(value)).Interface()
 	return value != nothing || now != nothing
@@ -139,7 +140,7 @@ func set(value, now any) bool {
 func raises(value, now any) bool  { return value.(int) > now.(int) }
 func differs(value, now any) bool { return value != now }
 
-// chosen are the tables whose keys begin with names that the user chooses.
+// chosen lists the tables whose first key is a name that the user chooses.
 var chosen = []string{"clis", "presets", "prompts", "hosts"}
 
 // checkChosenName checks the name of a CLI, a preset, a prompt or a host in a key.
@@ -155,7 +156,7 @@ func checkChosenName(table, name string) *problem {
 	return checkPresetName(name)
 }
 
-// pattern writes a path as a setting has its key: with a * for the name that the user chooses.
+// pattern returns the key of the setting at a path, with * for a name that the user chose.
 func pattern(path []string) string {
 	if len(path) < 2 || !slices.Contains(chosen, path[0]) {
 		return joinKey(path)
@@ -166,8 +167,8 @@ func pattern(path []string) string {
 	return path[0] + ".*." + joinKey(path[2:])
 }
 
-// findSetting returns the setting at a path, or nil; known says whether the path is that of a
-// setting or of a table above one.
+// findSetting returns the setting at a path, or nil. known is also true for a table that holds
+// settings.
 func findSetting(path []string) (found *setting, known bool) {
 	key := pattern(path)
 	for i := range settings {
@@ -180,8 +181,8 @@ func findSetting(path []string) (found *setting, known bool) {
 	return nil, known
 }
 
-// nearestKey returns the known key that comes closest to an unknown one: first of the same table,
-// then of the same last name in another one.
+// nearestKey returns the known key that is nearest to an unknown one: of the same table, else with
+// the same last name in another table.
 func nearestKey(path []string) string {
 	table, name := path[:len(path)-1], path[len(path)-1]
 	above := ""
@@ -206,12 +207,12 @@ func nearestKey(path []string) string {
 	return elsewhere[Nearest(name, lastNames)]
 }
 
-// sample returns a pointer to an empty value of the setting's type.
+// sample returns a pointer to a zero value of the setting's type.
 func (s setting) sample() any {
 	return s.target(&entry{config: &Config{}, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}})
 }
 
-// assignment is one value for one setting.
+// assignment is one value set for one setting.
 type assignment struct {
 	setting *setting
 	path    []string
@@ -220,8 +221,8 @@ type assignment struct {
 
 func (a assignment) key() string { return joinKey(a.path) }
 
-// text writes the value as the user is asked to trust it. Lists and tables are JSON, which says
-// exactly where each argument begins and ends.
+// text returns the value as the user is asked to trust it. Lists and tables are JSON, so that each
+// argument's start and end can be seen.
 func (a assignment) text() string {
 	if s, ok := a.value.(string); ok {
 		return s
@@ -229,8 +230,8 @@ func (a assignment) text() string {
 	return strings.TrimSuffix(string(readableJSON(a.value, "")), "\n")
 }
 
-// readableJSON encodes strings, numbers, lists and tables. The result ends with a line break and
-// has & < > as they are.
+// readableJSON encodes strings, numbers, lists and tables, without escaping & < >. The result ends
+// with a line break.
 func readableJSON(value any, indent string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -242,7 +243,8 @@ func readableJSON(value any, indent string) []byte {
 	return b.Bytes()
 }
 
-// entry returns where the settings at a path are stored, with copies of the CLI, the preset, the prompt and the host.
+// entry returns where the setting at a path is stored, with copies of the CLI, preset, prompt and
+// host.
 func (c *Config) entry(path []string) *entry {
 	e := &entry{config: c, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}}
 	switch path[0] {
@@ -258,13 +260,13 @@ func (c *Config) entry(path []string) *entry {
 	return e
 }
 
-// inForce returns the value that a configuration has for the setting.
+// inForce returns the setting's value in a configuration.
 func (a assignment) inForce(c Config) any {
 	return reflect.ValueOf(a.setting.target(c.entry(a.path))).Elem().Interface()
 }
 
-// store puts the value into a configuration. Tables of variables are merged; every other value
-// replaces the one before.
+// store sets the value in a configuration. Tables of variables are merged; any other value replaces
+// the one before.
 func (a assignment) store(c *Config) {
 	e := c.entry(a.path)
 	value := a.value

@@ -15,7 +15,7 @@ import (
 	"paw/config/disk"
 )
 
-// Command is a value in a repository's file that needs trust: it can run, or changes what runs.
+// Command is a value of a repository's file that needs trust: it runs, or changes what runs.
 type Command struct {
 	Key  string `json:"key"`  // such as worktree.setup or clis.x.command
 	Text string `json:"text"` // the value, lists and tables as JSON
@@ -33,9 +33,8 @@ func commands(assignments []assignment, now Config) []Command {
 	return result
 }
 
-// withoutUntrusted leaves out the assignments that the user has not trusted. The settings of a CLI
-// go together, since nobody has agreed to a trusted command without its arguments: one untrusted
-// text leaves out all of them.
+// withoutUntrusted drops the assignments that the user has not trusted. If one of a CLI's settings
+// is dropped, all of that CLI's are: nobody has agreed to a command without its arguments.
 func withoutUntrusted(assignments []assignment, untrusted []Command) []assignment {
 	left := map[string]bool{}
 	for _, a := range assignments {
@@ -54,7 +53,7 @@ func withoutUntrusted(assignments []assignment, untrusted []Command) []assignmen
 	return kept
 }
 
-// unit names the assignments that are left out together.
+// unit names the group of assignments that an assignment is dropped with.
 func unit(a assignment) string {
 	if a.path[0] == "clis" {
 		return joinKey(a.path[:2])
@@ -62,11 +61,11 @@ func unit(a assignment) string {
 	return a.key()
 }
 
-// trustVersion is the version of the file that this program reads and writes.
+// trustVersion is the version of the trust file that this program reads and writes.
 const trustVersion = 1
 
-// trustRecord is the content of the trust file: which texts of which repository the user trusts.
-// The file has the texts, not hashes of them, so that a user can read and edit the file.
+// trustRecord is the content of the trust file: the trusted texts per repository and key. It keeps
+// texts instead of hashes, so that a user can read and edit the file.
 type trustRecord struct {
 	Version      int                            `json:"version"`
 	Repositories map[string]map[string][]string `json:"repositories"` // repository, key, texts
@@ -77,9 +76,9 @@ var (
 	errCorruptTrust = errors.New("not readable")
 )
 
-// Trust records the texts as trusted for a repository, whose path is that given to [Load]. A text
-// that changes later needs trust again. A trust file that cannot be read is moved aside, never
-// deleted; one of a newer version is an error.
+// Trust adds texts to the trust file for a repository, by the path given to [Load]. A changed text
+// needs trust again. An unreadable trust file is moved aside, never deleted; one of a newer version
+// is an error.
 func (p Paths) Trust(repo string, c []Command) error {
 	if repo == "" {
 		return errors.New("trust: no repository")
@@ -167,12 +166,12 @@ func (p Paths) readTrust() (*trustRecord, error) {
 	return &record, nil
 }
 
-// setAside renames a file that cannot be read, so that a new one can take its place.
+// setAside renames an unreadable file to make room for a new one.
 func setAside(file string) error {
 	return os.Rename(file, file+".corrupt-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
 }
 
-// trustKey returns one name for a repository, for all spellings of its path.
+// trustKey returns the same name for a repository whichever path leads to it.
 func trustKey(repo string) string {
 	if resolved, err := filepath.EvalSymlinks(repo); err == nil {
 		return resolved

@@ -8,9 +8,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// understand checks every key and value of a document, in the order of the text, and returns what
-// the document sets on top of below. The error is the first mistake; where unknown keys are the
-// only mistakes, the assignments of the known ones come with it.
+// understand checks every key and value of a document, in the order of the text, and returns its
+// assignments; below is the configuration without the document. The error is the first mistake; if
+// all mistakes are unknown keys, the assignments of the known ones are returned with it.
 func (d *document) understand(below Config) ([]assignment, error) {
 	result, unknown, err := d.assignments()
 	if err == nil {
@@ -23,7 +23,7 @@ func (d *document) understand(below Config) ([]assignment, error) {
 	return result, unknown
 }
 
-// assignments returns what the known keys set, and the mistake of the first unknown key.
+// assignments returns the assignments of known keys, and the error of the first unknown key.
 func (d *document) assignments() (result []assignment, unknown *Error, err error) {
 	seen := map[string]bool{}
 	for _, key := range d.meta.Keys() {
@@ -49,8 +49,8 @@ func (d *document) assignments() (result []assignment, unknown *Error, err error
 	return result, unknown, nil
 }
 
-// resolve finds the setting that a key belongs to, and the part of the key that leads to the
-// setting. A table above settings has none.
+// resolve returns the setting that a key belongs to, and the setting's path. s is nil for a table
+// that holds settings.
 func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) {
 	for i := range key {
 		path = key[:i+1]
@@ -70,7 +70,7 @@ func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) 
 		if _, ok := d.value(path).(map[string]any); !ok {
 			return nil, nil, d.fail(key, problemf("must be a table").of(name))
 		}
-		if i == 1 { // only below the chosen tables are there tables of tables
+		if i == 1 { // Only these tables hold tables of tables.
 			if p := checkChosenName(path[0], path[1]); p != nil {
 				return nil, nil, d.fail(key, p.of(name))
 			}
@@ -79,7 +79,7 @@ func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) 
 	return nil, nil, nil
 }
 
-// convert returns the value at a path, in the type that its setting stores.
+// convert returns the value at a path in the type of its setting.
 func (d *document) convert(s *setting, key toml.Key, path []string) (value any, err error) {
 	raw := d.value(path)
 	var p *problem
@@ -106,7 +106,7 @@ func (d *document) convert(s *setting, key toml.Key, path []string) (value any, 
 	return value, nil
 }
 
-// as returns a value that is of type T and passes a check; kind names the type to the user.
+// as returns a value of type T that passes check; kind is the type's name in messages.
 func as[T any](value any, kind string, check func(T) *problem) (T, *problem) {
 	typed, ok := value.(T)
 	if !ok {
@@ -129,7 +129,7 @@ func (s *setting) list(value any) ([]string, *problem) {
 	return list, p
 }
 
-// variables returns the variables in a table at a path; the error is the first mistake of the text.
+// variables returns the entries of a table at a path. The error is the first mistake in the text.
 func (d *document) variables(s *setting, path []string, table map[string]any) (map[string]string, error) {
 	variables := make(map[string]string, len(table))
 	for _, key := range d.meta.Keys() {
@@ -152,8 +152,9 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 	return variables, nil
 }
 
-// complete checks what only a document as a whole can tell: that a CLI of the user's own has a
-// command, that the branches of a preset fit its CLIs, and that a host has a destination. below applies without the document.
+// complete checks rules about several keys: a CLI that is not built in has a command, the branches
+// of a preset match its CLIs, a host has a destination. below is the configuration without the
+// document.
 func (d *document) complete(assignments []assignment, below Config) error {
 	for _, key := range d.meta.Keys() {
 		if len(key) < 2 {
@@ -189,12 +190,12 @@ func hasCommand(name string, assignments []assignment, below Config) bool {
 	return sets("clis.*.command", name, assignments)
 }
 
-// sets reports whether some assignment is to a key of the CLI, preset or host with that name.
+// sets reports whether one of the assignments is to the key for that CLI, preset or host.
 func sets(key, name string, assignments []assignment) bool {
 	return slices.ContainsFunc(assignments, func(a assignment) bool { return a.setting.key == key && a.path[1] == name })
 }
 
-// checkPairs accepts branches that go with one CLI, or with as many CLIs, one to one.
+// checkPairs accepts a preset with one CLI, or with as many branches as CLIs.
 func checkPairs(name string, assignments []assignment) *problem {
 	c := Config{Presets: map[string]Preset{}}
 	for _, a := range assignments {

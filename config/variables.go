@@ -14,16 +14,17 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// Worktree.Env has templates. A word in braces stands for something of the agent; other braces, such as those of JSON, stay.
+// templateWord matches a word in braces in a template of Worktree.Env. Words stand for values of
+// the agent; other braces, such as those of JSON, stay.
 var templateWord = lazyregexp.New(`\{[a-zA-Z0-9_+-]*\}`)
 
-// Filling is what the words of a template stand for.
+// Filling holds the values for the words of a template.
 type Filling struct {
 	Session, Agent, Repo, Worktree string
 	FirstPort, Ports               int // Ports is 0 for an agent without any
 }
 
-// valueWords are the words of a template, without those of ports.
+// valueWords maps the words of a template to their values, except those of ports.
 var valueWords = map[string]func(Filling) string{
 	"session":  func(f Filling) string { return f.Session },
 	"agent":    func(f Filling) string { return f.Agent },
@@ -33,7 +34,7 @@ var valueWords = map[string]func(Filling) string{
 	"name":     func(f Filling) string { return f.uniqueName("_") },
 }
 
-// Fill expands a template. ok is false where a word asks for a port that the agent does not have.
+// Fill expands a template. ok is false when a word asks for a port that the agent does not have.
 func (f Filling) Fill(template string) (value string, ok bool) {
 	ok = true
 	value = templateWord.ReplaceAllStringFunc(template, func(word string) string {
@@ -48,11 +49,11 @@ func (f Filling) Fill(template string) (value string, ok bool) {
 	return value, ok
 }
 
-// longestName is how long a name may be that other programs have to take, such as that of a database.
+// longestName limits a name for use in other programs, such as a database, in characters.
 const longestName = 48
 
-// uniqueName names the agent in lower case letters, digits and a separator. A hash keeps names apart that would be equal
-// otherwise.
+// uniqueName makes a name for the agent of lower case letters, digits and separator. A hash is
+// added when two agents could otherwise get the same name.
 func (f Filling) uniqueName(separator string) string {
 	plain := f.Session + separator + f.Agent
 	name := strings.ToLower(strings.ReplaceAll(plain, "_", separator))
@@ -64,7 +65,7 @@ func (f Filling) uniqueName(separator string) string {
 	return name[:min(len(name), longestName-len(hash)-1)] + separator + hash
 }
 
-// portOffset reads the word of a port: port, or port+N.
+// portOffset parses the template word of a port: port, or port+N.
 func portOffset(word string) (offset int, ok bool) {
 	rest, ok := strings.CutPrefix(word, "port")
 	if !ok || rest == "" {
@@ -75,7 +76,7 @@ func portOffset(word string) (offset int, ok bool) {
 	return offset, plus && err == nil && offset >= 0 && offset <= largest
 }
 
-// checkValue accepts a template whose words are known.
+// checkValue accepts a template with known words only.
 func checkValue(template string) *problem {
 	known := append(slices.Sorted(maps.Keys(valueWords)), "port", "port+N")
 	for _, at := range templateWord.FindAllStringIndex(template, -1) {
@@ -93,10 +94,10 @@ func checkValue(template string) *problem {
 	return checkText(template)
 }
 
-// guarded begins the names of variables that decide which programs run, and on which repository.
+// guarded lists prefixes of variables that decide which programs run, and on which repository.
 var guarded = []string{"PAW_", "LD_", "DYLD_", "GIT_"}
 
-// checkOwnVariable refuses variables that a project has no say in.
+// checkOwnVariable refuses variables that a project may not set.
 func checkOwnVariable(name string) *problem {
 	for _, prefix := range guarded {
 		if strings.HasPrefix(name, prefix) {
@@ -109,7 +110,7 @@ func checkOwnVariable(name string) *problem {
 	return checkVariable(name)
 }
 
-// ProjectVariable reads a line KEY=value that a command of the project has written; the error says what is wrong with it.
+// ProjectVariable parses a line KEY=value written by a command of the project.
 func ProjectVariable(line string) (name, value string, err error) {
 	name, value, found := strings.Cut(line, "=")
 	if !found {
@@ -125,7 +126,7 @@ func ProjectVariable(line string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// tooFewPorts finds a variable of a file that asks for a port which no agent would have, nil for none.
+// tooFewPorts returns an error for the first variable that uses a port beyond ports, nil for none.
 func tooFewPorts(file string, env map[string]string, ports int) *Error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if _, ok := (Filling{Ports: ports}).Fill(env[name]); ok {

@@ -19,7 +19,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	var info unix.Stat_t
-	_ = unix.Fstat(fd, &info) // only the size, which is a hint
+	_ = unix.Fstat(fd, &info) // Only the size is used, as a hint for the buffer.
 	return ReadRaw(fd, path, make([]byte, 0, info.Size+512))
 }
 
@@ -37,8 +37,8 @@ func OpenRaw(path string, flags int) (int, error) {
 	}
 }
 
-// ReadRaw reads an open file that does not block, and closes the file. The result uses the memory
-// of buffer where the content fits.
+// ReadRaw reads and closes an open file that does not block. The result uses buffer's memory if the
+// content fits.
 func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 	defer func() { _ = unix.Close(fd) }()
 	content := buffer[:0]
@@ -60,7 +60,7 @@ func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 	}
 }
 
-// Names returns the names in an open directory, in no order.
+// Names returns the names in an open directory, unsorted.
 func Names(fd int) (names []string, err error) {
 	var entries [8 << 10]byte
 	for {
@@ -75,9 +75,9 @@ func Names(fd int) (names []string, err error) {
 	}
 }
 
-// Map maps a file into memory, for as long as owner is reachable. The file has to be one that is
-// replaced as a whole and never changed in place, such as git's packed-refs, which git maps as well.
-// Of a large file only the pages are read that are looked at.
+// Map maps a file into memory until owner is garbage collected. The file must be one that is
+// replaced as a whole and never changed in place, such as git's packed-refs. Only the pages that
+// are accessed are read.
 func Map[T any](path string, owner *T) ([]byte, error) {
 	fd, err := OpenRaw(path, 0)
 	if err != nil {
@@ -118,7 +118,7 @@ func TryLock(f *os.File) (locked bool, err error) {
 	return true, nil
 }
 
-// MakeDir makes a private directory and its parents, each of them durable.
+// MakeDir makes a directory of mode 0700 and its parents, and syncs each parent.
 func MakeDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -147,7 +147,7 @@ func SyncDir(dir string) error {
 	return Sync(d)
 }
 
-// Sync makes what is in a file survive a power loss, on a file system that can do so.
+// Sync flushes a file to the disk, and ignores file systems that cannot do so.
 func Sync(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {

@@ -1,5 +1,5 @@
-// Package disk locks files, reads small ones fast, and replaces a file so that a crash or a loss of
-// power leaves the old content or the new.
+// Package disk locks files, reads small ones fast, and replaces a file so that a crash or a power
+// loss leaves either the old content or the new.
 package disk
 
 import (
@@ -17,13 +17,13 @@ import (
 // LitterAge is the age at which a temporary file counts as left behind by a killed process.
 const LitterAge = time.Minute
 
-// Replace writes data to path so that after a crash or a power loss the old content or the new is
-// there, whole. A symlink stays a symlink, and its target is replaced. The caller holds the lock of
-// the file.
+// Replace writes data to path; after a crash or a power loss the file holds either the old content
+// or the new, whole. A symlink is kept, and its target replaced. The caller holds the lock of the
+// file.
 func Replace(path string, data []byte) error { return ReplaceIf(path, data, nil) }
 
-// ReplaceIf is Replace that calls check, unless it is nil, at the last moment, when the new content is on the disk beside
-// the old one. With an error of check the file stays as it is.
+// ReplaceIf is Replace with a check, unless check is nil, that runs last, when the new content is
+// on disk beside the old. If check returns an error the file is not replaced.
 func ReplaceIf(path string, data []byte, check func() error) error {
 	if err := ReplaceSoonIf(path, data, check); err != nil {
 		return err
@@ -32,15 +32,15 @@ func ReplaceIf(path string, data []byte, check func() error) error {
 	if err != nil {
 		return err
 	}
-	// renameio syncs the file only; without this the rename itself may be lost with the power.
+	// renameio syncs the file only; a power loss could undo the rename.
 	return SyncDir(filepath.Dir(path))
 }
 
 // ReplaceSoon replaces a file without waiting for the disk: after a power loss the old content may
-// be back. ReplaceSoon is for content that can be found out again.
+// be back. It is for content that can be computed again.
 func ReplaceSoon(path string, data []byte) error { return ReplaceSoonIf(path, data, nil) }
 
-// ReplaceSoonIf is ReplaceSoon with a check like that of ReplaceIf.
+// ReplaceSoonIf is ReplaceSoon with the check of ReplaceIf.
 func ReplaceSoonIf(path string, data []byte, check func() error) error {
 	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return err
@@ -64,8 +64,8 @@ func ReplaceSoonIf(path string, data []byte, check func() error) error {
 	return err
 }
 
-// place fills a temporary file and gives it the name path. CloseAtomicallyReplace would sync after the check, which is what
-// takes longest.
+// place fills a temporary file, runs check, and renames the file to path. renameio's
+// CloseAtomicallyReplace is not used: it syncs, which takes longest, after the check.
 func place(f *renameio.PendingFile, path string, data []byte, check func() error) error {
 	if _, err := f.Write(data); err != nil {
 		return err
@@ -84,7 +84,7 @@ func place(f *renameio.PendingFile, path string, data []byte, check func() error
 	return os.Rename(f.Name(), path)
 }
 
-// FollowLinks returns the path that a chain of symlinks ends at, where a file need not exist yet.
+// FollowLinks resolves all symlinks of a path. The file at the end need not exist.
 func FollowLinks(path string) (string, error) {
 	for range 40 { // as many as Linux follows
 		dir, base := filepath.Split(path) // not Dir or Join: they resolve a ".." before the link in front of it
@@ -108,13 +108,13 @@ func FollowLinks(path string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
 }
 
-// Litter lists the temporary files, at least age old, that killed processes have left while they
-// replaced path, or any file of a folder where path ends in a slash.
+// Litter lists the temporary files, at least age old, that killed processes left while replacing
+// path; if path ends in a slash, those of every file in that folder.
 func Litter(path string, age time.Duration) []string {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // writing will fail with the same error
+		return nil // Writing the file will report the same error.
 	}
 	var found []string
 	for _, entry := range entries {
@@ -130,12 +130,11 @@ func Litter(path string, age time.Duration) []string {
 	return found
 }
 
-// sweepLitter removes the temporary files that killed processes have left while they replaced path.
-// The lock of the file keeps other writers out; LitterAge guards against a writer without the lock.
+// sweepLitter removes old temporary files of path. The caller's lock keeps other writers out;
+// LitterAge protects a writer without the lock.
 func sweepLitter(path string) { removeLitter(path, LitterAge) }
 
-// RemoveLitter removes all temporary files of path, of any age. The caller has deleted the file at
-// path and holds its lock.
+// RemoveLitter removes all temporary files of path. The caller has deleted path and holds its lock.
 func RemoveLitter(path string) { removeLitter(path, 0) }
 
 func removeLitter(path string, age time.Duration) {

@@ -78,12 +78,12 @@ func Strip(s string) string {
 	return out.String()
 }
 
-// Reorders reports whether a character has a terminal show text in another order than it is written
-// in.
+// Reorders reports whether a character makes a terminal change the order of the text (Unicode bidi
+// controls).
 func Reorders(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
-// Printable returns a text that any terminal shows as it is written: without escape sequences,
-// control characters other than line ends and tabs, and characters that reorder text.
+// Printable returns a text without escape sequences, control characters other than line ends and
+// tabs, and characters that reorder text.
 func Printable(s string) string {
 	if ascii(s, "\n\t") {
 		return s
@@ -102,8 +102,7 @@ var (
 	breaks   = strings.NewReplacer("\n", " ", "\t", " ")
 )
 
-// ascii reports whether a text consists of ASCII characters that show as they are, and of some
-// control characters.
+// ascii reports whether a text holds only printable ASCII characters and those in controls.
 func ascii(s, controls string) bool {
 	for i := range len(s) {
 		if b := s[i]; (b < ' ' || b > '~') && strings.IndexByte(controls, b) < 0 {

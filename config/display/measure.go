@@ -12,20 +12,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Measure is a way in which terminals count columns.
+// Measure is a method by which terminals count columns.
 type Measure ansi.Method
 
-// The ways in which terminals count columns.
+// Methods of counting columns.
 const (
-	Single    = Measure(ansi.WcWidth)       // a flag of two letters takes what one letter takes
-	Graphemes = Measure(ansi.GraphemeWidth) // a character takes what people see, such as 👩‍🚀 and 🇩🇪
+	Single    = Measure(ansi.WcWidth)       // a flag made of two letters counts as one letter
+	Graphemes = Measure(ansi.GraphemeWidth) // a character as people see it counts once, such as 👩‍🚀 and 🇩🇪
 )
 
 // Ellipsis marks that a text was cut.
 const Ellipsis = "…"
 
-// Next returns the bytes and the columns of the first piece of a text: of an escape sequence, a
-// control character, or a character as people see it.
+// Next returns the length, in bytes, and the width of the first escape sequence, control character
+// or visible character of a text.
 func (m Measure) Next(s string) (bytes, columns int) {
 	switch {
 	case s == "":
@@ -54,7 +54,7 @@ func (m Measure) Width(s string) int {
 	return width
 }
 
-// split returns the pieces of a text that fit into width columns, and the rest.
+// split cuts a text after at most width columns.
 func (m Measure) split(s string, width int) (head, rest string) {
 	i, used := 0, 0
 	for i < len(s) {
@@ -67,13 +67,13 @@ func (m Measure) split(s string, width int) (head, rest string) {
 	return s[:i], s[i:]
 }
 
-// Cut returns a text in at most width columns, with an ellipsis where something is left out. Of what
-// is left out the escape sequences stay, so that styles end where they did.
+// Cut returns a text shortened to at most width columns, with an ellipsis if something is left out.
+// Escape sequences after the cut are kept, so that styles end where they did.
 func (m Measure) Cut(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	if len(s) <= width && !strings.Contains(s, "\x1b") || m.Width(s) <= width { // a column takes a byte at least
+	if len(s) <= width && !strings.Contains(s, "\x1b") || m.Width(s) <= width { // A column takes at least one byte.
 		return s
 	}
 	head, rest := m.split(s, width-1)
@@ -104,8 +104,8 @@ func (m Measure) Right(s string, width int) string {
 	return strings.Repeat(" ", max(width-m.Width(s), 0)) + s
 }
 
-// Wrap returns a text in at most most lines of width columns, broken at spaces where there are some.
-// The last line is cut where there is more.
+// Wrap breaks a text at spaces into lines of width columns, at most most of them; the last line is
+// cut if more is left.
 func (m Measure) Wrap(s string, width, most int) []string {
 	if width <= 0 || most <= 0 {
 		return nil
@@ -113,7 +113,7 @@ func (m Measure) Wrap(s string, width, most int) []string {
 	var lines []string
 	for s = strings.TrimSpace(s); s != ""; {
 		head, rest := m.split(s, width)
-		if len(lines) == most-1 || rest == "" || head == "" { // "" where a character is wider than the line
+		if len(lines) == most-1 || rest == "" || head == "" { // head is "" when a character is wider than the line
 			return append(lines, m.Cut(s, width))
 		}
 		if space := strings.LastIndexByte(head, ' '); space > 0 && rest[0] != ' ' {
@@ -124,8 +124,7 @@ func (m Measure) Wrap(s string, width, most int) []string {
 	return lines
 }
 
-// Tail returns the end of a text in at most width columns, with an ellipsis where its begin is left
-// out.
+// Tail returns the last width columns of a text, with an ellipsis if its start is left out.
 func (m Measure) Tail(s string, width int) string {
 	left := m.Width(s)
 	if left <= width {
@@ -138,7 +137,7 @@ func (m Measure) Tail(s string, width int) string {
 	return Ellipsis + s
 }
 
-// Prefix returns the begin of a text in at most most bytes, without a part of a character.
+// Prefix returns the start of a text, at most most bytes, without a partial character.
 func Prefix(s string, most int) string {
 	if len(s) <= most {
 		return s

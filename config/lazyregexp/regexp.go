@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used: to compile
-// all of paw's expressions at every start would take longer than most commands.
+// Package lazyregexp compiles regular expressions on first use: compiling all of paw's at every
+// start would take longer than most commands.
 package lazyregexp
 
 import (
@@ -12,8 +12,7 @@ import (
 // Regexp is a regular expression with the methods of [regexp.Regexp] that paw uses.
 type Regexp struct{ compiled func() *regexp.Regexp }
 
-// New returns the expression for a pattern. A pattern with a mistake panics at its first use, in a
-// test at once.
+// New returns a Regexp. An invalid pattern panics on first use, in tests already in New.
 func New(pattern string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
 	if isTest(os.Args) {
@@ -22,7 +21,8 @@ func New(pattern string) *Regexp {
 	return r
 }
 
-// isTest reports whether a command line runs tests. What a test binary is started as otherwise, such as paw, is as fast as that.
+// isTest reports whether a test binary runs its tests. A test binary that plays the program paw
+// compiles lazily, too.
 func isTest(args []string) bool {
 	return strings.HasSuffix(args[0], ".test") && len(args) > 1 && strings.HasPrefix(args[1], "-test.")
 }

@@ -1,4 +1,4 @@
-// Package poll waits for conditions that another process brings about without a signal to paw.
+// Package poll waits for conditions that another process brings about without notifying paw.
 package poll
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tick is the pause between two looks at a condition that takes a moment.
+// Tick is the usual pause between two tests of a condition.
 const Tick = 10 * time.Millisecond
 
 // Sleep waits for d, or until ctx is done.
@@ -17,9 +17,9 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Until calls a condition again and again, once at least, and reports whether the condition came to
-// hold before patience was over or ctx was done. The first pauses are shorter: most conditions take
-// a millisecond or two.
+// Until calls yes, at least once, until it returns true, and reports whether it did before patience
+// had passed or ctx was done. The first pauses are short: most conditions hold after a millisecond
+// or two.
 func Until(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
 	pause := max(every/64, 1)
 	for end := time.Now().Add(patience); ; Sleep(ctx, pause) {
