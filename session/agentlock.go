@@ -17,38 +17,41 @@ import (
 	"paw/config/poll"
 )
 
-// holdPatience is how long HoldAgent tries again, since a probe holds the lock for an instant.
+// holdPatience limits how long HoldAgent retries: a probe holds the lock for an instant only.
 const holdPatience = time.Second
 
-// maxHolder is more than the description of a holder can have, in bytes.
+// maxHolder is an upper bound for the JSON of a Holder, in bytes.
 const maxHolder = 1 << 10
 
-// LockState says whether a lock is held. For the lock of an agent it says whether the agent's last launch runs.
+// LockState says whether a lock is held. An agent's lock is held while its last launch runs.
 type LockState string
 
-// The states of a lock.
+// States of a lock.
 const (
 	LockFree    LockState = "free"
 	LockHeld    LockState = "held"
 	LockUnknown LockState = "unknown"
 )
 
-// AgentLock is what a probe of an agent's lock found: whether the agent's last launch runs, and as which process.
+// AgentLock is what a probe of an agent's lock found: whether the last launch runs, and as which
+// process.
 type AgentLock struct {
-	// State is LockHeld as long as the launch runs. The lock itself is the first proof. Programs close what they
-	// inherited, or mark it to be closed by the program that replaces them (node does): then the launch runs as long as
-	// the process that became the CLI, or as long as one that WithSurvivors found.
+	// State is LockHeld while the launch runs. The flock is the first evidence; but a CLI may close
+	// the descriptor that it inherits, or mark it close-on-exec as node does. Then the launch runs
+	// as long as the process that became the CLI, or a process that WithSurvivors found.
 	State LockState
-	// Holder is who took the lock last. When State is LockFree it is history, good for telling a reboot from a crash.
+	// Holder is the last process that took the lock. With LockFree it tells a reboot from a crash.
 	Holder Holder
-	// HolderAlive tells whether Holder still runs, unless it was only peeked at. When it does not and State is LockHeld, the launch runs as the
-	// processes in Holders.
+	// HolderAlive says whether Holder still runs; PeekAgent leaves it false. If it is false with
+	// LockHeld, the launch runs as the processes in Holders.
 	HolderAlive bool
-	// Holders are the processes that the launch runs as, looked up only when Holder is dead, and only on Linux.
+	// Holders lists the processes that the launch runs as. Only looked up on Linux, when Holder is
+	// dead.
 	Holders []int
 }
 
-// PID returns the process that the launch runs as, 0 when it does not run or when the process is not known.
+// PID returns the process that the launch runs as; 0 when it does not run or the process is
+// unknown.
 func (a AgentLock) PID() int {
 	switch {
 	case a.State != LockHeld:
@@ -61,10 +64,10 @@ func (a AgentLock) PID() int {
 	return 0
 }
 
-// HoldAgent takes the lock of an agent for as long as this process and the program it goes on to execute live: the
-// returned file survives exec, and every child inherits it too, so the next thing to do is to exec. It must stay
-// referenced until then. The file's content becomes h with the two names filled in. When the lock stays held for about
-// a second, which no probe does, the error is a *LockedError.
+// HoldAgent takes the lock of an agent for the life of this process and of the program that it
+// executes: the returned file survives exec, and every child inherits it, so the caller must exec
+// next, and keep a reference to the file until then. The file's content becomes h, with both names
+// filled in. If the lock stays held for holdPatience, the error is a *LockedError.
 func (l Locks) HoldAgent(session, agent string, h Holder) (*os.File, error) {
 	file, err := agentLockFile(session, agent)
 	if err != nil {
@@ -92,13 +95,14 @@ func (l Locks) HoldAgent(session, agent string, h Holder) (*os.File, error) {
 	return f, nil
 }
 
-// ProbeAgent looks whether an agent's lock is held, without ever waiting for it. No lock file means free.
+// ProbeAgent reports whether an agent's lock is held, without waiting for it. A missing lock file
+// means free.
 func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 	return l.probe(session, agent, false)
 }
 
-// PeekAgent is ProbeAgent for somebody who is about to hear from tmux which processes live in the panes: of a launch that
-// holds the lock in its pane it does not say whether the process that took it lives, which is half of the work.
+// PeekAgent is ProbeAgent for a caller who is about to list tmux's panes: for a held lock of a
+// launch in a pane it does not check whether the holder lives, which takes half of a probe's time.
 func (l Locks) PeekAgent(session, agent string) (AgentLock, error) {
 	return l.probe(session, agent, true)
 }
@@ -110,7 +114,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // nobody is at the other end of a FIFO
+	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // O_NONBLOCK: opening a FIFO in place of the file must not wait
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
@@ -139,15 +143,16 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 	if found.Holders = LockHolders(path); len(found.Holders) > 0 {
 		return found, nil
 	}
-	// The holder may have died after the first look.
+	// The holder may have died since the first look.
 	if found.State, err = lockState(fd); err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
 }
 
-// letGo tells whether the lock is free although the CLI runs, which has closed it. A paw that runs a turn without a
-// terminal keeps the lock itself: it has seen the end of its CLI when it frees the lock, unless it was killed.
+// letGo reports whether the lock is free although the CLI runs, because the CLI has closed the
+// descriptor. A paw that runs a headless turn keeps the lock itself until its CLI has ended, unless
+// it is killed.
 func (a AgentLock) letGo() bool {
 	if a.State != LockFree || a.Holder.Headless && a.HolderAlive {
 		return false
@@ -155,7 +160,7 @@ func (a AgentLock) letGo() bool {
 	return a.Holder.cli().Alive()
 }
 
-// besides is the CLI of a headless turn, none where the holder itself became the CLI.
+// besides returns the CLI of a headless turn; nil where the holder itself became the CLI.
 func (h Holder) besides() []int {
 	if !h.Headless {
 		return nil
@@ -163,9 +168,9 @@ func (h Holder) besides() []int {
 	return []int{h.CLI}
 }
 
-// WithSurvivors returns what the probe found, with LockHeld when the launch runs on as other processes than the one
-// that took the lock, although none of them has it: the program of a wrapper that was killed alone. program is what the
-// CLI is called; processes is asked only where that may be.
+// WithSurvivors returns the probe with LockHeld when the lock is free, the holder is dead, and
+// processes of its launch still run: the child of a CLI that is a wrapper, after the wrapper alone
+// was killed. program is the name of the CLI's program; processes is called only if needed.
 func (a AgentLock) WithSurvivors(program string, processes func() Processes) AgentLock {
 	if a.State != LockFree || a.Holder.PID <= 0 || a.Holder.Headless || a.Holder.BootID != BootID() {
 		return a
@@ -176,7 +181,7 @@ func (a AgentLock) WithSurvivors(program string, processes func() Processes) Age
 	return a
 }
 
-// lockState tells whether a lock file is locked by taking the lock for an instant.
+// lockState reports whether a lock file is locked, by taking a shared lock for an instant.
 func lockState(fd int) (LockState, error) {
 	err := disk.Lock(uintptr(fd), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -185,11 +190,11 @@ func lockState(fd int) (LockState, error) {
 	if err != nil {
 		return LockUnknown, err
 	}
-	_ = disk.Lock(uintptr(fd), unix.LOCK_UN) // a launcher may be waiting
+	_ = disk.Lock(uintptr(fd), unix.LOCK_UN) // A launcher may be waiting for the lock.
 	return LockFree, nil
 }
 
-// tryFor tries to take the lock of an agent for some time.
+// tryFor retries tryAgent until patience has passed.
 func (l Locks) tryFor(patience time.Duration, file string) (f *os.File, err error) {
 	poll.Until(context.Background(), poll.Tick, patience, func() bool {
 		f, err = l.tryAgent(file)
@@ -198,7 +203,8 @@ func (l Locks) tryFor(patience time.Duration, file string) (f *os.File, err erro
 	return f, err
 }
 
-// tryAgent takes the lock of an agent unless the process that took it last runs on without it.
+// tryAgent takes the lock of an agent. The error is EWOULDBLOCK when the lock is held, or its last
+// holder's CLI runs on without the lock.
 func (l Locks) tryAgent(file string) (*os.File, error) {
 	f, err := l.try(file)
 	if err != nil {
@@ -217,7 +223,7 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	return f, nil
 }
 
-// agentLockFile names the lock file of a launch.
+// agentLockFile names the lock file of an agent's launch.
 func agentLockFile(session, agent string) (string, error) {
 	err := ValidateName("session", session)
 	if err == nil {
@@ -226,8 +232,8 @@ func agentLockFile(session, agent string) (string, error) {
 	return lockFile("agent", session, agent), err
 }
 
-// writeHolder replaces the content of a lock file. It is cut after the write, so that a reader in between finds the
-// new holder followed by a rest of the old one, which readHolder ignores.
+// writeHolder replaces the content of a lock file. The file is truncated after the write: a reader
+// in between sees the new holder followed by a rest of the old one, which readHolder ignores.
 func writeHolder(f *os.File, h Holder) error {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -240,15 +246,15 @@ func writeHolder(f *os.File, h Holder) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// readHolder reads the first line of a lock file; anything else there is an unknown holder. What cannot be read at a place in it,
-// such as a FIFO, is no lock file.
+// readHolder parses the first line of a lock file; a line that is not understood gives an empty
+// Holder. A file that cannot be read at an offset, such as a FIFO, is an error.
 func readHolder(fd int) (Holder, error) {
 	var content [maxHolder]byte
 	n, err := rawFile(fd).ReadAt(content[:], 0)
 	if errors.Is(err, unix.ESPIPE) {
 		return Holder{}, errNotRegular
 	}
-	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // a copy, so that the buffer need not outlive this
+	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // Cloned, so that buffer can stay on the stack.
 	var h Holder
 	if json.Unmarshal(line, &h) == nil {
 		return h, nil
@@ -256,8 +262,9 @@ func readHolder(fd int) (Holder, error) {
 	return Holder{}, nil
 }
 
-// LostLock returns what a lock file would say that is gone although its launch runs as the process pid: the environment of
-// a process proves of which launch it is. There is none where the process is not of that launch, and on macOS.
+// LostLock returns the state of a lock whose file was deleted while its launch runs as the process
+// pid. The process's PAW_LAUNCH proves which launch it belongs to. ok is false for a process of
+// another launch, and always on macOS.
 func LostLock(session, agent string, generation, pid int) (AgentLock, bool) {
 	h := Holder{PID: pid, BootID: BootID(), Generation: generation, Session: session, Agent: agent}
 	facts, err := inspectProcess(pid)
@@ -268,8 +275,9 @@ func LostLock(session, agent string, generation, pid int) (AgentLock, bool) {
 	return AgentLock{State: LockHeld, Holder: h, HolderAlive: true}, true
 }
 
-// Restore writes the lock file of a launch that runs and whose lock file is gone. The lock itself stays with the file that
-// is gone; the process that the new file names counts as its holder while it lives. A lock file that is there again stays.
+// Restore writes the lock file of a running launch whose file was deleted. The flock stays on the
+// deleted file; the process named in the new file counts as holder while it lives. An existing lock
+// file is left alone.
 func (l Locks) Restore(h Holder) error {
 	file, err := agentLockFile(h.Session, h.Agent)
 	if err != nil {
@@ -289,17 +297,17 @@ func (l Locks) Restore(h Holder) error {
 	return writeHolder(f, h)
 }
 
-// OnTerminalOf reports whether a process belongs to the terminal session of another one, such as the process of a pane. One
-// that has just ended may have.
+// OnTerminalOf reports whether a process belongs to the terminal session of leader, such as the
+// process of a pane. It is true for a process that has ended.
 func OnTerminalOf(leader, pid int) bool {
 	of, err := unix.Getsid(pid)
 	return pid == leader || err != nil || of == leader
 }
 
-// HoldForTurn takes the lock of an agent like HoldAgent, but for a process that stays and runs the CLI as its child:
-// only children that are given the file inherit the lock, so that it outlives a killed caller exactly as long as the
-// CLI. giveBack frees it at once, whoever else still has the file. When the lock is held, the error is a
-// *LockedError.
+// HoldForTurn is HoldAgent for a process that does not exec and runs the CLI as its child: only
+// children that are passed the file inherit the lock. If the caller is killed, the lock lives as
+// long as the CLI. giveBack unlocks at once, even if others still have the file. If the lock is
+// held, the error is a *LockedError.
 func (l Locks) HoldForTurn(session, agent string, h Holder) (f *os.File, giveBack func(), err error) {
 	h.Headless = true
 	f, err = l.HoldAgent(session, agent, h)
@@ -310,8 +318,8 @@ func (l Locks) HoldForTurn(session, agent string, h Holder) (f *os.File, giveBac
 	return f, sync.OnceFunc(func() { release(f) }), nil
 }
 
-// NoteCLI writes into a lock that HoldForTurn has taken which process is the CLI: when the caller is killed, a CLI that
-// has closed the lock is known by that.
+// NoteCLI writes the CLI's process into a lock taken by HoldForTurn. If the caller is killed, that
+// identifies a CLI that has closed the lock.
 func NoteCLI(lock *os.File, pid int) error {
 	facts, err := inspectProcess(pid)
 	if err != nil {

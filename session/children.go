@@ -6,30 +6,33 @@ import (
 	"time"
 )
 
-// Wait is what a parent waits for, and is owed: one prompt that tells how its children ended. It stays in the record
-// until the parent has that prompt.
+// Wait records the children that a parent waits for. paw owes the parent one prompt that tells how
+// they ended; the Wait stays in the record until the parent has got the prompt.
 type Wait struct {
-	ID       string    `json:"id"` // is in the text of the prompt: the start of a turn with it proves that it arrived
+	ID       string    `json:"id"` // part of the prompt's text: a turn that starts with it proves that the prompt arrived
 	Children []string  `json:"children"`
-	Any      bool      `json:"any,omitempty"` // the first end is enough
+	Any      bool      `json:"any,omitempty"` // the first end of a child is enough
 	Since    time.Time `json:"since"`
-	// Launch is the generation of the launch that waits, 0 where an older paw wrote this. Clocks can be set back.
+	// Launch is the generation of the launch that waits; 0 if written by an older paw. It is used
+	// since clocks can be set back.
 	Launch int `json:"launch,omitempty"`
-	// Resumed is what had ended when the parent was brought back while it waited, nil when it was not.
+	// Resumed is set when the parent was brought back while it waited, else nil.
 	Resumed *Resumed `json:"resumed,omitempty"`
-	// TypedAt is when paw began to type the prompt. From then on it is never typed again, whatever became of it.
+	// TypedAt is when paw began to type the prompt. From then on the prompt is never typed again,
+	// even if it did not arrive.
 	TypedAt *time.Time `json:"typed_at,omitempty"`
-	// Telling is what the typed prompt says of each child: the number of its last turn then.
+	// Telling maps each child in the typed prompt to the number of its last turn at that time.
 	Telling map[string]int `json:"telling,omitempty"`
 }
 
-// Resumed is what a parent finds that is brought back: nobody prompts it for that by itself.
+// Resumed lists the children that had ended when a waiting parent was brought back: no later end
+// will prompt the parent for them.
 type Resumed struct {
-	Launch int            `json:"launch"` // the generation in which the parent came back
-	Ended  map[string]int `json:"ended"`  // the last turns of the children that had ended, as in Wait.Telling
+	Launch int            `json:"launch"` // generation of the launch that brought the parent back
+	Ended  map[string]int `json:"ended"`  // child -> number of its last turn, as in Wait.Telling
 }
 
-// Clone makes a copy that shares nothing with w; that of nil is nil.
+// Clone returns a deep copy; nil for nil.
 func (w *Wait) Clone() *Wait {
 	if w == nil {
 		return nil
@@ -46,8 +49,8 @@ func (w *Wait) Clone() *Wait {
 	return &c
 }
 
-// Done is an agent's own word that its work is finished. It holds for the turn in which it was said; a later turn takes
-// it back.
+// Done is an agent's own statement that its work is finished. It holds for the turn in which it was
+// made; a later turn takes it back.
 type Done struct {
 	Turn    int       `json:"turn"`
 	Outcome string    `json:"outcome"`
@@ -55,10 +58,10 @@ type Done struct {
 	At      time.Time `json:"at"`
 }
 
-// Children returns the agents that name parent as theirs, in the order of the record.
+// Children returns the names of the agents whose parent is parent, in the order of the record.
 func (s *Session) Children(parent string) []string {
 	var names []string
-	for i := range s.Agents { // by index: a copy of each is what status of many agents would take longest for
+	for i := range s.Agents { // By index: copying each agent would take most of the time of a status of many agents.
 		if w := &s.Agents[i]; parent != "" && w.Parent == parent {
 			names = append(names, w.Name)
 		}
@@ -66,8 +69,8 @@ func (s *Session) Children(parent string) []string {
 	return names
 }
 
-// Descendants returns the children of an agent, their children, and so on; a parent comes before its children. A record
-// in which agents are their own ancestors does no harm.
+// Descendants returns the children of an agent, their children, and so on; a parent comes before
+// its children. Cycles in a damaged record are broken.
 func (s *Session) Descendants(agent string) []string {
 	var names []string
 	for next := s.Children(agent); len(next) > 0; {
@@ -82,7 +85,7 @@ func (s *Session) Descendants(agent string) []string {
 	return names
 }
 
-// Depth is how many ancestors an agent has in the session, 0 for one that the user started.
+// Depth returns the number of an agent's ancestors in the session, 0 for one that the user started.
 func (s *Session) Depth(agent string) int {
 	seen := []string{agent}
 	for {
@@ -94,8 +97,8 @@ func (s *Session) Depth(agent string) int {
 	}
 }
 
-// SettleWait ends what an agent waits for, once its prompt was typed: the children it tells of have been told, whether
-// or not it arrived, since it is never typed again.
+// SettleWait ends a parent's wait after its prompt was typed. The children in the prompt count as
+// told even if it did not arrive, since it is never typed again.
 func (s *Session) SettleWait(agent string) {
 	parent := s.Agent(agent)
 	if parent == nil || parent.Wait == nil {

@@ -5,20 +5,23 @@ import (
 	"strings"
 )
 
-// A far session runs on another machine. Its record here is named HOST:SESSION. It has what that machine said last of the agents, and
-// what of their work has landed here. Only what lands work reads such a record: Load and List know none.
+// A far session runs on another machine (a host). Its record here is named HOST:SESSION, and holds
+// what the host last said of its agents, and what of their work has landed here. Only commands that
+// land work read such a record; Load and List do not.
 
-// farDir is the folder of the records of far sessions, in that of the others. An older paw passes folders over.
+// farDir is the folder of far sessions' records, inside the folder of the others. An older paw
+// ignores folders.
 const farDir = "hosts"
 
-// FarName returns the name of the record of a session of another machine.
+// FarName returns the name of the record of a host's session.
 func FarName(host, name string) string { return host + ":" + name }
 
-// FarTurnSession returns the name of a turn session of another machine, as refs here have it: that machine writes no other refs here.
+// FarTurnSession returns the name of a host's turn session in refs of this machine: the host writes
+// no other refs here.
 func FarTurnSession(host, turnSession string) string { return "@" + host + "/" + turnSession }
 
-// TurnSessionOf returns the name that the turn session of an agent has where nothing else is recorded. An agent HOST:SESSION/AGENT is one of
-// another machine.
+// TurnSessionOf returns the default name of an agent's turn session. An agent HOST:SESSION/AGENT
+// belongs to a host.
 func (s *Session) TurnSessionOf(agent string) string {
 	if host, name, far := strings.Cut(agent, ":"); far {
 		return FarTurnSession(host, strings.Replace(name, "/", "_", 1))
@@ -29,7 +32,7 @@ func (s *Session) TurnSessionOf(agent string) string {
 	return FarTurnSession(s.Host, strings.TrimPrefix(s.Name, s.Host+":")+"_"+agent)
 }
 
-// PlaceName returns the name of a session for folders and refs, in which no colon may be.
+// PlaceName returns the session's name for folders and refs, which may hold no colon.
 func (s *Session) PlaceName() string {
 	if s.Host == "" {
 		return s.Name
@@ -37,10 +40,10 @@ func (s *Session) PlaceName() string {
 	return "@" + strings.ReplaceAll(s.Name, ":", "_")
 }
 
-// isFar reports whether a record of that name is one of a far session.
+// isFar reports whether a record's name is that of a far session.
 func isFar(name string) bool { return strings.Contains(name, ":") }
 
-// recordNameFault says what is wrong with the name of a record, "" for a good one.
+// recordNameFault returns what is wrong with a record's name, "" for a valid one.
 func recordNameFault(name string) string {
 	host, own, far := strings.Cut(name, ":")
 	if !far {
@@ -52,7 +55,7 @@ func recordNameFault(name string) string {
 	return nameFault(own)
 }
 
-// hostFault says what is wrong with a record's host, "" for nothing.
+// hostFault returns an error text when a record's host is not the one in its name, else "".
 func hostFault(s *Session) string {
 	if host, _, far := strings.Cut(s.Name, ":"); far != (s.Host != "") || far && host != s.Host {
 		return "not the host of its name"
@@ -60,7 +63,8 @@ func hostFault(s *Session) string {
 	return ""
 }
 
-// turnSessionFault says what is wrong with the turn session of an agent of a host, "" for one of this machine.
+// turnSessionFault returns what is wrong with the name of a turn session, "" for a valid one. host
+// is "" for a session of this machine.
 func turnSessionFault(host, turnSession string) string {
 	if host != "" {
 		own, ok := strings.CutPrefix(turnSession, FarTurnSession(host, ""))
@@ -72,7 +76,7 @@ func turnSessionFault(host, turnSession string) string {
 	return nameFault(turnSession)
 }
 
-// validateRecordName checks the name of a record, of a far session or another.
+// validateRecordName returns an error for an invalid name of a record, far or not.
 func validateRecordName(name string) error {
 	if !isFar(name) {
 		return ValidateName("session", name)
@@ -83,7 +87,7 @@ func validateRecordName(name string) error {
 	return nil
 }
 
-// LoadAny is Load that also knows far sessions.
+// LoadAny is Load that also reads far sessions.
 func (st Store) LoadAny(name string) (*Session, error) {
 	path, err := st.path(name)
 	if err != nil {
@@ -93,7 +97,7 @@ func (st Store) LoadAny(name string) (*Session, error) {
 	return s, err
 }
 
-// ListAll is List with the far sessions behind the others.
+// ListAll is List with the far sessions added at the end.
 func (st Store) ListAll() ([]*Session, []error, error) {
 	st.Early = nil
 	sessions, unreadable, entries, err := st.list(st.Dir)

@@ -13,15 +13,17 @@ import (
 	"sync/atomic"
 )
 
-// List returns the readable sessions, sorted by name, and one error for each file that cannot be read. The last error
-// is that of reading the folder itself; a missing folder is an empty one. Early hears of none of them: most are of other places.
+// List returns the readable sessions, sorted by name, and one error for each unreadable file. The
+// last error is that of reading the folder; a missing folder is empty. Store.Early is not called:
+// most of the sessions belong to other places.
 func (st Store) List() ([]*Session, []error, error) {
 	st.Early = nil
 	sessions, unreadable, _, err := st.list(st.Dir)
 	return sessions, unreadable, err
 }
 
-// list returns the sessions of a folder of records, and all that is in the folder.
+// list returns the sessions of one folder, the errors of its unreadable records, and the folder's
+// entries.
 func (st Store) list(dir string) (sessions []*Session, unreadable []error, entries []os.DirEntry, err error) {
 	if st.Dir == "" {
 		return nil, nil, nil, errors.New("no folder for sessions")
@@ -36,7 +38,7 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 	for _, entry := range entries {
 		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
 		if !isRecord || strings.HasPrefix(name, ".") {
-			continue // temporary files, corrupt ones set aside, what a file manager left
+			continue // a temporary file, a corrupt record set aside, a file manager's leftovers
 		}
 		s, err := st.LoadAny(name)
 		var bad *NameError
@@ -46,7 +48,7 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 		switch {
 		case err != nil:
 			unreadable = append(unreadable, err)
-		case s != nil: // nil: deleted in between
+		case s != nil: // nil: deleted since ReadDir
 			sessions = append(sessions, s)
 		}
 	}
@@ -54,11 +56,12 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 	return sessions, unreadable, entries, nil
 }
 
-// FindByRepo returns the session to which path belongs: path, with symlinks resolved, is a session's main worktree, its
-// common git directory, the worktree of one of its agents, or lies inside one. The innermost counts, so that inside an
-// agent's worktree its own session is found even where the repository has several; another repository on the way up
-// ends the search. It returns nil for no session and an *AmbiguousError for several. Records that cannot be read are
-// passed over.
+// FindByRepo returns the session that path belongs to: path, with symlinks resolved, is or lies
+// inside the session's main worktree, its common git directory, or the worktree of one of its
+// agents. The innermost directory wins, so an agent's worktree belongs to its own session even if
+// the repository has several. The search upwards ends at the root of the worktree that path is in.
+// FindByRepo returns nil for no session and an *AmbiguousError for several; unreadable records are
+// skipped.
 func (st Store) FindByRepo(path string) (*Session, error) {
 	if path == "" {
 		return nil, nil
@@ -71,8 +74,8 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 		start = real
 	}
 	dirs := upTo(start)
-	// By name first: paths in records are resolved, and to read every record and to look at every worktree on the machine
-	// is only worth it where names do not tell.
+	// Comparing names comes first: paths in records are resolved, and reading every record and
+	// every worktree on the machine is needed only where names do not decide.
 	owners := innermost(dirs, rootsOf(st.mentioning(dirs)), false)
 	if len(owners) == 0 {
 		sessions, _, err := st.List()
@@ -93,7 +96,7 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	return nil, &AmbiguousError{Path: path, Sessions: owners}
 }
 
-// upTo are a directory and those above it, up to the worktree that it lies in.
+// upTo returns a directory and its parents, up to the root of the worktree around it.
 func upTo(dir string) []string {
 	dirs := []string{dir}
 	for dir != filepath.Dir(dir) && !isWorktree(dir) {
@@ -103,7 +106,7 @@ func upTo(dir string) []string {
 	return dirs
 }
 
-// innermost are the sessions that the first of dirs which is a root of any belongs to.
+// innermost returns the owners of the first directory in dirs that is the root of a session.
 func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
 	for _, dir := range dirs {
 		if owners := ownersOf(dir, roots, byIdentity); len(owners) > 0 {
@@ -113,7 +116,8 @@ func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
 	return nil
 }
 
-// mentioning are the sessions whose records name one of dirs as they are written there. Others are not decoded.
+// mentioning returns the sessions whose records contain one of dirs as text; other records are not
+// decoded.
 func (st Store) mentioning(dirs []string) []*Session {
 	entries, err := os.ReadDir(st.Dir)
 	if err != nil {
@@ -151,10 +155,12 @@ func (st Store) mentioning(dirs []string) []*Session {
 	return sessions
 }
 
-// recordsForOne is how many records one reader takes in the time that it takes to begin another.
+// recordsForOne is the number of records read in the time that it takes to start another goroutine
+// for them.
 const recordsForOne = 20
 
-// mentions is the session of a file of the folder if it names one of these directories, nil if not. The buffer is for the next file.
+// mentions returns the session of a folder entry if its text contains one of names, else nil, and
+// the buffer for the next file.
 func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Session, []byte) {
 	name, isRecord := strings.CutSuffix(entry.Name(), ".json")
 	if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
@@ -179,8 +185,8 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 	return s, content
 }
 
-// Among returns the session that is meant where any of several could be: the only one or, of more, the only one that is
-// active. It returns nil where that does not tell.
+// Among picks the session that a command means when several are possible: the only one or, of
+// several, the only active one. Otherwise nil.
 func Among(sessions []*Session) *Session {
 	if len(sessions) == 1 {
 		return sessions[0]
@@ -222,8 +228,8 @@ func rootsOf(sessions []*Session) []root {
 	return roots
 }
 
-// ownersOf returns the sessions that dir is a root of, in the order of roots. By identity, links on either side and
-// file systems that ignore case make no difference.
+// ownersOf returns the sessions of which dir is a root. byIdentity compares files instead of names,
+// for symlinks and for file systems that ignore case.
 func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
 	here, err := os.Stat(dir)
 	if byIdentity && err != nil {
@@ -243,7 +249,7 @@ func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
 	return owners
 }
 
-// isWorktree tells whether a worktree of some repository begins at dir.
+// isWorktree reports whether dir is the root of a git worktree.
 func isWorktree(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil

@@ -6,47 +6,51 @@ import (
 	"time"
 )
 
-// LandingPhase is how far a landing is; it is saved before the deed.
+// LandingPhase is the progress of a landing. It is saved before the step it names is taken.
 type LandingPhase string
 
-// The phases of a landing. One that did not take place is not in the record.
+// Phases of a landing. A landing that did not take place is removed from the record.
 const (
 	LandingBegun  LandingPhase = "landing"
 	LandingDone   LandingPhase = "landed"
 	LandingUndoes LandingPhase = "undoing"
 	LandingUndone LandingPhase = "undone"
-	// LandingOffered is a state that collided with its target and was offered for a merge by hand.
+	// LandingOffered marks a state that conflicts with its target and was offered for a merge by
+	// hand.
 	LandingOffered LandingPhase = "offered"
 )
 
-// Landing is one act of bringing the state of an agent into a branch.
+// Landing records one act of bringing an agent's state into a branch.
 type Landing struct {
-	ID          int          `json:"id"` // counts in the session
+	ID          int          `json:"id"` // number of the landing in its session
 	Agent       string       `json:"agent"`
 	TurnSession string       `json:"turn_session"`
-	Target      string       `json:"target"`             // branch
+	Target      string       `json:"target"`             // branch that was landed on
 	Checkout    string       `json:"checkout,omitempty"` // directory that had the target checked out, "" for none
-	Before      string       `json:"before"`             // commit of the target
+	Before      string       `json:"before"`             // commit of the target before
 	After       string       `json:"after"`
-	State       string       `json:"state"`           // commit of what landed
-	Turn        int          `json:"turn,omitempty"`  // the state is that of its end, 0 for that of the moment
-	Turns       string       `json:"turns,omitempty"` // that it brought, such as "1-4"
+	State       string       `json:"state"`           // commit of the state that landed
+	Turn        int          `json:"turn,omitempty"`  // turn whose end the state is, 0 for a state between turns
+	Turns       string       `json:"turns,omitempty"` // turns whose work landed, such as "1-4"
 	LastTurn    int          `json:"last_turn,omitempty"`
 	As          string       `json:"as"`
 	Files       int          `json:"files"`
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`
 	Phase       LandingPhase `json:"phase"`
-	// Began is what the user had not committed and the agent began with, "" for none: the agent may be gone when others land.
+	// Began is the commit of the user's uncommitted files that the agent started with, "" for none.
+	// Kept here since the agent may be removed before others land.
 	Began string `json:"began,omitempty"`
-	// Handed is a commit of Before with the files of the checkout that were not committed and landed as they were handed over to the
-	// agent, "" for none: to undo the landing puts them back.
+	// Handed is a commit of Before plus those uncommitted files of the checkout that landed
+	// unchanged since they were handed to the agent, "" for none. Undoing the landing puts the
+	// files back.
 	Handed string `json:"handed,omitempty"`
-	// Instead are the numbers of earlier landings of the agent that its target had lost, whose work this one brings again.
+	// Instead lists earlier landings of the agent that the target has lost, and whose work this one
+	// lands again.
 	Instead []int `json:"instead,omitempty"`
 }
 
-// Landing returns the landing of that number for reading or changing in place, or nil.
+// Landing returns a pointer to the landing with that number, or nil.
 func (s *Session) Landing(id int) *Landing {
 	for i := range s.Landings {
 		if s.Landings[i].ID == id {
@@ -56,7 +60,7 @@ func (s *Session) Landing(id int) *Landing {
 	return nil
 }
 
-// NextLanding is the number of the next landing.
+// NextLanding returns the number of the next landing.
 func (s *Session) NextLanding() int {
 	next := 1
 	for _, l := range s.Landings {
@@ -65,7 +69,7 @@ func (s *Session) NextLanding() int {
 	return next
 }
 
-// DropLanding takes a landing that did not take place out of the record.
+// DropLanding removes a landing that did not take place.
 func (s *Session) DropLanding(id int) {
 	s.Landings = slices.DeleteFunc(s.Landings, func(l Landing) bool { return l.ID == id })
 }

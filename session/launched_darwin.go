@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Processes is empty on macOS, where a process cannot read the environment of
-// another (docs/limitations.md).
+// Processes is always empty on macOS, where a process cannot read the environment of another
+// (docs/limitations.md).
 type Processes map[int][]int
 
-// ListProcesses is not known on macOS.
+// ListProcesses returns nothing on macOS.
 func ListProcesses() Processes { return nil }
 
-// Launched returns the CLI as long as it lives; what it started is not known
-// on macOS.
+// Launched returns the CLI while it lives. The processes that the CLI has started are not known on
+// macOS.
 func (h Holder) Launched(Processes) []int {
 	if h = h.cli(); !h.Alive() {
 		return nil
@@ -22,17 +22,17 @@ func (h Holder) Launched(Processes) []int {
 	return []int{h.PID}
 }
 
-// carries is not known on macOS.
+// carries is always false on macOS.
 func carries(int, []byte) bool { return false }
 
-// Survivors is not known on macOS.
+// Survivors returns nothing on macOS.
 func (h Holder) Survivors(Processes, string) []int { return nil }
 
-// Environ has no answer on this system.
+// Environ is not supported on macOS.
 func Environ(int) ([]string, error) { return nil, errors.ErrUnsupported }
 
-// Members tells on macOS whether the process group of leader has a living process: those of other groups are not known
-// (docs/limitations.md).
+// Members returns -leader while the process group of leader has a living process, for use with
+// kill(2). Other process groups are not known on macOS (docs/limitations.md).
 func Members(leader int) []int {
 	if unix.Kill(-leader, 0) != nil {
 		return nil
@@ -40,5 +40,5 @@ func Members(leader int) []int {
 	return []int{-leader}
 }
 
-// Nested is not known on macOS (docs/limitations.md).
+// Nested is always false on macOS (docs/limitations.md).
 func (h Holder) Nested(string, int) bool { return false }

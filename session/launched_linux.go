@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// Processes is a look at all processes of the machine, by the terminal session
-// they belong to.
+// Processes maps the leader of each terminal session on the machine to the session's living
+// processes.
 type Processes map[int][]int
 
-// ListProcesses looks at the processes once; for many agents that is much
-// cheaper than once for each.
+// ListProcesses reads /proc once; for many agents that is much cheaper than once for each.
 func ListProcesses() Processes {
 	found := Processes{}
 	proc, err := os.Open("/proc")
@@ -44,12 +43,10 @@ func ListProcesses() Processes {
 	return found
 }
 
-// Launched returns the living processes of the holder's launch: the CLI that the
-// holder became or runs, and what is in the terminal session that it leads, which a CLI keeps for its
-// own processes and leaves to its tools only where it does not start them with
-// setsid(2). While the CLI lives its number names that session. After that the
-// number may name another one, so only processes that carry the launch's
-// PAW_LAUNCH are of it.
+// Launched returns the living processes of the holder's launch: the CLI that the holder became or
+// runs, and the processes in its terminal session. A CLI's tools leave that session if it starts
+// them with setsid(2). While the CLI lives, its PID names the session. Later the number may belong
+// to another session, so then only processes whose environment has the launch's PAW_LAUNCH count.
 func (h Holder) Launched(processes Processes) []int {
 	h = h.cli()
 	if h.PID <= 0 || h.BootID != BootID() {
@@ -60,35 +57,35 @@ func (h Holder) Launched(processes Processes) []int {
 		mark := h.mark()
 		pids = slices.DeleteFunc(pids, func(pid int) bool { return !carries(pid, mark) })
 	} else if !slices.Contains(pids, h.PID) {
-		pids = append(pids, h.PID) // it took the lock without a terminal session of its own
+		pids = append(pids, h.PID) // The CLI has taken the lock without a terminal session of its own.
 	}
 	slices.Sort(pids)
 	return pids
 }
 
-// Survivors returns the living processes of the holder's launch that are its CLI,
-// once the holder is dead. CLIs that are wrappers (a node script that runs another
-// program) pass no lock on, so when the wrapper is killed alone its child runs on
-// while the lock is free. Such a process runs the program, or reads from the
-// terminal; what the agent had started does neither.
+// Survivors returns the processes of a dead holder's launch that are its CLI. A CLI that is a
+// wrapper (a node script that runs another program) passes no lock on: when the wrapper alone is
+// killed, its child runs on and the lock is free. Such a child runs the program, or reads from the
+// terminal; tools that the agent started do neither.
 func (h Holder) Survivors(processes Processes, program string) []int {
 	return slices.DeleteFunc(h.Launched(processes), func(pid int) bool { return !runs(pid, program) && !readsTerminal(pid) })
 }
 
-// carries tells whether the environment that a process was started with has an entry.
+// carries reports whether the environment of a process holds an entry. mark includes the zero bytes
+// around it.
 func carries(pid int, mark []byte) bool {
 	env, err := environ(pid)
 	return err == nil && bytes.Contains(append([]byte{0}, env...), mark)
 }
 
-// runs tells whether a process runs the program of that name.
+// runs reports whether a process executes a program of that name.
 func runs(pid int, program string) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return err == nil && strings.TrimSuffix(filepath.Base(exe), " (deleted)") == program
 }
 
-// readsTerminal tells whether the standard input of a process is a terminal, also
-// one that has hung up.
+// readsTerminal reports whether the standard input of a process is a terminal, even one that has
+// hung up.
 func readsTerminal(pid int) bool {
 	input, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", pid))
 	return err == nil && strings.HasPrefix(input, "/dev/pts/")
@@ -119,8 +116,8 @@ func Environ(pid int) ([]string, error) {
 	return env, nil
 }
 
-// environ reads /proc/PID/environ. It is empty for a moment while a process is
-// in execve(2): the kernel sets the new program's environment last.
+// environ reads /proc/PID/environ. It is empty for a moment during execve(2): the kernel sets the
+// new environment last.
 func environ(pid int) ([]byte, error) {
 	for tries := 0; ; tries++ {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -131,15 +128,16 @@ func environ(pid int) ([]byte, error) {
 	}
 }
 
-// Members returns the living processes of the terminal session that the process leader began with setsid(2), in
-// whatever process groups they are.
+// Members returns the living processes of the terminal session that leader began with setsid(2), in
+// all its process groups.
 func Members(leader int) []int { return ListProcesses()[leader] }
 
-// Nested tells whether the process pid, a descendant of the holder, was started by a second run of the same program below
-// it: an agent that runs its own CLI once more hands paw's environment on to it. program is what the CLI is called.
+// Nested reports whether the process pid, a descendant of the holder, belongs to a second run of
+// the same program: an agent that runs its own CLI again passes paw's environment on. program is
+// the name of the CLI's program.
 func (h Holder) Nested(program string, pid int) bool {
 	chain := chainOf(h.cli().PID, pid)
-	runs, files, above, next := 0, map[string]bool{}, command{}, false // next: above is the parent
+	runs, files, above, next := 0, map[string]bool{}, command{}, false // next: above is the parent of c
 	for _, c := range chain {                                          // from the holder down
 		wrapped := runs > 0 && (above.handsOn(c) || next && len(above.arguments)+len(c.arguments) == 0)
 		own := c.program != "" && (wrapped || files[c.program] || slices.Contains(c.names, program) || runs == 0)
@@ -153,8 +151,8 @@ func (h Holder) Nested(program string, pid int) bool {
 	return runs > 1
 }
 
-// handsOn tells a wrapper from the program that it starts by the arguments: a wrapper hands its own on, behind those of its
-// own or of its choice. Both are one run.
+// handsOn reports whether one of two processes has the other's arguments at the end of its own, as
+// a wrapper and the program it starts do. They count as one run.
 func (c command) handsOn(below command) bool {
 	longer, shorter := c.arguments, below.arguments
 	if len(longer) < len(shorter) {
@@ -163,9 +161,10 @@ func (c command) handsOn(below command) bool {
 	return len(shorter) > 0 && slices.Equal(longer[len(longer)-len(shorter):], shorter)
 }
 
-// chainOf is what the processes run from one down to its descendant, nothing where the other is none.
+// chainOf returns the commands of the processes from top down to its descendant pid; nil if pid is
+// no descendant.
 func chainOf(top, pid int) (chain []command) {
-	for range 64 { // deeper than any real chain; a race cannot make it endless
+	for range 64 { // Limits the loop if PIDs change meanwhile; no real chain is as long.
 		if pid <= 1 || top <= 0 {
 			return nil
 		}
@@ -187,15 +186,15 @@ func chainOf(top, pid int) (chain []command) {
 	return nil
 }
 
-// command is what a process runs.
+// command describes the program that a process runs.
 type command struct {
-	program   string   // the file that it executes, or that its interpreter reads, without symbolic links
-	names     []string // what that program is called
+	program   string   // the executed file, or the script that an interpreter reads, with symlinks resolved
+	names     []string // file names of the program
 	arguments []string
 }
 
-// commandOf finds out what a process runs. A script is the first argument of its interpreter, such as node, that is no option
-// and names a file.
+// commandOf reads the command of a process. The first argument of an interpreter, such as node,
+// that is no option and names a file is taken as the script.
 func commandOf(pid int) command {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	line, lineErr := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
@@ -220,7 +219,8 @@ func commandOf(pid int) command {
 	return c
 }
 
-// scriptAt is the file that an argument of a process names, without symbolic links, "" where it names none.
+// scriptAt returns the file that an argument of a process names, with symlinks resolved; "" for
+// none.
 func scriptAt(pid int, word string) string {
 	if !filepath.IsAbs(word) {
 		word = filepath.Join(fmt.Sprintf("/proc/%d/cwd", pid), word)

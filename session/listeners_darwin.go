@@ -1,4 +1,4 @@
 package session
 
-// Listeners finds nobody: the system does not tell without another program.
+// Listeners returns nothing: macOS tells listening processes only through another program.
 func Listeners(_, _ int) map[int]int { return nil }

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Listeners finds the processes of this user that listen on ports from first to last, by port.
+// Listeners returns the PIDs of this user's processes that listen on TCP ports from first to last,
+// by port.
 func Listeners(first, last int) map[int]int {
-	sockets := map[string]int{} // port by the link of a descriptor
+	sockets := map[string]int{} // target of a /proc/PID/fd link -> port
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		file, err := os.Open(table)
 		if err != nil {

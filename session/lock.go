@@ -20,15 +20,16 @@ import (
 	"paw/config/poll"
 )
 
-// Locks is the folder of lock files. A lock is an flock on a file of its own, never on data that a save would replace.
-// The kernel frees it when the holder dies; the files are never deleted, since a deleted one could be locked twice.
-// Where ctx ends before a lock is had, the error is a *LockedError that names the holder.
+// Locks is the folder of the lock files. A lock is an flock on a file of its own, never on data
+// that a save would replace. The kernel unlocks when the holder dies. Lock files are never deleted:
+// two processes could then lock a deleted and a new one. If ctx ends before a lock is taken, the
+// error is a *LockedError that names the holder.
 type Locks struct {
 	Dir string
 }
 
-// Repository waits for the lock of the repository with that common git directory, which guards its list of worktrees.
-// It is meant to be held for milliseconds.
+// Repository waits for the lock that guards the worktree list of the repository with that common
+// git directory. It should be held for milliseconds only.
 func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func(), err error) {
 	dir, err := filepath.Abs(gitCommonDir)
 	if err != nil {
@@ -41,8 +42,8 @@ func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func
 	return l.wait(ctx, "repository "+dir, "repository-"+hex.EncodeToString(sum[:16])+".lock")
 }
 
-// Session waits for the lock of the record of that name. It is not reentrant: Store's methods that change a record
-// take it themselves.
+// Session waits for the lock of a session's record. The lock is not reentrant: the methods of Store
+// that change a record take it themselves.
 func (l Locks) Session(ctx context.Context, name string) (unlock func(), err error) {
 	if err := validateRecordName(name); err != nil {
 		return nil, err
@@ -50,7 +51,8 @@ func (l Locks) Session(ctx context.Context, name string) (unlock func(), err err
 	return l.wait(ctx, "session "+name, "session-"+name+".lock")
 }
 
-// Check waits for the lock of the worktree in which the checks of a session run. It is held as long as they take.
+// Check waits for the lock of the worktree in which a session's checks run. It is held while they
+// run.
 func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
 	if err := validateRecordName(session); err != nil {
 		return nil, err
@@ -58,12 +60,13 @@ func (l Locks) Check(ctx context.Context, session string) (unlock func(), err er
 	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
 }
 
-// Ports waits for the lock under which agents are given ports that nobody else has. It is held until the record has them.
+// Ports waits for the lock under which ports are assigned to agents. It is held until the ports are
+// in the record.
 func (l Locks) Ports(ctx context.Context) (unlock func(), err error) {
 	return l.wait(ctx, "ports", "ports.lock")
 }
 
-// The locks of one agent, by the words that their files begin with.
+// Kinds of an agent's locks; the first word of the file names.
 const (
 	turnLock     = "turn"
 	promptLock   = "prompt"
@@ -72,26 +75,26 @@ const (
 	removalLock  = "removal"
 )
 
-// Turn waits for the lock under which the turns of one agent change: hooks of one
-// CLI may run at the same time. It is held for the time of a snapshot at most.
+// Turn waits for the lock under which an agent's turns change, since a CLI may run several hooks at
+// once. It is held for a snapshot at most.
 func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "turns of ", turnLock, session, agent)
 }
 
-// Prompt waits for the lock under which one prompt is typed into the pane of an agent: the text and the Enter of two
-// senders must not mix. It is held until the prompt has arrived, a minute at most.
+// Prompt waits for the lock under which a prompt is typed into an agent's pane: text and Enter of
+// two senders must not mix. It is held until the prompt has arrived, at most a minute.
 func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "sending to ", promptLock, session, agent)
 }
 
-// Delivery waits for the lock under which somebody tells an agent how its children ended. It is taken before Prompt, and
-// held until it is known whether that has arrived.
+// Delivery waits for the lock under which an agent is told how its children ended. It is taken
+// before Prompt, and held until the arrival of the prompt is known.
 func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "delivery to ", deliveryLock, session, agent)
 }
 
-// Removal waits for the lock under which one agent is ended and its worktree taken away. It is held until that is done, so
-// that nobody who does the same meets a half of it.
+// Removal waits for the lock under which an agent is ended and its worktree removed. It is held
+// until both are done, so that nobody finds a half-removed agent.
 func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "removal of ", removalLock, session, agent)
 }
@@ -103,13 +106,14 @@ func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (
 	return l.wait(ctx, what+session+"/"+agent, lockFile(kind, session, agent))
 }
 
-// lockFile names a lock of an agent; "-" cannot be part of either name, so no two agents share one.
+// lockFile names a lock file of an agent. Names of sessions and agents hold no "-", so no two
+// agents share a file.
 func lockFile(kind, session, agent string) string {
 	return kind + "-" + session + "-" + agent + ".lock"
 }
 
-// Awaiting notes, until release is called or the process ends, that an agent waits for others in a command of its own. Of two
-// such commands the first is noted.
+// Awaiting records, until unlock is called or the process ends, that an agent waits for others in a
+// running command. If two such commands run, the first one's agents are recorded.
 func (l Locks) Awaiting(session, agent string, others []string) (unlock func(), err error) {
 	f, err := l.try(lockFile(waitLock, session, agent))
 	if err != nil {
@@ -123,7 +127,7 @@ func (l Locks) Awaiting(session, agent string, others []string) (unlock func(), 
 	return unlock, err
 }
 
-// Awaits are the agents that an agent waits for in a command that it runs now.
+// Awaits returns the agents that an agent waits for in a command that is running now.
 func (l Locks) Awaits(session, agent string) []string {
 	file := lockFile(waitLock, session, agent)
 	if !l.held(file) {
@@ -136,15 +140,16 @@ func (l Locks) Awaits(session, agent string) []string {
 	return strings.Fields(string(text))
 }
 
-// DeliveryHeld tells whether somebody holds the Delivery lock of an agent, without ever waiting for it.
+// DeliveryHeld reports whether an agent's Delivery lock is held, without waiting.
 func (l Locks) DeliveryHeld(session, agent string) bool {
 	return l.held(lockFile(deliveryLock, session, agent))
 }
 
-// TurnHeld tells since when somebody holds the Turn lock of an agent, without ever waiting for it: zero for nobody.
+// TurnHeld returns since when an agent's Turn lock has been held, zero if it is free, without
+// waiting.
 func (l Locks) TurnHeld(session, agent string) time.Time {
 	file := lockFile(turnLock, session, agent)
-	info, err := os.Stat(filepath.Join(l.Dir, file)) // the holder writes its pid there
+	info, err := os.Stat(filepath.Join(l.Dir, file)) // The holder has written its PID into the file.
 	if err != nil || !l.held(file) {
 		return time.Time{}
 	}
@@ -160,7 +165,7 @@ func (l Locks) held(file string) bool {
 	return errors.Is(disk.Lock(f.Fd(), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// wait takes the lock file for this process alone and writes its pid into it.
+// wait takes a lock file exclusively and writes paw's PID into it.
 func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", object, err)
@@ -184,8 +189,8 @@ func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), er
 	}
 }
 
-// holdShort notes the holder in its lock file and returns what gives the lock back. The note only helps whoever waits,
-// so a full disk does not matter.
+// holdShort writes the PID into a locked file and returns the unlock function. The PID is only
+// information for those who wait, so a full disk does not matter.
 func holdShort(f *os.File) (unlock func()) {
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return sync.OnceFunc(func() {
@@ -194,7 +199,8 @@ func holdShort(f *os.File) (unlock func()) {
 	})
 }
 
-// try opens a lock file and takes it exclusively; the error is EWOULDBLOCK when it is held. The file has CLOEXEC set.
+// try opens a lock file and locks it exclusively; the error is EWOULDBLOCK when it is held. The
+// file is close-on-exec.
 func (l Locks) try(file string) (*os.File, error) {
 	if l.Dir == "" {
 		return nil, errors.New("no folder for locks")
@@ -209,7 +215,7 @@ func (l Locks) try(file string) (*os.File, error) {
 	}
 	err = disk.Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil && !stillAt(f, path) {
-		err = unix.EWOULDBLOCK // somebody cleaned the folder in between: the next try opens the new file
+		err = unix.EWOULDBLOCK // Somebody has deleted the file meanwhile; the next try opens the new one.
 	}
 	if err != nil {
 		f.Close()
@@ -218,7 +224,7 @@ func (l Locks) try(file string) (*os.File, error) {
 	return f, nil
 }
 
-// openLock opens a lock file without waiting for the other end of a FIFO that somebody put in its place.
+// openLock opens a lock file. It does not block on a FIFO in the file's place.
 func openLock(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -231,7 +237,7 @@ func openLock(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// release gives the lock back at once, even if a child that is just being forked still has the descriptor.
+// release unlocks at once, even if a child that is just being forked still has the descriptor.
 func release(f *os.File) {
 	_ = disk.Lock(f.Fd(), unix.LOCK_UN)
 	f.Close()
@@ -246,7 +252,7 @@ func stillAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// recordedPID reads the pid that the holder of a short lock wrote, 0 when there is none.
+// recordedPID reads the PID that holdShort wrote, 0 if there is none.
 func recordedPID(path string) int {
 	f, err := openLock(path, os.O_RDONLY)
 	if err != nil {
@@ -267,10 +273,10 @@ func recordedPID(path string) int {
 
 var errNotRegular = errors.New("not a regular file")
 
-// readRegular reads a file without blocking on a fifo that someone put in its place.
+// readRegular reads a file. It does not block on a FIFO in the file's place.
 func readRegular(path string) ([]byte, error) { return readRegularInto(path, nil) }
 
-// readRegularInto is readRegular in the space of buffer, where the content fits.
+// readRegularInto is readRegular that uses buffer's memory if the content fits.
 func readRegularInto(path string, buffer []byte) ([]byte, error) {
 	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK)
 	if err != nil {
@@ -289,10 +295,10 @@ func readRegularInto(path string, buffer []byte) ([]byte, error) {
 	return disk.ReadRaw(fd, path, buffer)
 }
 
-// rawFile reads an open file that does not block.
+// rawFile reads a file descriptor that does not block.
 type rawFile int
 
-// ReadAt is that of io.ReaderAt, but for the path in an error.
+// ReadAt implements io.ReaderAt, except that its errors name no path.
 func (fd rawFile) ReadAt(p []byte, at int64) (int, error) {
 	for {
 		n, err := unix.Pread(int(fd), p, at)

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// MaxName is the length limit, in characters, of session names, agent names and turn-session names.
+// MaxName limits the names of sessions, agents and turn sessions, in characters.
 const MaxName = 64
 
-// maxDerived bounds names that NameFrom makes, so that a derived session name with a suffix such as _12, a derived
-// agent name and the underscore between them are a turn-session name: 30 + 3 + 1 + 30 = 64.
+// maxDerived limits the names that NameFrom makes, in characters: a derived session name with a
+// suffix such as _12, an underscore and a derived agent name fit into a turn session's name (30 + 3
+// + 1 + 30 = 64).
 const maxDerived = 30
 
-// nameLetters are the characters of a name.
+// nameLetters lists the characters allowed in names.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // NameError says what is wrong with a name.
@@ -26,8 +27,8 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("%s name %q: %s", e.Kind, e.Name, e.Reason)
 }
 
-// ValidateName checks a name of the given kind, "session" or "agent": ASCII letters, digits and underscores only, at
-// most MaxName of them. Such a name is safe in a git ref, as a tmux target, as a file name and in a shell. The error is
+// ValidateName accepts names of 1 to MaxName ASCII letters, digits and underscores: safe in git
+// refs, tmux targets, file names and shells. kind, "session" or "agent", is for the error, which is
 // a *NameError.
 func ValidateName(kind, name string) error {
 	if reason := nameFault(name); reason != "" {
@@ -39,8 +40,8 @@ func ValidateName(kind, name string) error {
 	return nil
 }
 
-// ValidTurnSession checks both names and that the name of the agent's turn session, <session>_<agent>, is not too
-// long. The error is a *NameError.
+// ValidTurnSession checks both names, and the length of the turn session's name <session>_<agent>.
+// The error is a *NameError.
 func ValidTurnSession(session, agent string) error {
 	if err := ValidateName("session", session); err != nil {
 		return err
@@ -69,9 +70,9 @@ func nameFault(name string) string {
 	return ""
 }
 
-// NameFrom makes a valid name out of the name of a directory or a branch: every run of other characters becomes one
-// underscore. The result is short enough that a derived session name and a derived agent name always make a valid
-// turn-session name. It is "" when nothing usable is left.
+// NameFrom derives a valid name from the name of a directory or branch: each run of other
+// characters becomes an underscore. A derived session name and a derived agent name always make a
+// valid turn session name. The result is "" when no letter or digit is left.
 func NameFrom(text string) string {
 	if len(text) <= maxDerived && strings.Trim(text, nameLetters) == "" {
 		return text

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Process identifies a process so that it cannot be mistaken for another one that got the same pid later, before or after a reboot.
-// The time of day is no part of it: a clock may be set.
+// Process identifies a process. It never matches another process that gets the same PID later,
+// before or after a reboot. The time of day plays no part, since clocks can be set.
 type Process struct {
 	PID       int
 	StartTime uint64 // clock ticks since boot on Linux, microseconds since 1970 on macOS
 	BootID    string
 }
 
-// FindProcess identifies the process that has a pid now.
+// FindProcess identifies the running process with that PID.
 func FindProcess(pid int) (Process, error) {
 	facts, err := inspectProcess(pid)
 	if err != nil {
@@ -23,17 +23,17 @@ func FindProcess(pid int) (Process, error) {
 	return Process{PID: pid, StartTime: facts.started, BootID: BootID()}, nil
 }
 
-// StartedAt returns when the process that has a pid now was started.
+// StartedAt returns when the process with that PID was started.
 func StartedAt(pid int) (time.Time, error) {
 	facts, err := inspectProcess(pid)
 	return startedAt(facts.started), err
 }
 
-// IgnoresHangUp reports whether a process goes on when its terminal hangs up. One that has a handler of its own does not say.
+// IgnoresHangUp reports whether a process ignores SIGHUP. A handler for the signal does not count.
 func IgnoresHangUp(pid int) bool { return pid > 0 && ignoresHangUp(pid) }
 
-// Alive reports whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
-// last thread has ended, because until then it has not let go of its locks.
+// Alive reports whether this process still runs: same boot, same start time, no zombie. A process
+// lives until its last thread has ended, since it keeps its locks until then.
 func (p Process) Alive() bool {
 	if p.PID <= 0 || p.BootID != BootID() {
 		return false
@@ -42,7 +42,7 @@ func (p Process) Alive() bool {
 	return err == nil && !facts.dead && facts.started == p.StartTime
 }
 
-// Holder is the process that holds an agent's lock, identified as a Process is.
+// Holder is the process that holds an agent's lock, identified like a Process.
 type Holder struct {
 	PID        int       `json:"pid"`
 	StartTime  uint64    `json:"start_time"` // clock ticks since boot on Linux, microseconds since 1970 on macOS
@@ -51,15 +51,15 @@ type Holder struct {
 	Session    string    `json:"session"`
 	Agent      string    `json:"agent"`
 	At         time.Time `json:"at"`                 // when the lock was taken, UTC
-	Headless   bool      `json:"headless,omitempty"` // it is a paw that runs a turn without a terminal
-	Prompted   bool      `json:"prompted,omitempty"` // its CLI gets a first prompt from paw
-	// The CLI of a headless turn and its start time, once it runs.
+	Headless   bool      `json:"headless,omitempty"` // the holder is a paw that runs a turn without a terminal
+	Prompted   bool      `json:"prompted,omitempty"` // the CLI gets a first prompt from paw
+	// CLI and CLIStart identify the CLI of a headless turn, once it runs.
 	CLI      int    `json:"cli,omitempty"`
 	CLIStart uint64 `json:"cli_start,omitempty"`
 }
 
-// cli is the process that leads the launch's terminal session: the holder, which became the CLI, or the CLI of a headless
-// turn.
+// cli returns the process that leads the launch's terminal session: the holder, which became the
+// CLI, or the CLI of a headless turn.
 func (h Holder) cli() Holder {
 	if h.Headless {
 		h.PID, h.StartTime = h.CLI, h.CLIStart
@@ -67,25 +67,25 @@ func (h Holder) cli() Holder {
 	return h
 }
 
-// ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent
-// and Generation are left to the caller.
+// ThisProcess identifies the calling process, also after an exec. The caller fills in Session,
+// Agent and Generation.
 func ThisProcess() (Holder, error) {
 	p, err := FindProcess(os.Getpid())
 	return Holder{PID: p.PID, StartTime: p.StartTime, BootID: p.BootID, At: time.Now().UTC().Round(0)}, err
 }
 
-// Alive reports whether that very process still runs.
+// Alive reports whether the holder still runs.
 func (h Holder) Alive() bool {
 	return Process{PID: h.PID, StartTime: h.StartTime, BootID: h.BootID}.Alive()
 }
 
-// mark is the launch's entry in the environment of its processes.
+// mark returns the launch's PAW_LAUNCH entry as it stands in /proc/PID/environ.
 func (h Holder) mark() []byte {
 	return fmt.Appendf(nil, "\x00PAW_LAUNCH=%s/%s/%d\x00", h.Session, h.Agent, h.Generation)
 }
 
-// processFacts is what the system says about a pid.
+// processFacts holds what the kernel says about a PID.
 type processFacts struct {
 	started uint64
-	dead    bool // a zombie: it answers to signals, but its program has ended
+	dead    bool // a zombie: the PID exists, but the program has ended
 }

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// zombie is SZOMB of <sys/proc.h>.
+// zombie is SZOMB in <sys/proc.h>.
 const zombie = 5
 
-// BootID names this boot of the machine, "" when the system does not tell. The time of the boot is the second choice:
-// setting the clock moves it.
+// BootID identifies this boot of the machine, "" if unknown. The boot time is only used without a
+// boot session UUID, since setting the clock changes it.
 func BootID() string {
 	if id, err := unix.Sysctl("kern.bootsessionuuid"); err == nil && id != "" {
 		return id
@@ -35,17 +35,17 @@ func inspectProcess(pid int) (processFacts, error) {
 	}, nil
 }
 
-// startedAt is when a process was started, by its start time in microseconds since 1970.
+// startedAt converts a start time in microseconds since 1970.
 func startedAt(started uint64) time.Time { return time.UnixMicro(int64(started)).UTC() }
 
-// ignoresHangUp reads the signals that a process ignores. SIGHUP is the first of them.
+// ignoresHangUp reports whether a process ignores SIGHUP, the lowest bit of its ignored signals.
 func ignoresHangUp(pid int) bool {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	return err == nil && info.Proc.P_sigignore&1 != 0
 }
 
-// ProgramName has no answer on this system.
+// ProgramName is not supported on macOS.
 func ProgramName(int) string { return "" }
 
-// LockHolders has no answer on this system.
+// LockHolders is not supported on macOS.
 func LockHolders(string) []int { return nil }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootID names this boot of the machine, "" when the system does not tell.
+// BootID identifies this boot of the machine, "" if unknown.
 func BootID() string { return bootID() }
 
 var bootID = sync.OnceValue(func() string {
@@ -36,7 +36,8 @@ func inspectProcess(pid int) (processFacts, error) {
 	return parseStat(stat)
 }
 
-// startedAt is when a process was started, by its start time in clock ticks since the boot: USER_HZ is 100 wherever Go runs.
+// startedAt converts a start time in clock ticks since boot; USER_HZ is 100 on every platform of
+// Go.
 func startedAt(ticks uint64) time.Time {
 	var up unix.Sysinfo_t
 	if err := unix.Sysinfo(&up); err != nil {
@@ -46,14 +47,14 @@ func startedAt(ticks uint64) time.Time {
 	return time.Now().UTC().Round(0).Add(-max(0, running))
 }
 
-// readStat reads proc_pid_stat(5).
+// readStat reads /proc/PID/stat, see proc_pid_stat(5).
 func readStat(pid string) (string, error) {
 	path := "/proc/" + pid + "/stat"
 	fd, err := disk.OpenRaw(path, 0)
 	if err != nil {
 		return "", err
 	}
-	var stat [1024]byte // the kernel gives all of it at once
+	var stat [1024]byte // The kernel returns the whole file with one read.
 	n, err := rawFile(fd).ReadAt(stat[:], 0)
 	_ = unix.Close(fd)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -62,8 +63,8 @@ func readStat(pid string) (string, error) {
 	return string(stat[:n]), nil
 }
 
-// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state is that of the first thread: it is a
-// zombie's while the others run on, or are still giving back what the process holds.
+// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state
+// is that of the first thread, which can be a zombie while other threads still run.
 func parseStat(stat string) (processFacts, error) {
 	fields := statFields(stat, 20)
 	if len(fields) < 20 {
@@ -76,8 +77,9 @@ func parseStat(stat string) (processFacts, error) {
 	return processFacts{started: started, dead: ended(fields) && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
-// statFields are the first fields of proc_pid_stat(5) from the third on, that many at most: there are fifty of them, and hundreds
-// of processes. The second, the program's name, may hold spaces and parentheses.
+// statFields returns up to most fields of proc_pid_stat(5), from the third on. It does not split
+// all fifty: there are hundreds of processes. The second field, the program's name, may hold spaces
+// and brackets.
 func statFields(stat string, most int) []string {
 	fields := make([]string, 0, most)
 	for field := range strings.FieldsSeq(stat[strings.LastIndexByte(stat, ')')+1:]) {
@@ -88,10 +90,11 @@ func statFields(stat string, most int) []string {
 	return fields
 }
 
-// ended reports whether the first thread of a process has ended, by the fields of its status.
+// ended reports whether the state field says that the first thread has ended.
 func ended(fields []string) bool { return fields[0] == "Z" || fields[0] == "X" }
 
-// ignoresHangUp reads field 33 of proc_pid_stat(5), the signals that a process ignores. SIGHUP is the first of them.
+// ignoresHangUp reports whether a process ignores SIGHUP: the lowest bit of field 33 of
+// proc_pid_stat(5).
 func ignoresHangUp(pid int) bool {
 	stat, err := readStat(strconv.Itoa(pid))
 	if err != nil {
@@ -105,7 +108,8 @@ func ignoresHangUp(pid int) bool {
 	return err == nil && ignored&1 != 0
 }
 
-// ProgramName is the name of the program that a process runs, cut after 15 bytes; "" where that is not known.
+// ProgramName returns the name of a process's program, cut after 15 bytes by the kernel; "" if
+// unknown.
 func ProgramName(pid int) string {
 	name, err := disk.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
@@ -114,9 +118,9 @@ func ProgramName(pid int) string {
 	return strings.TrimSuffix(string(name), "\n")
 }
 
-// LockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
-// The pid in /proc/locks will not do: it is that of the process that took the lock, which may have handed the
-// descriptor on and died.
+// LockHolders returns the PIDs of processes that hold an exclusive flock on a file, as far as this
+// user may see. /proc/locks is not enough: it names the process that took the lock, which may have
+// passed the descriptor on and ended.
 func LockHolders(path string) []int {
 	want, err := os.Stat(path)
 	if err != nil {
@@ -148,7 +152,8 @@ func LockHolders(path string) []int {
 	return pids
 }
 
-// openFiles returns the links /proc/.../fd/N of a process. Where its first thread has ended they are those of the others.
+// openFiles returns the links /proc/PID/fd/N of a process, or those of its other threads if the
+// first thread has ended.
 func openFiles(pid int) []string {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil || len(links) > 0 {
@@ -161,7 +166,7 @@ func openFiles(pid int) []string {
 	return links
 }
 
-// locksExclusively tells by .../fdinfo/<fd> whether the descriptor .../fd/<fd> carries the lock.
+// locksExclusively reports whether a descriptor carries an exclusive flock, by /proc/PID/fdinfo/N.
 func locksExclusively(link string) bool {
 	info, err := disk.ReadFile(strings.Replace(link, "/fd/", "/fdinfo/", 1))
 	if err != nil {

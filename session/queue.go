@@ -15,114 +15,115 @@ import (
 // QueueVersion is the version of the queue file that this paw writes.
 const QueueVersion = 1
 
-// MaxTasks limits the tasks of one queue.
+// MaxTasks limits the tasks of a queue.
 const MaxTasks = 500
 
-// TaskState is how far a task of a queue is; it is saved before the deed.
+// TaskState is the progress of a task. It is saved before the step it names is taken.
 type TaskState string
 
-// The states of a task.
+// States of a task.
 const (
 	TaskWaiting TaskState = "waiting"
-	TaskRunning TaskState = "running" // its prompt was typed, or its agent started, or is about to be
-	TaskDone    TaskState = "done"    // its turn ended well, and its check, if any, has passed
+	TaskRunning TaskState = "running" // the prompt was typed or the agent started, or is about to be
+	TaskDone    TaskState = "done"    // the turn ended well, and the check, if any, has passed
 	TaskFailed  TaskState = "failed"
-	TaskHeld    TaskState = "held" // until its user lets it go
+	TaskHeld    TaskState = "held" // nothing happens until the user releases the task
 	TaskDropped TaskState = "dropped"
 )
 
-// Over reports whether nothing more comes of a task by itself or by its being let go.
+// Over reports whether a task has ended for good.
 func (s TaskState) Over() bool { return s == TaskDone || s == TaskFailed || s == TaskDropped }
 
-// TaskKind is what a task begins with.
+// TaskKind says how a task begins.
 type TaskKind string
 
-// The kinds of tasks.
+// Kinds of tasks.
 const (
-	PromptTask TaskKind = "prompt" // is typed to an agent that is there
-	AgentTask  TaskKind = "agent"  // starts an agent of its own
+	PromptTask TaskKind = "prompt" // types a prompt to an existing agent
+	AgentTask  TaskKind = "agent"  // starts a new agent
 )
 
-// TaskText is which text of a task is typed next.
+// TaskText names the text of a task that is typed next.
 type TaskText string
 
-// The texts of a task.
+// Texts of a task.
 const (
-	TextPrompt   TaskText = ""         // its prompt
-	TextBack     TaskText = "back"     // what its check said
-	TextContinue TaskText = "continue" // that a limit is lifted
+	TextPrompt   TaskText = ""         // the task's prompt
+	TextBack     TaskText = "back"     // the output of a failed check
+	TextContinue TaskText = "continue" // the message that a usage limit is over
 )
 
-// The reasons why a task is held that decide what lets it go.
+// Reasons for holding a task that decide what releases it.
 const (
-	HeldYou         = "you"                              // its user did something himself, or asked for it
-	HeldInterrupted = "interrupted"                      // its prompt may have been typed, and nobody knows what became of it
-	HeldSilent      = "silent: no hook has reported yet" // its CLI runs, and nobody sees whether it has begun
+	HeldYou         = "you"                              // the user acted, or asked for it
+	HeldInterrupted = "interrupted"                      // the prompt may have been typed; its result is unknown
+	HeldSilent      = "silent: no hook has reported yet" // the CLI runs, and it is unknown whether it has begun
 )
 
-// Task is one prompt that waits for its moment.
+// Task is a prompt that waits in the queue.
 type Task struct {
 	ID      string        `json:"id"`
 	Kind    TaskKind      `json:"kind"`
-	Agent   string        `json:"agent,omitempty"` // that gets the prompt; of an AgentTask once it is about to be started
-	CLIs    []string      `json:"cli,omitempty"`   // of which an AgentTask takes the first that it can
-	After   []string      `json:"after,omitempty"` // ids of tasks that have to be done first
-	From    string        `json:"from,omitempty"`  // AGENT[@N] or the id of a task: where the agent begins
-	Base    string        `json:"base,omitempty"`  // commit that the agent begins at
-	Brief   bool          `json:"brief,omitempty"` // the agent takes the conversation over as well
-	Check   []string      `json:"check,omitempty"` // commands that its work has to pass
+	Agent   string        `json:"agent,omitempty"` // agent that gets the prompt; for an AgentTask set when it is about to start
+	CLIs    []string      `json:"cli,omitempty"`   // an AgentTask uses the first of these that works
+	After   []string      `json:"after,omitempty"` // ids of tasks that must be done first
+	From    string        `json:"from,omitempty"`  // start of the new agent: AGENT[@N] or the id of a task
+	Base    string        `json:"base,omitempty"`  // start commit of the new agent
+	Brief   bool          `json:"brief,omitempty"` // the new agent also gets the conversation of From
+	Check   []string      `json:"check,omitempty"` // commands that the work must pass
 	Retries int           `json:"retries,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
-	What    string        `json:"what"` // first line of its prompt
+	What    string        `json:"what"` // first line of the prompt
 
 	State    TaskState `json:"state"`
 	Why      string    `json:"why,omitempty"`
 	Text     TaskText  `json:"text,omitempty"`
-	Turn     int       `json:"turn,omitempty"`   // number of its turn, 0 as long as none is known
-	Before   int       `json:"before,omitempty"` // number of its agent's last turn when the prompt was about to be typed
-	Typed    bool      `json:"typed,omitempty"`  // its text may have been typed: only its user has it typed again
+	Turn     int       `json:"turn,omitempty"`   // number of the task's turn, 0 while unknown
+	Before   int       `json:"before,omitempty"` // number of the agent's last turn when the prompt was about to be typed
+	Typed    bool      `json:"typed,omitempty"`  // the text may have been typed: only the user may have it typed again
 	Checking bool      `json:"checking,omitempty"`
-	Tries    int       `json:"tries,omitempty"`  // checks that have failed
+	Tries    int       `json:"tries,omitempty"`  // number of failed checks
 	Limits   int       `json:"limits,omitempty"` // usage limits in a row
 	Limited  bool      `json:"limited,omitempty"`
-	Lonely   bool      `json:"lonely,omitempty"` // made by a limit alone: of a turn that no task of the user began
-	Begun    time.Time `json:"begun,omitzero"`   // when it became running
+	Lonely   bool      `json:"lonely,omitempty"` // made by a usage limit, for a turn that belongs to no task of the user
+	Begun    time.Time `json:"begun,omitzero"`   // when State became running
 	NotYet   time.Time `json:"not_before,omitzero"`
-	Told     string    `json:"told,omitempty"` // why it was held when its user was told of that last
+	Told     string    `json:"told,omitempty"` // the value of Why that the user was last notified of
 }
 
-// Lane is what a queue knows of one agent.
+// Lane holds what a queue remembers of one agent.
 type Lane struct {
-	Seen int  `json:"seen"`           // number of the last turn that the queue knows of
-	Held bool `json:"held,omitempty"` // its user has prompted or interrupted it since
-	// Limit is the number of the last turn that a usage limit has ended, and of which the queue has decided.
+	Seen int  `json:"seen"`           // number of the last turn that the queue knows
+	Held bool `json:"held,omitempty"` // the user has prompted or interrupted the agent since
+	// Limit is the number of the last turn that a usage limit ended and that the queue has dealt
+	// with.
 	Limit int `json:"limit,omitempty"`
 }
 
-// Block holds the work of one account, or of one CLI.
+// Block stops the work of one account or CLI.
 type Block struct {
-	Limit bool      `json:"limit,omitempty"` // by a usage limit, else by ends at the start
+	Limit bool      `json:"limit,omitempty"` // by a usage limit; false: the CLI exits soon after each start
 	CLI   string    `json:"cli"`
-	Until time.Time `json:"until,omitzero"` // zero until its user lets it go
-	First time.Time `json:"first,omitzero"` // when the first of a row of limits was met that nobody tells the end of
+	Until time.Time `json:"until,omitzero"` // zero means until the user releases the block
+	First time.Time `json:"first,omitzero"` // when the first of several limits in a row was met whose end is unknown
 }
 
-// Queue is the tasks of one session, in their order.
+// Queue holds the tasks of one session, in order.
 type Queue struct {
 	Version   int              `json:"version"`
 	Session   string           `json:"session"`
-	Held      string           `json:"held,omitempty"`       // why nothing begins at all, "" for nothing
-	Max       int              `json:"max,omitempty"`        // of the plan, 0 for that of the configuration
-	StartsMax int              `json:"starts_max,omitempty"` // as its user has raised it
-	Starts    int              `json:"starts,omitempty"`     // launches and prompts so far
-	Last      int              `json:"last,omitempty"`       // the last number of an id that paw has chosen
+	Held      string           `json:"held,omitempty"`       // why nothing may begin, "" if something may
+	Max       int              `json:"max,omitempty"`        // from the plan file, 0 for the configuration's
+	StartsMax int              `json:"starts_max,omitempty"` // raised by the user
+	Starts    int              `json:"starts,omitempty"`     // launches and prompts made so far
+	Last      int              `json:"last,omitempty"`       // last number used for an id that paw chose
 	Tasks     []Task           `json:"tasks"`
 	Lanes     map[string]Lane  `json:"lanes,omitempty"`  // by agent
-	Blocks    map[string]Block `json:"blocks,omitempty"` // by account, or by CLI
-	Quick     map[string]int   `json:"quick,omitempty"`  // ends in a row soon after the start, by CLI
+	Blocks    map[string]Block `json:"blocks,omitempty"` // by account or CLI
+	Quick     map[string]int   `json:"quick,omitempty"`  // by CLI: exits in a row soon after the start
 }
 
-// Task returns the task of that id for reading or changing in place, or nil.
+// Task returns a pointer to the task with that id, or nil.
 func (q *Queue) Task(id string) *Task {
 	for i := range q.Tasks {
 		if q.Tasks[i].ID == id {
@@ -137,7 +138,7 @@ func (q *Queue) Open() bool {
 	return q != nil && slices.ContainsFunc(q.Tasks, func(t Task) bool { return !t.State.Over() })
 }
 
-// Clone makes a copy of which everything can be changed that a decision changes.
+// Clone returns a copy whose tasks and maps can be changed.
 func (q *Queue) Clone() *Queue {
 	c := *q
 	c.Tasks, c.Lanes, c.Blocks, c.Quick = slices.Clone(q.Tasks), maps.Clone(q.Lanes), maps.Clone(q.Blocks), maps.Clone(q.Quick)
@@ -145,7 +146,7 @@ func (q *Queue) Clone() *Queue {
 	return &c
 }
 
-// fill gives every table a value.
+// fill replaces nil maps by empty ones.
 func (q *Queue) fill() {
 	if q.Lanes == nil {
 		q.Lanes = map[string]Lane{}
@@ -160,7 +161,7 @@ func (q *Queue) fill() {
 
 var taskID = lazyregexp.New(`^[a-z0-9][a-z0-9_-]*$`)
 
-// ValidateTaskID checks the id of a task: it is the name of a file, and a word of a command line.
+// ValidateTaskID checks a task's id, which is used as a file name and as a word of a command line.
 func ValidateTaskID(id string) error {
 	if len(id) > MaxName || !taskID.MatchString(id) {
 		return fmt.Errorf("task id %q: letters a to z, digits, _ and - are allowed, at most %d, and neither _ nor - first", id, MaxName)
@@ -168,7 +169,7 @@ func ValidateTaskID(id string) error {
 	return nil
 }
 
-// encodeQueue returns the queue as indented JSON, after checking that decodeQueue would take it back.
+// encodeQueue returns the queue as indented JSON, after checking that decodeQueue would accept it.
 func encodeQueue(q *Queue) ([]byte, error) {
 	q.Version = QueueVersion
 	if reason := queueFault(q); reason != "" {
@@ -182,7 +183,7 @@ func encodeQueue(q *Queue) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// decodeQueue reads the queue of the session of that name; path only serves the errors.
+// decodeQueue parses the queue file of a session; path is for errors.
 func decodeQueue(name, path string, data []byte) (*Queue, error) {
 	corrupt := func(reason string) error { return &CorruptError{Name: name, Path: path, Reason: reason} }
 	var head struct {
@@ -208,7 +209,7 @@ func decodeQueue(name, path string, data []byte) (*Queue, error) {
 	return q, nil
 }
 
-// queueFault says what makes a queue unusable, "" for a good one.
+// queueFault returns what makes a queue unusable, "" for a valid one.
 func queueFault(q *Queue) string {
 	states := []TaskState{TaskWaiting, TaskRunning, TaskDone, TaskFailed, TaskHeld, TaskDropped}
 	there := map[string]bool{}

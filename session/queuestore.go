@@ -10,27 +10,29 @@ import (
 	"paw/config/disk"
 )
 
-// QueueStore keeps the queue of a session in a folder of its own in Dir: queue.json as long as a task is open, ended.json
-// with the same content once none is, and the prompts. Every change happens under a lock in LocksDir; reading takes none.
+// QueueStore keeps the queue of each session in a folder of its own below Dir: queue.json while a
+// task is open, ended.json afterwards, and a file for each prompt. Changes take a lock in LocksDir;
+// reading does not.
 type QueueStore struct {
 	Dir      string
 	LocksDir string
 }
 
-// The names of the file of a queue: one that nothing waits in costs the end of a turn nothing.
+// File names of a queue. A queue with no open task has another name, so that the end of a turn need
+// not read it.
 const (
 	queueOpen  = "queue.json"
 	queueEnded = "ended.json"
 )
 
-// Open reports whether the queue of a session has open tasks, by one look at a file.
+// Open reports whether a session's queue has open tasks, by one lstat(2).
 func (st QueueStore) Open(name string) bool {
 	_, err := os.Lstat(filepath.Join(st.Dir, name, queueOpen))
 	return err == nil
 }
 
-// Load returns the queue of a session, nil when it never had one. The error is a *CorruptError or a *VersionError when there
-// is one that cannot be used.
+// Load returns the queue of a session, nil if it never had one. The error is a *CorruptError or a
+// *VersionError for a queue that cannot be used.
 func (st QueueStore) Load(name string) (*Queue, error) {
 	q, _, err := st.load(name)
 	return q, err
@@ -56,8 +58,8 @@ func (st QueueStore) load(name string) (*Queue, string, error) {
 	return nil, "", nil
 }
 
-// Update reads the queue of a session, an empty one where there is none, lets change alter it and saves it, and returns what
-// it saved. An error of change is returned as it is, and nothing is saved then.
+// Update reads the queue of a session, or makes an empty one, calls change, saves the result and
+// returns it. With an error of change, which is returned unchanged, nothing is saved.
 func (st QueueStore) Update(ctx context.Context, name string, change func(*Queue) error) (*Queue, error) {
 	if err := ValidateName("session", name); err != nil {
 		return nil, err
@@ -81,7 +83,8 @@ func (st QueueStore) Update(ctx context.Context, name string, change func(*Queue
 	return q, st.save(q, was)
 }
 
-// save writes the queue to the file that it belongs into. Killed in between it leaves both: then the open one counts.
+// save writes the queue to queue.json or ended.json; was is the file that it was read from. If
+// killed in between, both may exist, and queue.json counts.
 func (st QueueStore) save(q *Queue, was string) error {
 	data, err := encodeQueue(q)
 	if err != nil {
@@ -97,7 +100,7 @@ func (st QueueStore) save(q *Queue, was string) error {
 	}
 	path := filepath.Join(dir, file)
 	if was != "" && was != path && file == queueEnded {
-		if err := disk.Replace(was, data); err != nil { // or the open one would count with what is not so any more
+		if err := disk.Replace(was, data); err != nil { // Without this, queue.json would count with old content after a crash.
 			return err
 		}
 		if err := os.Rename(was, path); err != nil {
@@ -108,7 +111,7 @@ func (st QueueStore) save(q *Queue, was string) error {
 	return disk.Replace(path, data)
 }
 
-// textPath keeps a text of a task.
+// textPath returns the file of a text of a task.
 func (st QueueStore) textPath(name, id string, text TaskText) string {
 	file := id
 	if text == TextBack {
@@ -117,7 +120,7 @@ func (st QueueStore) textPath(name, id string, text TaskText) string {
 	return filepath.Join(st.Dir, name, file+".md")
 }
 
-// KeepText writes a text of a task; it is there before the task is.
+// KeepText writes a text of a task. It is called before the task is added.
 func (st QueueStore) KeepText(name, id string, which TaskText, text string) error {
 	if err := errors.Join(ValidateName("session", name), ValidateTaskID(id)); err != nil {
 		return err
@@ -138,10 +141,10 @@ func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
 	return string(data), nil
 }
 
-// Folder is where the queue of a session and its prompts are.
+// Folder returns the folder of a session's queue and prompts.
 func (st QueueStore) Folder(name string) string { return filepath.Join(st.Dir, name) }
 
-// Tasks waits for the lock under which the queue of a session changes. It is held for one save.
+// Tasks waits for the lock under which a session's queue changes. It is held for one save.
 func (l Locks) Tasks(ctx context.Context, session string) (unlock func(), err error) {
 	if err := ValidateName("session", session); err != nil {
 		return nil, err
@@ -149,11 +152,12 @@ func (l Locks) Tasks(ctx context.Context, session string) (unlock func(), err er
 	return l.wait(ctx, "queue of "+session, "tasks-"+session+".lock")
 }
 
-// Pump takes the lock of whoever moves the queue of a session on, without waiting; nil where another process has it.
+// Pump takes the lock of the process that moves a session's queue on, without waiting; nil if
+// another process has it.
 func (l Locks) Pump(session string) (unlock func()) { return l.once("queue-" + session + ".lock") }
 
-// QueueChecks takes the lock of whoever runs the checks of the queue of a session, without waiting; nil where another process
-// has it.
+// QueueChecks takes the lock of the process that runs the checks of a session's queue, without
+// waiting; nil if another process has it.
 func (l Locks) QueueChecks(session string) (unlock func()) {
 	return l.once("queue-checks-" + session + ".lock")
 }

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// encode returns the record as indented JSON in a stable order, after checking that decode would take it back.
+// encode returns the record as indented JSON in a stable order, after checking that decode would
+// accept it.
 func encode(s *Session) ([]byte, error) {
 	if reason := recordFault(s); reason != "" {
 		return nil, fmt.Errorf("session %s: %s", s.Name, reason)
@@ -27,7 +28,7 @@ func encode(s *Session) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encodeText is how a record has a text.
+// encodeText returns a text as it stands in a record's JSON.
 func encodeText(text string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -36,7 +37,8 @@ func encodeText(text string) ([]byte, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// withoutNull gives every list and map a value, so that the file has [] and {} for what is empty, never null.
+// withoutNull replaces nil lists and maps by empty ones, so that the file has [] and {} and never
+// null.
 func withoutNull(s Session) Session {
 	s.Agents = append([]Agent{}, s.Agents...)
 	for i := range s.Agents {
@@ -50,17 +52,17 @@ func withoutNull(s Session) Session {
 	return s
 }
 
-// decode reads the record of the session of that name; path only serves the errors, *VersionError and *CorruptError.
-// Fields this paw does not know are passed over.
+// decode parses the record of a session; path is for the errors, *VersionError and *CorruptError.
+// Unknown fields are ignored.
 func decode(name, path string, data []byte) (*Session, error) {
 	corrupt := func(reason string) error { return &CorruptError{Name: name, Path: path, Reason: reason} }
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, corrupt("empty")
 	}
-	s := Session{Agents: make([]Agent, 0, bytes.Count(data, []byte("\"agent\":")))} // or each growth copies all that there is
+	s := Session{Agents: make([]Agent, 0, bytes.Count(data, []byte("\"agent\":")))} // in one allocation
 	fault := json.Unmarshal(data, &s)
 	version := s.Version
-	if fault != nil { // in a newer record every other field may have another type
+	if fault != nil { // A newer record may have other types in other fields.
 		var head struct {
 			Version int `json:"version"`
 		}
@@ -89,7 +91,7 @@ func decode(name, path string, data []byte) (*Session, error) {
 	return &s, nil
 }
 
-// socketOf reads which tmux socket a record names, and nothing of what comes behind.
+// socketOf returns the tmux socket in a record, without parsing the fields after it.
 func socketOf(data []byte) (socket string, ok bool) {
 	record := json.NewDecoder(bytes.NewReader(data))
 	if _, err := record.Token(); err != nil {
@@ -128,7 +130,7 @@ func emptyToNil(s *Session) {
 	}
 }
 
-// jsonFault words a decoding error without the names of Go types, which the library's own text has.
+// jsonFault describes a decoding error without the names of Go types.
 func jsonFault(err error) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -141,11 +143,11 @@ func jsonFault(err error) string {
 	if errors.As(err, &kind) {
 		return fmt.Sprintf("unexpected %s instead of a record", kind.Value)
 	}
-	return "created_at is not a time" // the only field with a decoder of its own
+	return "created_at is not a time" // No other field has a decoder of its own.
 }
 
-// recordFault says what makes a record unusable, "" for a good one. Names and paths are checked because locks and
-// worktrees are derived from them.
+// recordFault returns what makes a record unusable, "" for a valid one. Names and paths are checked
+// since locks and worktrees are derived from them.
 func recordFault(s *Session) string {
 	if reason := recordNameFault(s.Name); reason != "" {
 		return "session name: " + reason
@@ -210,7 +212,8 @@ func worktreeFault(host string, w *Agent) string {
 	if !slices.Contains(phases, w.Phase) {
 		return fmt.Sprintf("unknown phase %q", w.Phase)
 	}
-	// JSON would silently replace bytes that are not UTF-8, and a resumed CLI would get another text.
+	// JSON would silently replace bytes that are not UTF-8, and change the command of a resumed
+	// CLI.
 	if reason := textFault(slices.Concat([]string{w.Branch}, w.Command, w.ConversationIDs)...); reason != "" {
 		return reason
 	}
@@ -243,7 +246,7 @@ func textFault(texts ...string) string {
 func pathFault(path string) string {
 	switch {
 	case path == "":
-		return "" // not known yet, or a bare repository
+		return "" // unknown so far, or a bare repository
 	case !filepath.IsAbs(path):
 		return "not an absolute path"
 	case !utf8.ValidString(path):
@@ -252,15 +255,15 @@ func pathFault(path string) string {
 	return ""
 }
 
-// Unreadable is a record that cannot be understood. What it says is not known: nobody may act on it.
+// Unreadable is a record that Load cannot read. No command may act on its session.
 type Unreadable struct {
 	Name   string // from the file's name
 	Err    error  // a *CorruptError or a *VersionError
-	Socket string // of its tmux server as far as the text tells, "" for the default one
+	Socket string // tmux socket, if the text still tells it; "" for the default one
 	text   []byte
 }
 
-// UnreadableRecords are the records that Load refuses.
+// UnreadableRecords returns the records that Load cannot read.
 func (st Store) UnreadableRecords() []Unreadable {
 	var found []Unreadable
 	entries, _ := os.ReadDir(st.Dir)
@@ -276,7 +279,7 @@ func (st Store) UnreadableRecords() []Unreadable {
 	return found
 }
 
-// Unreadable is the record of a session that Load refuses, nil for one that it reads and for none.
+// Unreadable returns the record of a session if Load cannot read it, else nil.
 func (st Store) Unreadable(name string) *Unreadable {
 	path, err := st.path(name)
 	if err != nil {
@@ -293,7 +296,7 @@ func (st Store) Unreadable(name string) *Unreadable {
 	return &Unreadable{Name: name, Err: err, Socket: socket, text: text}
 }
 
-// Names reports whether the text of the record has one of these directories as a whole.
+// Names reports whether the record's text contains one of these directories, in quotes.
 func (u Unreadable) Names(dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		text, err := encodeText(dir)
@@ -301,7 +304,7 @@ func (u Unreadable) Names(dirs ...string) bool {
 	})
 }
 
-// Placed reports whether the text of the record still says of which repository the session is.
+// Placed reports whether the record's text still names a repository.
 func (u Unreadable) Placed() bool {
 	_, rest, found := bytes.Cut(u.text, []byte(`"repo_path":`))
 	var path string

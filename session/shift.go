@@ -2,16 +2,17 @@ package session
 
 import "slices"
 
-// Rewound says, in numbers of turns, at the end of which one a worktree was put, 0 being its base, and at the end of which one it
-// was before. It holds as long as Last is the agent's last turn, and HEAD where the rewind or an update since has put it.
+// Rewound records the last rewind of a worktree: the turn to whose end it was put (0 for its base),
+// and the turn at whose end it was before. It is valid while Last is still the agent's last turn,
+// and HEAD is still where the rewind, or an update since, has put it.
 type Rewound struct {
 	To   int    `json:"to"`
 	From int    `json:"from"`
 	Last int    `json:"last"`
-	Head string `json:"head,omitempty"` // "" in the record of an older paw
+	Head string `json:"head,omitempty"` // "" if written by an older paw
 }
 
-// At is the turn at the end of which a worktree is as far as rewinds tell, where last is the number of its last turn.
+// At returns the turn at whose end the worktree is; last is the number of the agent's last turn.
 func (r *Rewound) At(last int) int {
 	if r == nil || r.Last != last {
 		return last
@@ -19,37 +20,38 @@ func (r *Rewound) At(last int) int {
 	return r.To
 }
 
-// MovedTo notes that paw itself has moved HEAD of the worktree.
+// MovedTo records that paw itself has moved HEAD of the worktree.
 func (r *Rewound) MovedTo(head string) {
 	if r != nil {
 		r.Head = head
 	}
 }
 
-// Stands reports whether nobody but paw has moved HEAD of the worktree since the rewind.
+// Stands reports whether only paw has moved HEAD since the rewind.
 func (r *Rewound) Stands(head string) bool { return r != nil && (r.Head == "" || r.Head == head) }
 
-// Shift is one move of a worktree between states that it had before, or to a newer commit of the branch that work lands on.
+// Shift records one move of a worktree: a rewind, an undo, or an update to a newer commit of the
+// target.
 type Shift struct {
 	Kind     ShiftKind `json:"kind"`
-	To       int       `json:"to,omitempty"`       // rewind: turn at whose end the worktree was put, 0 for its base
+	To       int       `json:"to,omitempty"`       // rewind: turn to whose end the worktree was put, 0 for its base
 	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
-	Landings int       `json:"landings,omitempty"` // highest number of a landing of the session at that time
-	Rescue   string    `json:"rescue,omitempty"`   // of its move of files, until that is known to have taken place
+	Landings int       `json:"landings,omitempty"` // highest landing number of the session at that time
+	Rescue   string    `json:"rescue,omitempty"`   // rescue ref of the move, until the move is known to have taken place
 }
 
-// ShiftKind says what a Shift was.
+// ShiftKind is the kind of a Shift.
 type ShiftKind string
 
-// The kinds of a Shift.
+// Kinds of a Shift.
 const (
 	ShiftRewind ShiftKind = "rewind"
-	ShiftUndo   ShiftKind = "undo" // of the last Shift, which may be an undo itself
+	ShiftUndo   ShiftKind = "undo" // undoes the last Shift, which may itself be an undo
 	ShiftUpdate ShiftKind = "update"
-	ShiftStay   ShiftKind = "stay" // a rewind to what the worktree was already, or a worktree made anew: nothing was put aside for an undo
+	ShiftStay   ShiftKind = "stay" // nothing was put aside: a rewind to the current state, or a worktree made anew
 )
 
-// Shifted appends a Shift of an agent to its record. A ShiftStay that is repeated is the same one.
+// Shifted appends a Shift to an agent's record. A repeated ShiftStay is not added again.
 func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue string) {
 	w := s.Agent(agent)
 	if w == nil {
@@ -61,8 +63,8 @@ func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue str
 	}
 }
 
-// SettleShift ends the last Shift of an agent whose move may have been cut short: the Shift stays where the move took place, and goes
-// otherwise.
+// SettleShift ends the last Shift if its move may have been interrupted: the Shift is kept if the
+// move took place, else removed.
 func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	n := len(a.Shifts) - 1
 	if n < 0 || a.Shifts[n].Rescue == "" {
@@ -70,7 +72,7 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	}
 	took, err := tookPlace(a.Shifts[n].Rescue)
 	switch {
-	case err != nil: // the worktree is gone
+	case err != nil: // The worktree is gone.
 	case took:
 		a.Shifts = slices.Clone(a.Shifts)
 		a.Shifts[n].Rescue = ""
@@ -79,8 +81,8 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	}
 }
 
-// LastShift returns what --undo takes back: the last shift that put something aside, and whether it is undone already, so that
-// --undo brings it again. It returns nil where there is nothing to take back.
+// LastShift returns the Shift that --undo takes back, the last one that put something aside; undone
+// says that --undo would redo it. It returns nil if there is nothing to take back.
 func (a *Agent) LastShift() (last *Shift, undone bool) {
 	for i := len(a.Shifts) - 1; i >= 0; i-- {
 		switch a.Shifts[i].Kind {

@@ -7,25 +7,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State is what an agent is doing.
+// State says what an agent is doing.
 type State string
 
-// The states of an agent.
+// States of an agent.
 const (
-	StateSuspended       State = "suspended" // on disk only
+	StateSuspended       State = "suspended" // exists in the record only
 	StateIdle            State = "idle"
 	StateRunning         State = "running"
 	StateWaitingInput    State = "waiting_input"
 	StateWaitingChildren State = "waiting_children"
 	StateCompleted       State = "completed" // done, or the CLI exited with 0
-	StateError           State = "error"     // the CLI exited otherwise, or its last turn failed
-	StateUnknown         State = "unknown"   // cannot be known; never a guess
+	StateError           State = "error"     // the CLI exited with another status, or its last turn failed
+	StateUnknown         State = "unknown"   // cannot be known; never guessed
 )
 
-// Source is where a state comes from.
+// Source says which fact a state was derived from.
 type Source string
 
-// The sources of a state, the most exact first.
+// Sources of a state, the most exact first.
 const (
 	SourceHook       Source = "hook"
 	SourceRecord     Source = "record"
@@ -35,65 +35,66 @@ const (
 	SourceNone       Source = "none"
 )
 
-// PaneState is what tmux says about an agent's pane.
+// PaneState is tmux's view of an agent's pane.
 type PaneState string
 
-// What a pane may be.
+// States of a pane.
 const (
 	PaneAlive   PaneState = "alive"
-	PaneDead    PaneState = "dead" // its process ended and the pane remains
+	PaneDead    PaneState = "dead" // the process has ended and tmux keeps the pane
 	PaneGone    PaneState = "gone"
 	PaneUnknown PaneState = "unknown"
 )
 
-// Limit is a usage limit that is reached.
+// Limit is a usage limit that was reached.
 type Limit struct {
-	Until time.Time // when it is lifted, zero where nobody says
+	Until time.Time // when it ends, zero if unknown
 }
 
-// Window is a span of time in which a subscription may take so much.
+// Window is a period in which a subscription allows a certain usage.
 type Window struct {
 	Name  string    `json:"name"`
 	Used  float64   `json:"used_percent"`
-	Until time.Time `json:"until"` // when it begins anew
+	Until time.Time `json:"until"` // when the next period begins
 }
 
-// nearly is the percentage from which on a limit is near.
+// nearly is the percentage from which a limit counts as near.
 const nearly = 80
 
-// Near reports whether most of a window is used that has not begun anew.
+// Near reports whether most of the current period's allowance is used.
 func (w Window) Near(now time.Time) bool { return w.Used >= nearly && now.Before(w.Until) }
 
-// String says what is used of it, and when it begins anew, in the user's time.
+// String returns the used share and the end of the period, in local time.
 func (w Window) String() string {
 	return fmt.Sprintf("%.0f%% of %s, resets %s", w.Used, w.Name, w.Until.Local().Format("2 Jan 15:04"))
 }
 
-// AgentStatus is the state of an agent as shown.
+// AgentStatus is the state of an agent as shown to the user.
 type AgentStatus struct {
 	State  State
-	Since  *time.Time // nil when not known
+	Since  *time.Time // nil if unknown
 	Source Source
-	Reason string // "" when the state says it all
+	Reason string // "" if the state needs no explanation
 	Cause  Cause
-	// CutTurn is the number of the last turn, which a crash, a stop, a limit or an error ended before the CLI was brought back,
-	// as long as the user has neither sent another prompt nor marked it as seen; 0 for none.
+	// CutTurn is the number of the last turn if a crash, a stop, a limit or an error ended it
+	// before the CLI was brought back, and the user has neither sent another prompt nor marked it
+	// as seen; else 0.
 	CutTurn int
-	// Limit is the usage limit that the agent waits for, in whatever state that is; nil for none.
+	// Limit is the usage limit that the agent waits for, in any state; nil for none.
 	Limit *Limit
-	// Windows are those of its subscription that have not begun anew since the CLI told of them.
+	// Windows lists the current periods of the agent's subscription, as last reported by the CLI.
 	Windows []Window
-	// Orphan: the CLI runs on without its pane. It is never started a second time.
+	// Orphan says that the CLI runs on without its pane. It must not be started a second time.
 	Orphan bool
-	// Away: the CLI has taken the conversation out of its pane, which only shows it.
+	// Away says that the CLI continues the conversation outside of its pane, which only shows it.
 	Away bool
-	// Elsewhere: the CLI works in another folder than its worktree: what it does there is in no turn.
+	// Elsewhere says that the CLI works outside its worktree: that work is in no turn.
 	Elsewhere bool
 }
 
-// LeftByInterrupt reports whether a process ended by Ctrl-C, which its user pressed to leave it: it died of SIGINT, or
-// ended with 128 + SIGINT as programs and shells do that have caught it. Of a CLI that takes its time to end, the second
-// Ctrl-C may come when it does not catch the signal any more.
+// LeftByInterrupt reports whether a process was ended by Ctrl-C: killed by SIGINT, or exited with
+// 128 + SIGINT as programs do that catch it. A CLI that is slow to exit may be killed by a second
+// Ctrl-C.
 func LeftByInterrupt(exitCode, signal *int) bool {
 	if signal != nil {
 		return *signal == int(unix.SIGINT)
@@ -101,7 +102,7 @@ func LeftByInterrupt(exitCode, signal *int) bool {
 	return exitCode != nil && *exitCode == 128+int(unix.SIGINT)
 }
 
-// SignalName names a signal by its number, and by its name where it has one.
+// SignalName returns the number of a signal, and its name if it has one.
 func SignalName(number int) string {
 	if name := unix.SignalName(unix.Signal(number)); name != "" {
 		return fmt.Sprintf("signal %d (%s)", number, name)
@@ -109,34 +110,35 @@ func SignalName(number int) string {
 	return fmt.Sprintf("signal %d", number)
 }
 
-// Liveness is what tmux says about a session; silence is never a verdict.
+// Liveness is tmux's view of a session. No answer never counts as dead.
 type Liveness string
 
-// What tmux may say.
+// Values of Liveness.
 const (
 	TmuxAlive   Liveness = "alive"
 	TmuxDead    Liveness = "dead"
-	TmuxUnknown Liveness = "unknown" // no answer, or one that could not be understood
+	TmuxUnknown Liveness = "unknown" // no answer, or one that was not understood
 )
 
-// Cause is why an agent is in a state, where that decides what happens. Reason says it to people, in words that may change.
+// Cause says why an agent is in a state, where code depends on it. Reason is the text for people,
+// which may change.
 type Cause int
 
-// The causes that somebody asks for.
+// Causes.
 const (
 	CauseOther       Cause = iota
-	CauseRuns              // the CLI runs in its pane: what it does is for its turns to tell
-	CausePrompted          // it was launched with a first prompt that no hook has reported yet
-	CauseSilent            // it was launched, and no hook has reported yet
-	CauseLockUnknown       // its lock cannot be read
-	CauseStopped           // its user stopped it
-	CauseTurnCut           // it rests since its turn was cut or interrupted
-	CauseClosed            // somebody closed its pane
-	CauseDialog            // a dialog of its CLI that is no question of a turn: its user alone answers that
-	CauseUnwritable        // its hooks cannot write a folder of paw: its turns are not seen
+	CauseRuns              // the CLI runs in its pane; the turn log tells what it does
+	CausePrompted          // launched with a first prompt that no hook has reported yet
+	CauseSilent            // launched, and no hook has reported yet
+	CauseLockUnknown       // the agent's lock cannot be read
+	CauseStopped           // the user stopped it
+	CauseTurnCut           // idle since its turn was cut or interrupted
+	CauseClosed            // the agent's pane was closed
+	CauseDialog            // the CLI shows a dialog that is no question of a turn; only the user can answer
+	CauseUnwritable        // the CLI's hooks cannot write to a folder of paw, so turns are not seen
 )
 
-// Reasons why the status or state shown is not simply what the record says.
+// Texts of AgentStatus.Reason, and of Effective.
 const (
 	ReasonTmuxGone     = "its tmux session is gone"
 	ReasonTmuxThere    = "its tmux session is still there"
@@ -158,14 +160,14 @@ const (
 	ReasonClosed       = "its pane was closed"
 	ReasonStopped      = "stopped"
 	ReasonExited       = "exited with 0"
-	ReasonOver         = "exited" // how is not known any more
+	ReasonOver         = "exited" // the exit status is no longer known
 	ReasonLeft         = "left by Ctrl-C"
 	ReasonNoExit       = "exit status unknown"
 )
 
-// Effective is the status of a session as shown: the record, corrected by what tmux says. An active session whose tmux
-// session is gone is stopped; a stopped one is stopped whatever tmux says; when tmux is silent the record counts. The
-// reason is "" when record and fact agree.
+// Effective returns the status of a session to show: the record's, corrected by tmux. An active
+// session whose tmux session is gone is stopped; a stopped one stays stopped; if tmux does not
+// answer, the record counts. reason is "" when record and tmux agree.
 func Effective(record Status, tmux Liveness) (status Status, reason string) {
 	switch tmux {
 	case TmuxAlive:

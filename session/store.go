@@ -14,21 +14,22 @@ import (
 	"paw/config/disk"
 )
 
-// setAsideWait bounds how long SetAsideCorrupt waits for the lock of a record.
+// setAsideWait limits how long SetAsideCorrupt waits for a record's lock.
 const setAsideWait = 5 * time.Second
 
-// Store keeps one JSON file per session in Dir. Every change happens under the lock of that session in LocksDir;
-// reading takes no lock, since a save replaces the file as a whole.
+// Store keeps one JSON file per session in Dir. Changes take the session's lock in LocksDir;
+// reading does not, since a save replaces the file as a whole.
 type Store struct {
 	Dir      string
 	LocksDir string
-	// Early, unless nil, is told which tmux socket a record names once its text is read. To decode a long one takes about as
-	// long as it takes tmux to begin. The record may turn out not to be the one that is looked for.
+	// Early, unless nil, is called with the tmux socket in a record as soon as its text is read:
+	// decoding a long record takes about as long as starting tmux, so both can run at once. The
+	// record may turn out not to be the one searched for.
 	Early func(socket string)
 }
 
-// Load returns the record of a session, nil when there is none. The error is a *CorruptError or a *VersionError when
-// there is one that cannot be used.
+// Load returns the record of a session, nil if there is none. The error is a *CorruptError or a
+// *VersionError for a record that cannot be used.
 func (st Store) Load(name string) (*Session, error) {
 	if err := ValidateName("session", name); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (st Store) Load(name string) (*Session, error) {
 	return st.LoadAny(name)
 }
 
-// load is Load that also returns the text of the record, nil when there is none.
+// load is Load that also returns the record's text, nil if there is none.
 func (st Store) load(name, path string) (*Session, []byte, error) {
 	data, err := readRegular(path)
 	switch {
@@ -52,8 +53,9 @@ func (st Store) load(name, path string) (*Session, []byte, error) {
 	return s, data, err
 }
 
-// unchanged returns a check that the record still has this text, nil for no record. The lock keeps other paws out, and
-// nothing else that writes files. The error is that of Load where the record is corrupt by now.
+// unchanged returns a check that the record's text is still old, nil for no record: the lock keeps
+// out other paws, but no other program. If the record is corrupt by now, the check returns Load's
+// error.
 func (st Store) unchanged(name, path string, old []byte) func() error {
 	return func() error {
 		now, err := readRegular(path)
@@ -67,7 +69,7 @@ func (st Store) unchanged(name, path string, old []byte) func() error {
 	}
 }
 
-// early tells Early of a record.
+// early calls Early with the socket in a record's text.
 func (st Store) early(data []byte) {
 	if st.Early == nil {
 		return
@@ -77,9 +79,9 @@ func (st Store) early(data []byte) {
 	}
 }
 
-// Create saves the record of a new session. first, unless nil, does what has to come before, once the name is known to be
-// free and under the lock; with its error nothing is saved. The error is a *TakenError when there is already a file of
-// that name, readable or not, and a *LockedError when ctx ends before the lock is free.
+// Create saves the record of a new session. first, unless nil, is called under the lock, once the
+// name is known to be free; with its error nothing is saved. The error is a *TakenError if a file
+// of that name exists, readable or not, and a *LockedError if ctx ends before the lock is free.
 func (st Store) Create(ctx context.Context, s *Session, first func() error) error {
 	return st.locked(ctx, s.Name, func(path string) error {
 		there, _, err := st.load(s.Name, path)
@@ -100,14 +102,15 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 	})
 }
 
-// Update reads a record, lets change alter it and saves it, all under the session's lock, and returns what it saved.
-// An error of change is returned as it is, and nothing is saved then. The error wraps ErrNotFound when there is no
-// record. change must not call the store for the same session: the lock is held.
+// Update reads a record, calls change, saves the result and returns it, under the session's lock.
+// With an error of change, which is returned unchanged, nothing is saved. Without a record the
+// error wraps ErrNotFound. change must not call the store for the same session.
 func (st Store) Update(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
 	return st.update(ctx, name, change, disk.ReplaceIf)
 }
 
-// UpdateSoon is Update for what can be found out again: after a power loss the record may be the one before, as whole.
+// UpdateSoon is Update for values that can be found out again: after a power loss the previous
+// record may be back, whole.
 func (st Store) UpdateSoon(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
 	return st.update(ctx, name, change, disk.ReplaceSoonIf)
 }
@@ -137,10 +140,10 @@ func (st Store) update(ctx context.Context, name string, change func(*Session) e
 	return updated, nil
 }
 
-// Delete removes the record; there being none is a success. last, unless nil, gets the record as it is under the lock,
-// does what has to come before, and keeps the record with an error, which is returned as it is. A record that is corrupt
-// or from a newer paw stays: the error is a *CorruptError or a *VersionError. Where the record is a symlink only the link
-// goes.
+// Delete removes a record; a missing one is no error. last, unless nil, is called with the record
+// under the lock; with its error, which is returned unchanged, the record is kept. A record that is
+// corrupt or newer is kept, with a *CorruptError or a *VersionError. If the record is a symlink,
+// only the link is removed.
 func (st Store) Delete(ctx context.Context, name string, last func(*Session) error) error {
 	return st.locked(ctx, name, func(path string) error {
 		s, text, err := st.load(name, path)
@@ -166,15 +169,15 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 	})
 }
 
-// Litter lists what saves left that were killed, in the folder of the records.
+// Litter lists the temporary files of killed saves in the folder of the records.
 func (st Store) Litter() []string {
 	isRecord := func(path string) bool { return strings.HasSuffix(strings.TrimRight(path, "0123456789"), ".json") }
 	return slices.DeleteFunc(disk.Litter(st.Dir+string(filepath.Separator), disk.LitterAge), func(path string) bool { return !isRecord(path) })
 }
 
-// SetAsideCorrupt renames a corrupt record to <name>.json.corrupt-<UTC time>, so that the name can be used again and
-// nothing is lost. It returns the new path, "" when the record is fine or missing. A record of a newer paw stays where
-// it is, with a *VersionError.
+// SetAsideCorrupt renames a corrupt record to <name>.json.corrupt-<UTC time>, which frees the name
+// and loses nothing. It returns the new path, or "" if the record is valid or missing. A record of
+// a newer paw is kept, with a *VersionError.
 func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setAsideWait)
 	defer cancel()
@@ -197,7 +200,7 @@ func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
 	return movedTo, err
 }
 
-// locked runs do with the path of the record while it holds the session's lock.
+// locked calls do with the path of the record, under the session's lock.
 func (st Store) locked(ctx context.Context, name string, do func(path string) error) error {
 	path, err := st.path(name)
 	if err != nil {
@@ -215,7 +218,7 @@ func (st Store) path(name string) (string, error) {
 	if err := validateRecordName(name); err != nil {
 		return "", err
 	}
-	if st.Dir == "" { // or records would land wherever paw happens to stand
+	if st.Dir == "" { // A relative path would put records into the working directory.
 		return "", fmt.Errorf("session %s: no folder for sessions", name)
 	}
 	if isFar(name) {
@@ -224,19 +227,19 @@ func (st Store) path(name string) (string, error) {
 	return filepath.Join(st.Dir, name+".json"), nil
 }
 
-// replacer replaces a file unless a check fails at the last moment.
+// replacer replaces a file unless check fails just before.
 type replacer func(path string, data []byte, check func() error) error
 
-// write saves the record; the caller holds its lock.
+// write saves a record; the caller holds its lock.
 func write(path string, s *Session, replace replacer, check func() error) error {
 	s.Version = Version
-	s.CreatedAt = s.CreatedAt.UTC().Round(0) // without the monotonic reading, which no file can keep
+	s.CreatedAt = s.CreatedAt.UTC().Round(0) // Round drops the monotonic clock reading, which is not saved.
 	data, err := encode(s)
 	if err != nil {
 		return err
 	}
 	err = replace(path, data, check)
-	if IsUnreadable(err) || errors.Is(err, errChanged) { // they name the session
+	if IsUnreadable(err) || errors.Is(err, errChanged) { // These errors name the session already.
 		return err
 	}
 	if err != nil {
@@ -245,14 +248,14 @@ func write(path string, s *Session, replace replacer, check func() error) error 
 	return nil
 }
 
-// IsUnreadable tells whether an error of Load means that there is a record, though not one to work with.
+// IsUnreadable reports whether an error of Load means that a record exists, but cannot be used.
 func IsUnreadable(err error) bool {
 	var corrupt *CorruptError
 	var newer *VersionError
 	return errors.As(err, &corrupt) || errors.As(err, &newer)
 }
 
-// owner names the repository of a session.
+// owner returns the path that names a session's repository in messages.
 func (s *Session) owner() string {
 	if s.RepoPath == "" {
 		return s.GitCommonDir
@@ -260,13 +263,15 @@ func (s *Session) owner() string {
 	return s.RepoPath
 }
 
-// ErrNotFound is the cause of an error about a session that has no record.
+// ErrNotFound is wrapped by errors about a session without a record.
 var ErrNotFound = errors.New("no such session")
 
-// errChanged is the cause of an error about a record that another program has written while a paw held its lock.
+// errChanged is wrapped by errors about a record that another program has written while paw held
+// its lock.
 var errChanged = errors.New("the record was changed by another program meanwhile")
 
-// CorruptError is a record that cannot be understood. The file is left as it is; SetAsideCorrupt moves it away.
+// CorruptError says that a record cannot be parsed. The file is left alone; SetAsideCorrupt renames
+// it.
 type CorruptError struct {
 	Name   string // from the file's name
 	Path   string
@@ -277,7 +282,7 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("session %s: corrupt record %s: %s", e.Name, e.Path, e.Reason)
 }
 
-// VersionError is a record written by a newer paw. It is neither read nor overwritten.
+// VersionError says that a record was written by a newer paw. It is neither read nor overwritten.
 type VersionError struct {
 	Name    string
 	Path    string
@@ -289,10 +294,10 @@ func (e *VersionError) Error() string {
 		e.Name, e.Path, e.Version, Version)
 }
 
-// TakenError is the answer to Create when there is a record of that name, readable or not.
+// TakenError says that Create found a record of that name, readable or not.
 type TakenError struct {
 	Name     string
-	RepoPath string // repository of the owner, "" when the record cannot be read
+	RepoPath string // repository of the owner, "" if the record cannot be read
 	Path     string
 }
 
@@ -303,21 +308,21 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("session %s: name is taken by the session of %s", e.Name, e.RepoPath)
 }
 
-// AmbiguousError is the answer to FindByRepo when several sessions fit.
+// AmbiguousError says that FindByRepo found several sessions.
 type AmbiguousError struct {
 	Path     string
-	Sessions []*Session // by name
+	Sessions []*Session // sorted by name
 }
 
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(names(e.Sessions), ", "))
 }
 
-// LockedError is a lock that another process holds. It unwraps to the reason why waiting ended, such as
-// context.DeadlineExceeded or context.Canceled.
+// LockedError says that another process holds a lock. It unwraps to the reason why waiting ended,
+// such as context.DeadlineExceeded or context.Canceled.
 type LockedError struct {
-	Object string // what is locked, such as "session demo"
-	PID    int    // holder, 0 when it is not known
+	Object string // the locked object, such as "session demo"
+	PID    int    // PID of the holder, 0 if unknown
 	Path   string // lock file
 	Err    error
 }

@@ -1,7 +1,7 @@
-// Package history holds the conversation of one agent as uniform messages, whatever CLI it comes from.
+// Package history holds the conversation of one agent as messages of the same form for every CLI.
 //
-// It knows no CLI and no file. Its one invariant: what was added is what is given back, in that order, whatever callers do
-// to the values they put in or got out.
+// The package knows no CLI and no file. Its one invariant: the messages that were added are
+// returned unchanged and in that order, whatever callers do to the values they passed or got.
 package history
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Role is who a message is from.
+// Role says who wrote a message.
 type Role string
 
-// The roles. A result of a tool call has RoleTool and names the call.
+// Roles. The result of a tool call has RoleTool and the id of the call.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -32,31 +32,31 @@ func (r Role) String() string { return string(r) }
 type Message struct {
 	Role       Role
 	Content    string
-	ToolCallID string     // of a RoleTool: the call that it is the result of
-	ToolCalls  []ToolCall // of a RoleAssistant: what it asked for
-	Timestamp  time.Time  // as the caller gave it; zero where the CLI's own record has none
+	ToolCallID string     // for RoleTool: id of the call whose result this is
+	ToolCalls  []ToolCall // for RoleAssistant: the tool calls it asked for
+	Timestamp  time.Time  // zero when the CLI's own record has none
 }
 
-// ToolCall is one use of a tool that an assistant asked for.
+// ToolCall is a tool call that an assistant asked for.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	Arguments string `json:"arguments"` // JSON, or the raw text of a tool that takes text
+	Arguments string `json:"arguments"` // JSON, or raw text for a tool that takes text
 }
 
-// History is a conversation that grows. It may be used by several goroutines at once.
+// History is a growing conversation. It is safe for use by several goroutines.
 type History interface {
-	// ID names the conversation. It never changes.
+	// ID returns the id of the conversation, which never changes.
 	ID() string
-	// AddMessage puts a copy of a message at the end.
+	// AddMessage appends a copy of a message.
 	AddMessage(Message)
-	// Messages returns a copy of all messages in the order they were added.
+	// Messages returns a copy of all messages, in the order they were added.
 	Messages() []Message
-	// Clear forgets the messages. The id stays.
+	// Clear removes all messages. The id stays.
 	Clear()
 }
 
-// messageJSON is how a message is printed and saved. What a message can have and has not is null or [].
+// messageJSON is the saved and printed form of a message. Missing values are null or [].
 type messageJSON struct {
 	Role       Role       `json:"role"`
 	Content    string     `json:"content"`
@@ -65,8 +65,9 @@ type messageJSON struct {
 	Timestamp  *time.Time `json:"timestamp"`
 }
 
-// MarshalJSON writes {"role","content","tool_call_id","tool_calls":[{"id","name","arguments"}],"timestamp"}: no
-// tool_call_id and no timestamp are null, no tool calls are []. Times are RFC 3339 in UTC.
+// MarshalJSON writes
+// {"role","content","tool_call_id","tool_calls":[{"id","name","arguments"}],"timestamp"}: a missing
+// tool_call_id or timestamp is null, missing tool calls are []. Times are RFC 3339 in UTC.
 func (m Message) MarshalJSON() ([]byte, error) {
 	out := messageJSON{Role: m.Role, Content: m.Content, ToolCalls: m.ToolCalls}
 	if out.ToolCalls == nil {
@@ -79,7 +80,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 		at := m.Timestamp.UTC()
 		out.Timestamp = &at
 	}
-	// An encoder that leaves <, > and & as they are would not undo what json.Marshal does to them.
+	// SetEscapeHTML on the outer encoder would come too late: json.Marshal escapes in here.
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -89,7 +90,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var in messageJSON
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -108,7 +109,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// memory is a history that lives as long as the process.
+// memory is a History that is not saved.
 type memory struct {
 	id string
 
@@ -116,12 +117,12 @@ type memory struct {
 	messages []Message
 }
 
-// New begins an empty history in memory, with a UUIDv7 as its id: histories sort by when they were begun.
+// New returns an empty history with a new UUIDv7 as id: ids sort by creation time.
 func New() History {
 	return &memory{id: uuid.Must(uuid.NewV7()).String()}
 }
 
-// Restored begins an empty history of a conversation that has an id already.
+// Restored returns an empty history with a known id.
 func Restored(id string) History { return &memory{id: id} }
 
 func (m *memory) ID() string { return m.id }
@@ -149,7 +150,7 @@ func (m *memory) Clear() {
 	m.messages = nil
 }
 
-// clone makes a copy that shares nothing with the message. The elements of ToolCalls are values.
+// clone returns a deep copy of a message. The elements of ToolCalls hold no pointers.
 func (m Message) clone() Message {
 	m.ToolCalls = slices.Clone(m.ToolCalls)
 	return m

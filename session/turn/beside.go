@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// takesPart reports whether an event is of one of several conversations of the CLI that work for the turn, and about a turn of
-// it that is a part of this one.
+// takesPart reports whether an event comes from one of several conversations that work for the
+// turn, and belongs to this turn.
 func (r *Record) takesPart(e Event) bool {
 	return len(r.Others) > 0 && r.has(e.Conversation) && (e.TurnID == r.TurnID || slices.Contains(r.OlderIDs, e.TurnID))
 }
@@ -16,8 +16,8 @@ func (r *Record) has(conversation string) bool {
 	return conversation == r.Conversation || slices.Contains(r.Others, conversation)
 }
 
-// joinsBeside is about a prompt to one of several conversations that work at a time: it joins the turn, which ends when all of them
-// have ended.
+// joinsBeside returns the actions for a prompt to one of several conversations that work at the
+// same time: the prompt joins the turn, which ends when all of them have ended.
 func joinsBeside(open *Record, e Event) []Action {
 	joined := Action{Do: ActExecute, Text: e.Prompt, Conversation: e.Conversation}
 	if differ(open.TurnID, e.TurnID) {
@@ -26,8 +26,8 @@ func joinsBeside(open *Record, e Event) []Action {
 	return []Action{{Do: ActConversation, Text: e.Conversation}, joined}
 }
 
-// workedOn is about the end of one of several conversations while another one works for the turn: what became of it is worth a
-// note where that is no answer.
+// workedOn returns the actions for the end of a conversation while another one still works for the
+// turn: an error or an interrupt is noted, an answer is not.
 func workedOn(e Event) []Action {
 	switch e.Kind {
 	case KindError:
@@ -40,7 +40,8 @@ func workedOn(e Event) []Action {
 	}
 }
 
-// input is about a question, which may be a reminder of one that the conversation waits for already.
+// input returns the actions for a question of the CLI. A reminder of a question that the
+// conversation has asked already gives none.
 func input(open *Record, e Event) []Action {
 	ask := Action{Do: ActInput, Text: e.Message}
 	if open.takesPart(e) {
@@ -56,7 +57,8 @@ func input(open *Record, e Event) []Action {
 	return []Action{ask}
 }
 
-// joinedBy takes a prompt into the record. One that was given to one of several conversations answers no question of the others.
+// joinedBy applies a joined prompt to the record. A prompt to one of several conversations answers
+// no question of the others.
 func (r *Record) joinedBy(conversation string) {
 	if conversation == "" {
 		r.answered()
@@ -69,7 +71,8 @@ func (r *Record) joinedBy(conversation string) {
 	r.wait()
 }
 
-// asked takes a question. A second one of the same conversation does not make the wait younger.
+// asked applies a question to the record. A second question of the same conversation keeps the
+// start of the wait.
 func (r *Record) asked(l line) {
 	by := cmp.Or(string(l.Conversation), r.Conversation)
 	if i := slices.IndexFunc(r.Asked, func(a Asked) bool { return a.Conversation == by }); i >= 0 {
@@ -81,7 +84,7 @@ func (r *Record) asked(l line) {
 	r.wait()
 }
 
-// AskedBy is what a conversation has asked, false for nothing.
+// AskedBy returns the question of a conversation, false for none.
 func (r *Record) AskedBy(conversation string) (Asked, bool) {
 	i := slices.IndexFunc(r.Asked, func(a Asked) bool { return a.Conversation == conversation })
 	if i < 0 {
@@ -90,7 +93,7 @@ func (r *Record) AskedBy(conversation string) (Asked, bool) {
 	return r.Asked[i], true
 }
 
-// answered takes all questions out of the record.
+// answered removes all questions from the record.
 func (r *Record) answered() {
 	r.Asked = nil
 	r.wait()

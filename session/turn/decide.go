@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// Decide tells what an event means for an agent: the steps to take, in their order, none if it means nothing. last is
-// the agent's last turn, open or not, nil if it has none. Decide is pure; the caller has already dropped events of
-// other launches and, where the CLI's own record says that the open turn ended unseen, has closed it accordingly.
+// Decide returns the actions for an event of a CLI, in order; none if the event means nothing. last
+// is the agent's last turn, open or not, nil if it has none. Decide is pure. The caller has dropped
+// events of other launches, and has closed a turn whose end only the CLI's own record shows.
 //
 // Which events the CLIs send, and which they do not:
 //   - No CLI reports everything. Whatever is still open when the next prompt begins was interrupted: claude reports
 //     neither Esc nor a denied permission, codex no API error, gemini no Esc in a permission dialog. (Elsewhere gemini
 //     reports an Esc as an end, and it counts as one.)
-//   - A prompt typed while the CLI is busy belongs to the open turn if the CLI takes it into that: codex and claude send
-//     a prompt with the same turn id, older claudes nothing, opencode a prompt that the adapter marks as Queued. Else the
-//     CLI keeps it back. Most report it after the end; claude reports it only when it is typed, with the id of the turn
-//     that runs, so that the caller has to find its own begin in claude's record (see cli.Observed).
+//   - A prompt typed while the CLI is busy belongs to the open turn if the CLI adds it to that turn: codex and claude
+//     send a prompt with the same turn id, older claudes nothing, opencode a prompt that the adapter marks as Queued.
+//     Otherwise the CLI holds the prompt back, and most report it after the end. claude reports it when it is typed,
+//     with the id of the running turn, so the caller has to find the begin of its turn in claude's record (see
+//     cli.Observed).
 //   - qwen sends an empty prompt after each result of a tool.
-//   - An end without an open turn is nothing: opencode is idle twice after an error, and claude answers a `!command`
-//     without a prompt, its end bearing the id of the turn before.
+//   - An end without an open turn means nothing: opencode is idle twice after an error, and claude answers a `!command`
+//     without a prompt, with an end that has the id of the turn before.
 //   - Subagents keep the turn open that they work for: when one ends, the CLI prompts itself, which joins that turn. Other
-//     background tasks do not. When one of those ends, claude prompts itself, too, which starts a turn of its own.
+//     background tasks do not. When one of those ends, claude also prompts itself, which starts a new turn.
 func Decide(last *Record, e Event) []Action {
 	if e.Child {
 		return nil
@@ -45,7 +46,7 @@ func Decide(last *Record, e Event) []Action {
 		if open == nil && e.Again {
 			return sentOn(last, e)
 		}
-	default: // only the open turn knows
+	default: // Other events concern an open turn only.
 	}
 	if open == nil || earlier(e, open) {
 		return nil
@@ -56,12 +57,13 @@ func Decide(last *Record, e Event) []Action {
 	return during(open, e)
 }
 
-// earlier reports whether an event happened before the open turn began. CLIs count milliseconds.
+// earlier reports whether an event happened before the open turn began. CLIs' times have
+// milliseconds.
 func earlier(e Event, open *Record) bool {
 	return !e.At.IsZero() && e.At.Before(open.StartedAt.Truncate(time.Millisecond))
 }
 
-// during is about the events of the open turn itself.
+// during returns the actions for an event of the open turn.
 func during(open *Record, e Event) []Action {
 	if e.Beside && (e.Kind == KindEnd || e.Kind == KindError || e.Kind == KindInterrupt) {
 		return workedOn(e)
@@ -101,7 +103,7 @@ func prompt(last, open *Record, e Event) []Action {
 	moved := open != nil && differ(open.Conversation, e.Conversation)
 	if e.Prompt == "" {
 		if open == nil || moved {
-			return nil // nobody asked for anything
+			return nil // Nobody has asked for anything.
 		}
 		return []Action{{Do: ActExecute, Text: "goes on without a new prompt"}}
 	}
@@ -118,7 +120,7 @@ func prompt(last, open *Record, e Event) []Action {
 	var actions []Action
 	switch {
 	case open == nil:
-	case open.Held != nil && open.Held.Subagents > 0: // it had answered, and what its subagents do from here on is of the next turn
+	case open.Held != nil && open.Held.Subagents > 0: // The turn was answered; what its subagents do from now on belongs to the next turn.
 		actions = append(actions, Action{Do: ActFinish, Text: open.Held.Message})
 	default:
 		actions = append(actions, interrupted("another prompt began"))
@@ -133,8 +135,9 @@ func prompt(last, open *Record, e Event) []Action {
 	return append(actions, Action{Do: ActStart, Start: &start})
 }
 
-// sentOn is about work after an end that nobody expected to be none: a hook of the user sent the CLI on although nothing
-// had said that there is such a hook. The tag of that end stays where it is, so the work is a turn of its own.
+// sentOn returns the actions for an end that follows an end, without a prompt between: a hook of
+// the user has sent the CLI on, though nothing showed such a hook. The tag of the first end is
+// kept, so the work since is a turn of its own.
 func sentOn(last *Record, e Event) []Action {
 	if last == nil || last.State != Finished || !same(last.TurnID, e.TurnID) {
 		return nil
@@ -147,15 +150,16 @@ func sentOn(last *Record, e Event) []Action {
 	return []Action{{Do: ActStart, Start: start}, end}
 }
 
-// sessionStart is about the conversation that the CLI is in from now on. A CLI that takes one up while a turn is open
-// has left that turn without a word, with two exceptions: it shortens the conversation in the midst of its work, and
-// some start a conversation only once its first turn is under way (opencode's plugin learns of it in any order).
+// sessionStart returns the actions for the start of a conversation. A CLI that changes the
+// conversation during a turn has left that turn without an event. There are two exceptions: the CLI
+// compacts the conversation during its work, and some start a conversation after its first turn has
+// begun (opencode's plugin sees the two in any order).
 func sessionStart(last, open *Record, e Event) []Action {
 	if open == nil {
 		return conversation(last, e)
 	}
 	if e.Beside {
-		return nil // its first prompt joins the turn
+		return nil // The conversation's first prompt joins the turn.
 	}
 	switch e.Source {
 	case SourceClear, SourceResume, SourceFork:
@@ -167,16 +171,16 @@ func sessionStart(last, open *Record, e Event) []Action {
 	case SourceCompact:
 		return conversation(last, e)
 	}
-	// A start of another conversation now is most likely a CLI that the agent itself runs. If not, its first prompt
-	// will tell.
+	// The start of another conversation most likely comes from a CLI that the agent itself runs. If
+	// not, that conversation's first prompt shows it.
 	return nil
 }
 
-// messageExited is what a turn is aborted with whose CLI exited in the midst of it.
+// messageExited is the abort message of a turn whose CLI exited during it.
 const messageExited = "the CLI exited"
 
-// sessionEnd is about a CLI that exits, in mid-turn perhaps. When it only changes the conversation, the start of the
-// next one decides.
+// sessionEnd returns the actions for a CLI that leaves a conversation: an open turn is interrupted
+// when the CLI exits. If the CLI only changes the conversation, the start of the next one decides.
 func sessionEnd(open *Record, e Event) []Action {
 	if open == nil || e.Beside || e.Conversation != "" && open.Conversation != "" && !open.has(e.Conversation) {
 		return nil
@@ -187,7 +191,7 @@ func sessionEnd(open *Record, e Event) []Action {
 	return []Action{interrupted(messageExited)}
 }
 
-// lateError keeps what would be lost: the turn that it belongs to has ended, and not with an error.
+// lateError returns a note for an error that is reported after its turn has ended without one.
 func lateError(last *Record, e Event) []Action {
 	if last == nil || !same(last.TurnID, e.TurnID) || last.Reason == ReasonError {
 		return nil
@@ -196,8 +200,8 @@ func lateError(last *Record, e Event) []Action {
 	return []Action{{Do: ActNote, Text: "after its end: " + a.Error()}}
 }
 
-// stray is about an event that is not the open turn's. The end of another turn in the same conversation is worth a
-// note, since it may mean that a start was lost.
+// stray returns the actions for an event that does not belong to the open turn. The end of another
+// turn in the same conversation gets a note, since the start of that turn may have been lost.
 func stray(open *Record, e Event) []Action {
 	if differ(open.Conversation, e.Conversation) {
 		return nil
@@ -210,8 +214,8 @@ func stray(open *Record, e Event) []Action {
 	}
 }
 
-// foreign tells whether an event belongs to another turn than the open one. A turn id says it best; a CLI that the
-// agent runs has another conversation.
+// foreign reports whether an event belongs to another turn than the open one. The turn id decides,
+// if there is one; else the conversation, which differs for a CLI that the agent runs.
 func foreign(open *Record, e Event) bool {
 	if same(open.TurnID, e.TurnID) || open.takesPart(e) {
 		return false
@@ -219,7 +223,7 @@ func foreign(open *Record, e Event) bool {
 	return differ(open.TurnID, e.TurnID) || differ(open.Conversation, e.Conversation)
 }
 
-// conversation returns the step that remembers a conversation other than the last turn's.
+// conversation returns the action that stores a conversation other than the last turn's.
 func conversation(last *Record, e Event) []Action {
 	if e.Conversation == "" || last != nil && last.Conversation == e.Conversation && len(last.Others) == 0 {
 		return nil
@@ -227,7 +231,7 @@ func conversation(last *Record, e Event) []Action {
 	return []Action{{Do: ActConversation, Text: e.Conversation}}
 }
 
-// same and differ compare ids, of which an empty one is unknown: it is neither the same nor another.
+// same and differ compare ids. An empty id is unknown: neither the same as another nor different.
 func same(a, b string) bool   { return a != "" && a == b }
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
@@ -244,7 +248,7 @@ func stillRunning(tasks int) string {
 	return fmt.Sprintf("%d background tasks are still running", tasks)
 }
 
-// The events of a log, each of them one call of Turn.
+// Events of a turn log, one for each call of Turn.
 const (
 	eventStart    = "START"
 	eventExecute  = "EXECUTE"
@@ -257,7 +261,7 @@ const (
 	eventAbort    = "ABORT"
 )
 
-// transitions is the whole state machine: what is not in it is a *TransitionError.
+// transitions is the whole state machine; anything else is a *TransitionError.
 var transitions = map[State]map[string]State{
 	Initial: {eventStart: InProgress},
 	InProgress: {
@@ -270,7 +274,7 @@ var transitions = map[State]map[string]State{
 		eventEnd:      Finished,
 		eventAbort:    Aborted,
 	},
-	// What is found out later, such as a tag that had to be made again, is noted.
+	// A note may follow the end, for example about a tag that was made again.
 	Finished: {eventNote: Finished},
 	Aborted:  {eventNote: Aborted},
 }

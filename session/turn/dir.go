@@ -15,13 +15,13 @@ import (
 	"paw/config/disk"
 )
 
-// Dir is the folder with the turn logs of one agent. It need not exist.
+// Dir is the folder of an agent's turn logs. The folder may be missing.
 type Dir struct{ Path string }
 
 // LogName returns the file name of a turn's log, such as turn-003-prompt.log.
 func LogName(number int, typ Type) string { return fmt.Sprintf("turn-%03d-%s.log", number, typ) }
 
-// ParseLogName is the reverse of LogName; it is false for any name that LogName would not give.
+// ParseLogName is the reverse of LogName; ok is false for any other name.
 func ParseLogName(name string) (number int, typ Type, ok bool) {
 	rest, begins := strings.CutPrefix(name, "turn-")
 	rest, ends := strings.CutSuffix(rest, ".log")
@@ -34,14 +34,14 @@ func ParseLogName(name string) (number int, typ Type, ok bool) {
 	return number, typ, true
 }
 
-// file is one log of a folder.
+// file is one turn log in the folder.
 type file struct {
 	number int
 	typ    Type
 	name   string
 }
 
-// files returns the logs by number; none when the folder is missing. Other files are not paw's business.
+// files returns the logs by number, none if the folder is missing. Other files are ignored.
 func (d Dir) files() ([]file, error) {
 	names, err := d.names()
 	if err != nil {
@@ -59,8 +59,9 @@ func (d Dir) files() ([]file, error) {
 	return found, nil
 }
 
-// names are those of everything in the folder; none when it is missing. os.Open would offer the folder to the runtime's
-// poller, which declines: that is half of what a look at an agent without turns takes.
+// names returns the names in the folder, none if it is missing. It does not use os.Open, which
+// offers the folder to the runtime's poller in vain: that takes half of the time of reading an
+// agent without turns.
 func (d Dir) names() ([]string, error) {
 	fd, err := disk.OpenRaw(d.Path, unix.O_DIRECTORY)
 	if errors.Is(err, os.ErrNotExist) {
@@ -85,11 +86,11 @@ func (d Dir) record(f file) (Record, error) {
 	return l.view(), nil
 }
 
-// Records returns all turns by number. What a torn or foreign line says is left out; a file that cannot be read gives
-// one error and does not hide the others. A missing folder has no turns.
+// Records returns all turns by number. Torn and foreign lines are skipped; an unreadable file gives
+// an error, and the other files are still read.
 func (d Dir) Records() ([]Record, []error) { return d.After(0) }
 
-// After is Records of the turns with a higher number. It reads no other file.
+// After returns the turns with a higher number, like Records. It reads no other file.
 func (d Dir) After(number int) ([]Record, []error) {
 	files, err := d.files()
 	if err != nil {
@@ -124,7 +125,7 @@ func (d Dir) Last() (*Record, error) {
 	return &r, nil
 }
 
-// LastTask returns the text of the last turn up to a number that somebody asked for, "" where nobody did.
+// LastTask returns the task of the last turn up to number that has one, else "".
 func (d Dir) LastTask(number int) string {
 	files, err := d.files()
 	if err != nil {
@@ -141,8 +142,8 @@ func (d Dir) LastTask(number int) string {
 	return ""
 }
 
-// Highest returns the highest number that has a log, from the file names alone; 0 if there is none or the folder
-// cannot be read.
+// Highest returns the highest number of a log, from the file names alone; 0 if there is none or the
+// folder cannot be read.
 func (d Dir) Highest() int {
 	files, err := d.files()
 	if err != nil || len(files) == 0 {
@@ -151,7 +152,7 @@ func (d Dir) Highest() int {
 	return files[len(files)-1].number
 }
 
-// taken returns the log that the number already has, of any type, or "".
+// taken returns the log that exists for a number, of any type, or "".
 func (d Dir) taken(number int) (string, error) {
 	files, err := d.files()
 	if err != nil {

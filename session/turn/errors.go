@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// TransitionError is a call that the state of the turn does not allow.
+// TransitionError says that a turn's state does not allow a call.
 type TransitionError struct {
 	Number int
 	From   State
-	Event  string // the log's word for what was tried: START, EXECUTE, INPUT, CHILDREN, NOTE, END or ABORT
+	Event  string // the refused event as in the log, such as START or NOTE
 }
 
 func (e *TransitionError) Error() string {
@@ -24,20 +24,20 @@ var stateWords = map[State]string{
 	Aborted:    "aborted",
 }
 
-// ExistsError is a turn whose number has a log already. It is an fs.ErrExist.
+// ExistsError says that a turn's number already has a log. It is an fs.ErrExist.
 type ExistsError struct {
 	Number int
-	Path   string // the log that is there
+	Path   string // path of the existing log
 }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("turn %d: already has a log, %s", e.Number, e.Path)
 }
 
-// Is makes it an fs.ErrExist.
+// Is makes the error an fs.ErrExist.
 func (e *ExistsError) Is(target error) bool { return target == fs.ErrExist }
 
-// TypeError is a transition type that breaks the rule of Type.Validate.
+// TypeError says that a type does not follow the rule of Type.Validate.
 type TypeError struct{ Type Type }
 
 func (e *TypeError) Error() string {
@@ -45,21 +45,22 @@ func (e *TypeError) Error() string {
 		string(e.Type), maxType)
 }
 
-// NumberError is a turn number below 1: turns count from 1, 0 is the start of the session.
+// NumberError says that a turn number is below 1. Turns count from 1; 0 is the start of the
+// session.
 type NumberError struct{ Number int }
 
 func (e *NumberError) Error() string {
 	return fmt.Sprintf("turn %d: numbers begin at 1", e.Number)
 }
 
-// Abort says how a turn failed. It is an error, and Turn.Abort hands it back as one.
+// Abort says how a turn failed. It is an error, which Turn.Abort returns.
 type Abort struct {
-	Reason    Reason // "" counts as ReasonError
-	ErrorType string // the CLI's word for the error, such as rate_limit
+	Reason    Reason // "" means ReasonError
+	ErrorType string // the CLI's own name of the error, such as rate_limit
 	Message   string
-	Limit     *Limit // that the error is about, nil for all others
-	Trace     string // where it happened, any number of lines
-	Cause     error  // the error behind it, if there is one; its text is the message where Message is ""
+	Limit     *Limit // usage limit that caused the error, nil for none
+	Trace     string // stack trace or the like, any number of lines
+	Cause     error  // wrapped error, or nil; its text is the message if Message is ""
 }
 
 func (a *Abort) Error() string {

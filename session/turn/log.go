@@ -18,9 +18,10 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// log writes and reads the file of one turn. Each event is one write at the end of the file, so that processes that
-// write at the same time never mix their lines; nothing is ever changed or taken away. log knows the state machine, since
-// many processes write a turn's log: append has to read what the others wrote before it can tell whether its event is allowed.
+// log reads and writes the file of one turn. Each event is one write at the end of the file, so
+// that the lines of several writers never mix; nothing is ever changed or removed. Since many
+// processes write a turn's log, append must first read their events to know whether its own is
+// allowed.
 type log struct {
 	path string
 	replay
@@ -30,7 +31,8 @@ func newLog(path string, number int, typ Type) *log {
 	return &log{path: path, replay: replay{record: Record{Number: number, Type: typ, State: Initial, LogFile: path}}}
 }
 
-// create makes the file with its first event. A file that is there, even a dangling symlink, is an *ExistsError.
+// create makes the file with its first event. If the file exists, even as a dangling symlink, the
+// error is an *ExistsError.
 func (l *log) create(first line) error {
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -45,13 +47,14 @@ func (l *log) create(first line) error {
 		err = disk.SyncDir(filepath.Dir(l.path))
 	}
 	if err != nil {
-		// The turn did not start: left there, the file would claim that it had.
+		// The turn did not start; the file would claim that it did.
 		return errors.Join(err, os.Remove(l.path))
 	}
 	return nil
 }
 
-// append adds an event if the state of the turn allows it, else it is a *TransitionError. The file must be there.
+// append adds an event, or returns a *TransitionError if the turn's state does not allow it. The
+// file must exist.
 func (l *log) append(e line) error {
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -67,7 +70,7 @@ func (l *log) append(e line) error {
 	return l.write(f, e)
 }
 
-// allowed tells whether the event may come next.
+// allowed returns a *TransitionError if the event may not come next.
 func (l *log) allowed(event string) error {
 	from := l.view().State
 	if _, ok := next(from, event); !ok {
@@ -76,8 +79,8 @@ func (l *log) allowed(event string) error {
 	return nil
 }
 
-// write appends the event with one call and reads the file up to it, which tells whether another process ended the
-// turn in between: then the event has no effect and that is a *TransitionError.
+// write appends an event with one call, and then reads the file up to it: if another process has
+// ended the turn in between, the event has no effect, and the error is a *TransitionError.
 func (l *log) write(f *os.File, e line) error {
 	data, err := e.encode()
 	if err != nil {
@@ -94,7 +97,7 @@ func (l *log) write(f *os.File, e line) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	end, err := f.Seek(0, io.SeekCurrent) // where this write ended, whatever others have added since
+	end, err := f.Seek(0, io.SeekCurrent) // the end of this write, whatever others have added since
 	if err != nil {
 		return err
 	}
@@ -112,7 +115,8 @@ func (l *log) write(f *os.File, e line) error {
 	return nil
 }
 
-// read takes in what the file has got since the last time, see replay.feed.
+// read reads what was added to the file since the last call. own is the offset of an event; the
+// result says whether it took effect. See replay.feed.
 func (l *log) read(f *os.File, own int64) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -121,7 +125,7 @@ func (l *log) read(f *os.File, own int64) (bool, error) {
 	if !info.Mode().IsRegular() {
 		return false, fmt.Errorf("%s: %w", l.path, errNotRegular)
 	}
-	if info.Size() < l.offset { // no writer of paw's shortens a log; somebody else did
+	if info.Size() < l.offset { // paw never shortens a log; another program did
 		*l = *newLog(l.path, l.record.Number, l.record.Type)
 	}
 	l.modified = info.ModTime().UTC()
@@ -132,9 +136,9 @@ func (l *log) read(f *os.File, own int64) (bool, error) {
 	return l.feed(data, own), nil
 }
 
-// load reads the file from its beginning.
+// load reads the file from its start.
 func (l *log) load() error {
-	f, err := os.OpenFile(l.path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a fifo in its place must not block
+	f, err := os.OpenFile(l.path, os.O_RDONLY|unix.O_NONBLOCK, 0) // O_NONBLOCK: a FIFO in its place must not block
 	if err != nil {
 		return err
 	}
@@ -143,7 +147,7 @@ func (l *log) load() error {
 	return err
 }
 
-// endsTorn tells whether the last line has no newline.
+// endsTorn reports whether the last line has no newline.
 func endsTorn(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
@@ -156,23 +160,25 @@ func endsTorn(f *os.File) (bool, error) {
 	return last[0] != '\n', nil
 }
 
-// stamp is the time of an event: UTC, without Go's monotonic reading, so that it equals what is read back.
+// stamp returns the time for an event: in UTC, and without the monotonic reading, so that it equals
+// the time read back.
 func stamp(now func() time.Time) time.Time { return now().UTC().Round(0) }
 
-// marker begins every event. It cannot occur inside one: in a JSON string each quote has a backslash before it.
+// marker is the start of every event. It cannot occur inside one, where each quote has a backslash
+// before it.
 const marker = `{"event":"`
 
-// line is one event of a log; which fields there are depends on the event.
+// line is one event of a log; the event decides which fields are set.
 type line struct {
-	Event string    `json:"event"` // stays first, see marker
+	Event string    `json:"event"` // must stay first, see marker
 	At    time.Time `json:"at"`
 
 	// START
 	Number       int  `json:"number,omitempty"`
 	Type         Type `json:"type,omitempty"`
 	Launch       text `json:"launch,omitempty"`
-	Conversation text `json:"conversation,omitempty"` // also of an EXECUTE or an INPUT, where several work for the turn
-	TurnID       text `json:"turn_id,omitempty"`      // also of an EXECUTE that gives the turn another id
+	Conversation text `json:"conversation,omitempty"` // also of EXECUTE and INPUT, if several conversations work for the turn
+	TurnID       text `json:"turn_id,omitempty"`      // also of an EXECUTE that changes the turn's id
 	Commit       text `json:"commit,omitempty"`
 	Follows      bool `json:"follows,omitempty"`
 	Prompt       text `json:"prompt,omitempty"`
@@ -182,17 +188,17 @@ type line struct {
 	Children    []text `json:"children,omitempty"`    // CHILDREN
 	Text        text   `json:"text,omitempty"`        // NOTE
 
-	// END and, but for the outcome and the files, HOLD
+	// END; HOLD, without outcome
 	Outcome    text `json:"outcome,omitempty"`
 	CommitHash text `json:"commit_hash,omitempty"`
 	Snapshot   text `json:"snapshot,omitempty"`
-	Subagents  int  `json:"subagents,omitempty"` // of a HOLD that waits for them
+	Subagents  int  `json:"subagents,omitempty"` // of a HOLD that waits for subagents
 
 	// ABORT
 	Reason    text `json:"reason,omitempty"`
 	ErrorType text `json:"error_type,omitempty"`
 
-	// LIMIT, and an ABORT by one
+	// LIMIT, and an ABORT by a limit
 	Limited bool       `json:"limited,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
 
@@ -200,7 +206,7 @@ type line struct {
 	Trace   text `json:"trace,omitempty"`   // ABORT
 }
 
-// durable tells whether the event must survive a power loss: what a turn was asked and how it ended.
+// durable reports whether an event must survive a power loss: the prompt and the end of a turn.
 func (l line) durable() bool {
 	return l.Event == eventStart || l.Event == eventHold || l.Event == eventEnd || l.Event == eventAbort
 }
@@ -216,8 +222,8 @@ func decodeLine(data []byte) (line, bool) {
 	return l, l.Event != ""
 }
 
-// text is what a user or a program wrote, kept byte for byte. JSON has no form for bytes that are not UTF-8, so such a
-// text is written as {"base64":"..."} in the place of the string.
+// text is a text of a user or a program, kept byte for byte. JSON cannot hold bytes that are not
+// UTF-8: such a text is written as {"base64":"..."} instead of a string.
 type text string
 
 type base64Text struct {
@@ -233,7 +239,7 @@ func (t text) MarshalJSON() ([]byte, error) {
 	return encodeJSON(base64Text{Bytes: &b})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (t *text) UnmarshalJSON(data []byte) error {
 	var plain string
 	if err := json.Unmarshal(data, &plain); err == nil {
@@ -250,7 +256,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// encodeJSON leaves <, > and & as they are: people read logs, and prompts are full of them.
+// encodeJSON does not escape <, > and &, which are frequent in prompts: people read logs.
 func encodeJSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Prompt is the text that began a turn, byte for byte. Whatever shows it to people shows Words or Task; string(p) is for
-// comparing a prompt with what a CLI has recorded.
+// Prompt is the text that began a turn, byte for byte. Show Words or Task to people; use string(p)
+// to compare a prompt with a CLI's own record.
 type Prompt string
 
-// Words returns what people read of a prompt: the text that a person or an agent wrote, and for a prompt that paw wrote a
-// few words that say what the prompt is about.
+// Words returns the text to show for a prompt: what a person or an agent wrote or, for a prompt
+// written by paw, a short description.
 func (p Prompt) Words() string {
 	task, about := p.read()
 	if task != "" {
@@ -26,13 +26,14 @@ func (p Prompt) Words() string {
 	return about
 }
 
-// Task returns the text that a person or an agent wrote, "" for a prompt that paw wrote.
+// Task returns what a person or an agent wrote, "" for a prompt written by paw.
 func (p Prompt) Task() string {
 	task, _ := p.read()
 	return task
 }
 
-// Task returns what somebody asked for in a turn, "" where nobody did: the CLI or a hook went on by itself, or paw asked.
+// Task returns what somebody asked for in a turn; "" if the CLI or a hook went on by itself, or paw
+// asked.
 func (r Record) Task() string {
 	if r.Type == TypeNotification || r.Type == TypeStopHook || r.Type == TypeMessage {
 		return ""
@@ -40,7 +41,7 @@ func (r Record) Task() string {
 	return r.Prompt.Task()
 }
 
-// The fixed parts of prompts that paw writes: Prompt.Words and Prompt.Task know such a prompt by them.
+// Fixed parts of the prompts that paw writes, by which Prompt.Words and Prompt.Task recognise them.
 const (
 	resultsBegin  = "[paw wait "
 	resultsEnd    = "] "
@@ -52,7 +53,7 @@ const (
 	reviewEnd     = ". Please go through them one by one:"
 	handOverBegin = "You take over the work of another coding agent: "
 	handOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
-	sentOnPrompt  = "goes on after its end" // of a turn that nobody prompted
+	sentOnPrompt  = "goes on after its end" // for a turn without a prompt
 	issueBegin    = "Issue #"
 	pullBegin     = "Pull request #"
 	threadAuthor  = " (text by "
@@ -60,36 +61,38 @@ const (
 	threadTitle   = "\n\n> "
 )
 
-// The begins of prompts that CLIs write: claude and copilot when a background task has ended, claude for what another session of
-// it sent, behind a line of its own.
+// Starts of prompts that CLIs write: of claude and copilot when a background task has ended; of
+// claude for a message from another of its sessions, after one line.
 const (
 	notificationBegin = "<task-notification>"
 	messageBegin      = "<cross-session-message"
 	maxMessageHead    = 200
 )
 
-// ResultsLine returns the first line of a prompt that tells a parent how its children ended. The id of the wait is how
-// paw finds out that the prompt has arrived.
+// ResultsLine returns the first line of a prompt that tells a parent how its children ended. The
+// wait's id in it shows whether the prompt has arrived.
 func ResultsLine(id, headline string) string { return resultsBegin + id + resultsEnd + headline }
 
-// ConflictLine returns the first line of a prompt that asks an agent to resolve conflicts with a branch.
+// ConflictLine returns the first line of a prompt that asks an agent to resolve conflicts with a
+// branch.
 func ConflictLine(branch string) string { return conflictBegin + branch + conflictEnd }
 
-// CheckLine returns the first line of a prompt that asks an agent to mend what a check has found in its work.
+// CheckLine returns the first line of a prompt that asks an agent to fix what a check found.
 func CheckLine(command, how string) string { return checkBegin + command + " (" + how + ")" + checkEnd }
 
-// ReviewLine returns the first line of a prompt with comments on the work of an agent.
+// ReviewLine returns the first line of a prompt with review comments.
 func ReviewLine(comments int) string { return reviewBegin + countedComments(comments) + reviewEnd }
 
-// HandOverLine returns the first line of a prompt that hands the conversation of another agent over.
+// HandOverLine returns the first line of a prompt that hands over another agent's conversation.
 func HandOverLine(cli, agent, branch string) string {
 	return fmt.Sprintf("%s%s, agent %s, on branch %s.", handOverBegin, cli, agent, branch)
 }
 
-// HandOverTask returns the last line of such a prompt, behind which the prompt of the user comes.
+// HandOverTask returns the last line of such a prompt before the user's own prompt.
 func HandOverTask() string { return handOverTask }
 
-// read tells apart what somebody wrote in a prompt and what paw wrote; about says in a few words what the latter is for.
+// read splits a prompt: task is what somebody wrote, about describes a prompt written by paw or a
+// CLI. One of them is "".
 func (p Prompt) read() (task, about string) {
 	first, _, _ := strings.Cut(string(p), "\n")
 	if id, ok := between(first, resultsBegin, resultsEnd); ok && !strings.Contains(id, " ") {
@@ -139,7 +142,7 @@ func ThreadLine(pull bool, number int, author string) string {
 	return fmt.Sprint(begin, number, threadAuthor, author, threadEnd)
 }
 
-// threadIn returns the title and the number of the issue or pull request that a prompt is all about.
+// threadIn returns title and number of the issue or pull request that a prompt consists of.
 func threadIn(prompt, first string) (string, bool) {
 	number, ok := between(first, issueBegin, threadAuthor)
 	if !ok {
@@ -153,7 +156,7 @@ func threadIn(prompt, first string) (string, bool) {
 	return title + " (#" + number + ")", true
 }
 
-// within returns what stands in a text between the first begin and the end that follows.
+// within returns the text between the first begin and the next end.
 func within(text, begin, end string) (string, bool) {
 	_, rest, ok := strings.Cut(text, begin)
 	if !ok {
@@ -163,7 +166,7 @@ func within(text, begin, end string) (string, bool) {
 	return inner, ok
 }
 
-// between returns what stands in a line between its begin and the end that follows.
+// between returns the text between a line's begin, where it must start, and the next end.
 func between(line, begin, end string) (string, bool) {
 	rest, ok := strings.CutPrefix(line, begin)
 	if !ok {
@@ -180,8 +183,9 @@ func countedComments(n int) string {
 	return fmt.Sprintf("%d comments", n)
 }
 
-// Asked tells whether the CLI was asked for something that has the mark: in the prompt of a turn, or in what joined one.
-// It looks from the last turn back to the first in which nothing has happened since. What the CLI answered does not count.
+// Asked reports whether mark was part of a prompt to the CLI: one that began a turn or joined one.
+// Answers of the CLI do not count. The search goes from the last turn back to the first whose last
+// event was before since.
 func (d Dir) Asked(mark string, since time.Time) (bool, error) {
 	files, err := d.files()
 	if err != nil {
@@ -206,7 +210,8 @@ func (d Dir) Asked(mark string, since time.Time) (bool, error) {
 	return false, nil
 }
 
-// asked looks for the mark in a log, and for the time of its last event.
+// asked reports whether a log has the mark in a prompt, and returns the time of the log's last
+// event.
 func asked(data []byte, mark string) (found bool, last time.Time) {
 	for raw := range bytes.Lines(data) {
 		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {

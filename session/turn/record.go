@@ -5,52 +5,52 @@ import (
 	"time"
 )
 
-// Record is what the log of a turn says, read at one moment.
+// Record is the content of a turn's log at one moment.
 type Record struct {
 	Number int
 	Type   Type
 	State  State
 
-	Prompt       Prompt // byte for byte, as all texts here
-	Launch       string // the launch of the CLI it belongs to
+	Prompt       Prompt // byte for byte, like all texts here
+	Launch       string // launch of the CLI that the turn belongs to
 	Conversation string
-	TurnID       string   // the CLI's own id of the turn, "" where it has none
-	OlderIDs     []string // that it had before, as prompts joined it
-	Others       []string // conversations of the CLI that work for the turn beside Conversation
-	Follows      bool     // it began the moment the turn before it ended, as the CLI's own record tells
+	TurnID       string   // the CLI's own id of the turn, "" if it has none
+	OlderIDs     []string // earlier values of TurnID, before prompts joined
+	Others       []string // other conversations of the CLI that work for the turn besides Conversation
+	Follows      bool     // began the moment the previous turn ended, as the CLI's own record shows
 	StartCommit  string   // HEAD at the start
 	StartedAt    time.Time
-	EndedAt      *time.Time // nil while it is in progress
+	EndedAt      *time.Time // nil while in progress
 
-	Outcome    string // of a finished turn, as are the next four
+	Outcome    string // Outcome and the next three: of a finished turn
 	CommitHash string
 	Snapshot   string
 	Message    string
 
-	Reason       Reason // of an aborted turn, as are the next three
+	Reason       Reason // Reason and the next three: of an aborted turn
 	ErrorType    string
 	ErrorMessage string
 	ErrorTrace   string
 
-	// Limit is the usage limit that ended the turn or, while it is in progress, that the CLI waits for to go on by itself. Then
-	// ErrorMessage is what it says of it.
+	// Limit is the usage limit that ended the turn or, in progress, after which the CLI goes on by
+	// itself; then ErrorMessage is the CLI's message about it.
 	Limit        *Limit
 	LimitedSince *time.Time
 
-	Held *Held // where the turn ends if the CLI does not go on with it, nil when it has not come to that
+	Held *Held // where the turn ends if the CLI does not go on; nil for none
 
-	Waiting      bool // for the user, who was asked Question
+	Waiting      bool // waits for the user to answer Question
 	WaitingSince *time.Time
 	Question     string
-	Asked        []Asked  // what Question is the first of: more than one where several conversations work for the turn
-	Children     []string // agents it started, in that order
+	Asked        []Asked  // all open questions, Question first; several if several conversations work for the turn
+	Children     []string // agents that the turn started, in that order
 	Notes        []string
 
 	LastEventAt time.Time
 	LogFile     string
 }
 
-// Cut reports whether a crash, a stop, a usage limit or the end of its CLI has ended the turn.
+// Cut reports whether a crash, a stop, a usage limit or the exit of its CLI has ended the turn.
 func (r Record) Cut() bool {
 	if r.State != Aborted {
 		return false
@@ -59,25 +59,25 @@ func (r Record) Cut() bool {
 	return exited || r.Reason == ReasonCrash || r.Reason == ReasonStopped || r.Limit != nil
 }
 
-// Asked is what a conversation has asked the user.
+// Asked is an open question of one conversation.
 type Asked struct {
 	Conversation string
 	Question     string
 	Since        time.Time
 }
 
-// Held is an end of a turn that only the CLI's own record can confirm: a hook of the user may still send the CLI on. It
-// has what the worktree held then. A turn whose subagents still work ends when they have: what the worktree held counts for nothing
-// then.
+// Held is a possible end of a turn, with the worktree's state at that time: a hook of the user may
+// still send the CLI on, and only the CLI's own record shows whether it did. For a turn whose
+// subagents still work it has no state; that turn ends when they have ended.
 type Held struct {
-	Commit    string // HEAD, "" while subagents work, as the next
-	Snapshot  string // no ref keeps it
+	Commit    string // HEAD; Commit and Snapshot are "" while subagents work
+	Snapshot  string // kept by no ref
 	Message   string // the CLI's answer
-	Subagents int    // that still work for the turn
+	Subagents int    // subagents that still work for the turn
 	At        time.Time
 }
 
-// Result is how a turn finished. It is a value that never changes.
+// Result is the result of a finished turn.
 type Result struct {
 	Number     int
 	Type       Type
@@ -90,7 +90,7 @@ type Result struct {
 	EndedAt    time.Time
 }
 
-// Result returns the result of a finished turn, and false for any other.
+// Result returns the result of a finished turn, false for any other.
 func (r Record) Result() (Result, bool) {
 	if r.State != Finished || r.EndedAt == nil {
 		return Result{}, false
@@ -108,7 +108,7 @@ func (r Record) Result() (Result, bool) {
 	}, true
 }
 
-// clone makes a copy that shares nothing with r.
+// clone returns a deep copy.
 func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
 	r.Notes = slices.Clone(r.Notes)
@@ -118,7 +118,7 @@ func (r Record) clone() Record {
 	return r
 }
 
-// clone copies what is pointed to.
+// clone copies the value of a pointer.
 func clone[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -126,62 +126,64 @@ func clone[T any](p *T) *T {
 	return new(*p)
 }
 
-// Kind is what a CLI reports. Its adapter puts the CLI's own names and payloads into these words.
+// Kind is the kind of an event, in words that are the same for every CLI; adapters translate a
+// CLI's own names.
 type Kind string
 
-// The kinds of events. An adapter reports only what is final: a retry after an error of the API is no event.
+// Kinds of events. An adapter reports only what is final: a retry after an API error is no event.
 const (
 	KindSessionStart Kind = "session_start" // a conversation began or was taken up again, see Event.Source
 	KindPrompt       Kind = "prompt"        // a prompt was submitted
 	KindInput        Kind = "input"         // a permission or a question is shown; Message is the question
-	KindAnswered     Kind = "answered"      // the user answered it
-	KindTool         Kind = "tool"          // the CLI used a tool: it is at work
+	KindAnswered     Kind = "answered"      // the user answered the question
+	KindTool         Kind = "tool"          // the CLI used a tool, so it is at work
 	KindEnd          Kind = "end"           // the answer is finished; Message is the answer
-	KindLimit        Kind = "limit"         // a usage limit is reached, and the CLI goes on by itself once it is lifted
+	KindLimit        Kind = "limit"         // a usage limit is reached, and the CLI will go on by itself after it
 	KindError        Kind = "error"         // an error ended the turn; ErrorType and Message tell which
 	KindInterrupt    Kind = "interrupt"     // the user stopped the turn
 	KindSessionEnd   Kind = "session_end"   // the conversation was left, see Event.Source
 )
 
-// What Event.Source can be. A KindSessionStart has one of them; a KindSessionEnd has SourceClear or SourceResume when
-// the CLI goes on with another conversation, and any other word when it exits.
+// Values of Event.Source. A KindSessionStart has one of them. A KindSessionEnd has SourceClear or
+// SourceResume when the CLI changes to another conversation, and any other word when it exits.
 const (
 	SourceStartup = "startup" // a new conversation
-	SourceResume  = "resume"  // one that existed
-	SourceClear   = "clear"   // a new one instead of the one before
-	SourceCompact = "compact" // the same one, shortened
-	SourceFork    = "fork"    // a copy of another one
+	SourceResume  = "resume"  // an existing conversation
+	SourceClear   = "clear"   // a new conversation in place of the one before
+	SourceCompact = "compact" // the same conversation, shortened
+	SourceFork    = "fork"    // a copy of another conversation
 )
 
-// Event is one report of a CLI. Fields that the CLI does not tell are empty.
+// Event is one report of a CLI. Fields that the CLI does not report are empty.
 type Event struct {
 	Kind         Kind
-	At           time.Time // of what the CLI's own record tells, zero for what happens now
+	At           time.Time // time in the CLI's own record; zero for an event that happens now
 	Conversation string
 	TurnID       string // the CLI's own id of the turn
-	Type         Type   // of the turn that a KindPrompt starts, TypePrompt where it is empty
-	Prompt       string // of a KindPrompt; empty means that the CLI goes on by itself, such as with a tool's result
+	Type         Type   // type of the turn that a KindPrompt starts; "" means TypePrompt
+	Prompt       string // for KindPrompt; "" means that the CLI goes on by itself, for example with a tool's result
 	Message      string
 	ErrorType    string
-	Limit        *Limit // of a KindError or a KindLimit
+	Limit        *Limit // for KindError and KindLimit
 	Transcript   string // file of the conversation
 	Source       string
-	Background   int  // background tasks that still run at a KindEnd, subagents left out
-	Subagents    int  // of a KindEnd: subagents that still work for the turn; the CLI goes on when one of them has ended
-	Queued       bool // of a KindPrompt: the CLI is busy and takes the prompt into the turn that is open
-	Follows      bool // of a KindPrompt that waited: it began the moment the turn before it ended
-	Held         bool // of a KindEnd: a hook of the user may still send the CLI on, its own record will tell
-	Again        bool // of a KindEnd: it was sent on after an end before this one
+	Background   int  // for KindEnd: background tasks that still run, without subagents
+	Subagents    int  // for KindEnd: subagents that still work for the turn; the CLI goes on when one of them has ended
+	Queued       bool // for KindPrompt: the CLI is busy and adds the prompt to the open turn
+	Follows      bool // for a KindPrompt that waited: it began the moment the previous turn ended
+	Held         bool // for KindEnd: a hook of the user may still send the CLI on, as the CLI's own record will show
+	Again        bool // for KindEnd: a hook has sent the CLI on after an earlier end
 	Beside       bool // another conversation of the CLI works for the open turn
-	Child        bool // of a sub-agent, or of a CLI that the agent itself started: counts nothing
+	Child        bool // from a subagent, or from a CLI that the agent itself started: ignored
 }
 
-// ActionKind is what to do about an event.
+// ActionKind says what to do about an event.
 type ActionKind string
 
-// The actions. Text is what the call of Turn with that name takes, if not said otherwise.
+// Kinds of actions. Action.Text is the argument of the named method of Turn, unless stated
+// otherwise.
 const (
-	ActStart        ActionKind = "start"        // Turn.Start with Action.Start; launch, commit and number are the caller's to add
+	ActStart        ActionKind = "start"        // Turn.Start with Action.Start; the caller adds launch, commit and number
 	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID and Action.Conversation
 	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
 	ActAwait        ActionKind = "await"        // Turn.Await with Action.Subagents; Text is the CLI's answer
@@ -191,19 +193,20 @@ const (
 	ActFinish       ActionKind = "finish"       // Turn.Finish; Text is the CLI's answer
 	ActAbort        ActionKind = "abort"        // Turn.Abort with Action.Abort
 	ActNote         ActionKind = "note"         // Turn.Note
-	ActConversation ActionKind = "conversation" // remember that the agent's conversation is Text; may come more than once
+	ActConversation ActionKind = "conversation" // store Text as the agent's conversation; may come more than once
 )
 
-// Action is one step of what to do about an event.
+// Action is one step to take for an event.
 type Action struct {
 	Do     ActionKind
 	Text   string
-	TurnID string // of ActExecute: the id of the turn from now on, "" for the one it has
-	Start  *Start // of ActStart
-	Abort  *Abort // of ActAbort
-	Limit  *Limit // of ActLimit
-	// Subagents is how many ActAwait waits for.
+	TurnID string // for ActExecute: the new id of the turn, "" to keep it
+	Start  *Start // for ActStart
+	Abort  *Abort // for ActAbort
+	Limit  *Limit // for ActLimit
+	// Subagents is the number of subagents that ActAwait waits for.
 	Subagents int
-	// Conversation is the one that an ActExecute or an ActInput is about, where several work for the turn.
+	// Conversation is that of an ActExecute or ActInput, if several conversations work for the
+	// turn.
 	Conversation string
 }

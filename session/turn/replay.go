@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// replay builds a record from the events of a log, in their order. An event that the state machine does not allow at
-// its place is skipped: of two processes that end a turn at the same time, the one whose line comes first has done it.
+// replay builds a Record from the events of a log, in order. Events that the state machine does not
+// allow are skipped: if two processes end a turn at the same time, the first line counts.
 type replay struct {
 	record   Record
-	started  bool      // a START was read
-	modified time.Time // of the file, for a log that lost its START
-	offset   int64     // how much of the file has been read
+	started  bool      // whether START was read
+	modified time.Time // mtime of the file, for a log that has lost its START
+	offset   int64     // bytes of the file that have been read
 }
 
-// view returns the record. A log exists from the start of its turn on, so that one without any whole event, which a
-// full disk or a power loss leaves, is a turn in progress since the file was written; somebody can end it.
+// view returns the record. A log exists from the start of its turn; one without a whole event, as
+// after a full disk or a power loss, is a turn in progress since the file was written, which can
+// still be ended.
 func (r *replay) view() Record {
 	v := r.record.clone()
 	if v.State == Initial {
@@ -26,8 +27,8 @@ func (r *replay) view() Record {
 	return v
 }
 
-// feed reads data, which is what the file has after r.offset. It tells whether the event that begins at offset own of
-// the file took effect; own is -1 if there is none to look for.
+// feed reads data, the file's content after r.offset. It reports whether the event at offset own of
+// the file took effect; own is -1 for none.
 func (r *replay) feed(data []byte, own int64) bool {
 	applied := false
 	for len(data) > 0 {
@@ -42,7 +43,7 @@ func (r *replay) feed(data []byte, own int64) bool {
 				applied = true
 			}
 		}
-		if size == 0 { // no newline: what follows the last whole event is torn, or somebody is writing it just now
+		if size == 0 { // No newline: the rest after the last whole event is torn, or is just being written.
 			if len(found) > 0 {
 				r.offset += int64(found[len(found)-1].end)
 			}
@@ -54,14 +55,15 @@ func (r *replay) feed(data []byte, own int64) bool {
 	return applied
 }
 
-// piece is an event and where it stands in its line.
+// piece is an event with its position in the line.
 type piece struct {
 	at, end int
 	line    line
 }
 
-// pieces returns the events of one line: one, or none in a torn line, or those that follow a torn one without a
-// newline, when two processes wrote at the same time and the first had no room on the disk.
+// pieces returns the events of one line: usually one, none for a torn line. After a torn line
+// without a newline more events may follow on the same line, when two processes wrote at once and
+// the disk was full for the first.
 func pieces(data []byte) []piece {
 	if l, ok := decodeLine(data); ok {
 		return []piece{{0, len(data), l}}
@@ -84,13 +86,13 @@ func pieces(data []byte) []piece {
 	return found
 }
 
-// apply takes one event into the record and tells whether it was allowed.
+// apply applies one event to the record, and reports whether it was allowed.
 func (r *replay) apply(l line) bool {
 	if l.Event == eventStart {
 		return r.start(l)
 	}
 	rec := &r.record
-	if rec.State == Initial { // its START is lost, or not written yet
+	if rec.State == Initial { // START is lost, or not written yet
 		rec.State, rec.StartedAt = InProgress, l.At
 	}
 	to, ok := next(rec.State, l.Event)
@@ -103,7 +105,7 @@ func (r *replay) apply(l line) bool {
 		rec.joinedBy(string(l.Conversation))
 		if l.TurnID != "" {
 			rec.OlderIDs, rec.TurnID = append(rec.OlderIDs, rec.TurnID), string(l.TurnID)
-			if rec.Held != nil && rec.Held.Subagents == 0 { // the CLI has gone on
+			if rec.Held != nil && rec.Held.Subagents == 0 { // The CLI has gone on.
 				rec.Held = nil
 			}
 		}
@@ -128,8 +130,8 @@ func (r *replay) apply(l line) bool {
 	return true
 }
 
-// start takes a START wherever the first one stands: another process may have written between the creation of the file
-// and its first line.
+// start applies the first START, wherever it stands: another process may have written between the
+// creation of the file and its first line.
 func (r *replay) start(l line) bool {
 	if r.started {
 		return false
@@ -153,7 +155,7 @@ func (r *Record) add(children []text) {
 	}
 }
 
-// limited takes the limit that an event is about, none of most.
+// limited stores an event's usage limit, or clears it for an event without one.
 func (r *Record) limited(l line) {
 	r.Limit, r.LimitedSince, r.ErrorMessage = l.limit(), nil, ""
 	if r.Limit != nil {
@@ -165,7 +167,7 @@ func (r *Record) finish(l line) {
 	r.answered()
 	r.limited(l)
 	r.EndedAt = &l.At
-	if r.Held != nil && r.Held.Subagents == 0 { // only the proof of it came later
+	if r.Held != nil && r.Held.Subagents == 0 { // The end was held; only its proof came later.
 		r.EndedAt = &r.Held.At
 	}
 	r.Outcome, r.CommitHash = string(l.Outcome), string(l.CommitHash)

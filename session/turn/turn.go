@@ -1,9 +1,10 @@
-// Package turn is about single turns: one prompt and everything until the CLI's answer is finished. It has the state
-// machine of a turn, its append-only log, the names of tags and refs that mark turns in git, and the decision what an
-// event of a CLI means for the turn that is open.
+// Package turn is about single turns: one prompt and everything until the CLI's answer is finished.
+// It has the state machine of a turn, its append-only log, the names of tags and refs that mark
+// turns in git, and the decision what an event of a CLI means for the open turn.
 //
-// It knows nothing of git, tmux or any CLI, and starts no process. What is true of a turn is what its log says: a Turn
-// reads the log again before and after each of its own writes, since the hooks of a CLI are processes of their own.
+// It knows nothing of git, tmux or any CLI, and starts no process. A turn is what its log says: a
+// Turn reads the log again before and after each of its own writes, since the hooks of a CLI are
+// processes of their own.
 package turn
 
 import (
@@ -30,34 +31,35 @@ type Turn struct {
 	log    *log // nil in Initial
 }
 
-// Start is what a turn begins with.
+// Start holds what a turn begins with.
 type Start struct {
 	Type         Type   // TypePrompt for a typed prompt
-	Prompt       string // kept byte for byte
-	Launch       string // the launch of the CLI it belongs to
+	Prompt       string // byte for byte
+	Launch       string // launch of the CLI that the turn belongs to
 	Conversation string
-	TurnID       string // the CLI's own id of the turn, "" where it has none
+	TurnID       string // the CLI's own id of the turn, "" if it has none
 	Commit       string // HEAD at the start
-	// At is when it began, where only the CLI's own record tells; zero is now.
+	// At is when the turn began, if only the CLI's own record tells; zero means now.
 	At time.Time
-	// Follows says that it began the moment the turn before it ended: the worktree was the same.
+	// Follows says that the turn began the moment the previous one ended, with the same worktree
+	// state.
 	Follows bool
 }
 
-// End is how a turn finishes.
+// End holds what a turn finishes with.
 type End struct {
-	Outcome    string // such as success
-	CommitHash string // HEAD at the end, where the tag goes
+	Outcome    string // for example success
+	CommitHash string // HEAD at the end, which gets the tag
 	Snapshot   string // commit of the worktree's whole state
 	Message    string
 }
 
-// New returns a turn in Initial; nothing is written before Start. Numbers count from 1.
+// New returns a turn in Initial; Start writes the log. Numbers count from 1.
 func New(d Dir, number int, now func() time.Time) *Turn {
 	return &Turn{dir: d, number: number, now: now}
 }
 
-// Open returns the turn of an existing log, in the state that the log says.
+// Open returns the turn of an existing log, in the log's state.
 func Open(path string, now func() time.Time) (*Turn, error) {
 	number, typ, ok := ParseLogName(filepath.Base(path))
 	if !ok {
@@ -70,9 +72,9 @@ func Open(path string, now func() time.Time) (*Turn, error) {
 	return &Turn{dir: Dir{Path: filepath.Dir(path)}, number: number, now: now, log: l}, nil
 }
 
-// Start begins the turn: it makes the log, and the folder where that is missing. If the number has a log already, the
-// error is an *ExistsError and that log stays as it is. A bad type is a *TypeError, a number below 1 a *NumberError;
-// after any error the turn is still in Initial.
+// Start begins the turn: it creates the log and, if needed, the folder. If the number has a log
+// already, the error is an *ExistsError, and that log is unchanged. A bad type is a *TypeError, a
+// number below 1 a *NumberError. After an error the turn is still in Initial.
 func (t *Turn) Start(s Start) error {
 	if t.log != nil {
 		return &TransitionError{Number: t.number, From: t.State(), Event: eventStart}
@@ -86,7 +88,7 @@ func (t *Turn) Start(s Start) error {
 	if err := os.MkdirAll(t.dir.Path, 0o700); err != nil {
 		return err
 	}
-	// The file itself is exclusive; this finds the same number under another type.
+	// Creating the file is exclusive; this finds a log of another type with the same number.
 	taken, err := t.dir.taken(t.number)
 	if err != nil {
 		return err
@@ -116,31 +118,34 @@ func (t *Turn) Execute(description string) error {
 	return t.append(line{Event: eventExecute, Description: text(description)})
 }
 
-// Joined logs a prompt that the CLI took into the turn. turnID is the id that the CLI calls the turn by from now on, ""
-// for the one it has; conversation is the one that was prompted, where the CLI has several at work.
+// Joined logs a prompt that the CLI added to the turn. turnID is the CLI's new id for the turn, ""
+// if unchanged; conversation is the prompted one, if the CLI has several at work.
 func (t *Turn) Joined(prompt, turnID, conversation string) error {
 	return t.append(line{Event: eventExecute, Description: text(prompt), TurnID: text(turnID), Conversation: text(conversation)})
 }
 
-// Hold logs that the turn ends here, with that HEAD, snapshot and answer, unless the CLI goes on with it. A later call
-// replaces an earlier one.
+// Hold logs that the turn ends here, with that HEAD, snapshot and answer, unless the CLI goes on. A
+// later call replaces an earlier one.
 func (t *Turn) Hold(e End) error {
 	return t.append(line{
 		Event: eventHold, CommitHash: text(e.CommitHash), Snapshot: text(e.Snapshot), Message: text(e.Message),
 	})
 }
 
-// Await logs that the CLI has answered while so many subagents still work for the turn, which goes on until they have ended.
+// Await logs that the CLI has answered while subagents still work for the turn, which goes on until
+// they have ended.
 func (t *Turn) Await(subagents int, answer string) error {
 	return t.append(line{Event: eventHold, Subagents: subagents, Message: text(answer)})
 }
 
-// Input logs that the CLI waits for the user, and for what; conversation is the one that asks, where the CLI has several at work.
+// Input logs the question that the CLI waits for the user to answer; conversation is the asking
+// one, if the CLI has several at work.
 func (t *Turn) Input(question, conversation string) error {
 	return t.append(line{Event: eventInput, Question: text(question), Conversation: text(conversation)})
 }
 
-// Limited logs that a usage limit is reached and that the CLI goes on by itself once it is lifted; message is what it says.
+// Limited logs that a usage limit is reached after which the CLI will go on by itself; message is
+// the CLI's text about it.
 func (t *Turn) Limited(l *Limit, message string) error {
 	if l == nil {
 		l = &Limit{}
@@ -150,16 +155,16 @@ func (t *Turn) Limited(l *Limit, message string) error {
 	return t.append(e)
 }
 
-// Resumed logs that the user answered, as an execution.
+// Resumed logs that the user has answered, as an EXECUTE.
 func (t *Turn) Resumed() error { return t.Execute("input answered") }
 
-// Children logs agents that the turn started. They are added to those it has.
+// Children logs agents that the turn has started, in addition to earlier ones.
 func (t *Turn) Children(ids []string) error {
 	return t.append(line{Event: eventChildren, Children: texts(ids)})
 }
 
-// Note logs a remark. It is allowed in every state after Initial, also at the end, such as for a tag that was made
-// late.
+// Note logs a remark. It is allowed in every state after Initial, also after the end, for example
+// about a late tag.
 func (t *Turn) Note(remark string) error {
 	return t.append(line{Event: eventNote, Text: text(remark)})
 }
@@ -177,8 +182,8 @@ func (t *Turn) Finish(e End) (Result, error) {
 	return result, nil
 }
 
-// Abort ends the turn badly and hands the reason back as the error: it never returns nil. Where the abort itself is
-// not possible or cannot be written, the error is both that and the reason.
+// Abort ends the turn badly and returns the abort as an error, never nil. If the abort is not
+// allowed or cannot be written, the error wraps both.
 func (t *Turn) Abort(a *Abort) error {
 	if a == nil {
 		a = &Abort{}
@@ -216,7 +221,7 @@ func (t *Turn) Path() string {
 	return t.log.path
 }
 
-// Record returns what the log said as of the last call. It is a copy.
+// Record returns a copy of the log's content as of the last call.
 func (t *Turn) Record() Record {
 	if t.log == nil {
 		return Record{Number: t.number, State: Initial}
@@ -224,12 +229,12 @@ func (t *Turn) Record() Record {
 	return t.log.view()
 }
 
-// Limit is what a CLI says of a usage limit that is reached: of a subscription, of a key.
+// Limit is a usage limit that a CLI reports as reached, of a subscription or an API key.
 type Limit struct {
 	Until time.Time // when it is lifted, zero where the CLI does not say
 }
 
-// write puts the limit into an event.
+// write sets the fields of an event for the limit.
 func (l *Limit) write(e *line) {
 	if l == nil {
 		return
@@ -240,7 +245,7 @@ func (l *Limit) write(e *line) {
 	}
 }
 
-// limit is what write put there.
+// limit returns the limit in an event's fields, nil for none.
 func (e line) limit() *Limit {
 	switch {
 	case !e.Limited:
@@ -251,36 +256,36 @@ func (e line) limit() *Limit {
 	return &Limit{Until: *e.Until}
 }
 
-// State is where a turn stands.
+// State is the state of a turn.
 type State string
 
-// The states of a turn. Finished and Aborted are final.
+// States of a turn. Finished and Aborted are final.
 const (
-	Initial    State = "initial"     // made, nothing is written yet
-	InProgress State = "in_progress" // started, the CLI is at work or waits for the user
+	Initial    State = "initial"     // nothing is written yet
+	InProgress State = "in_progress" // started; the CLI is at work or waits for the user
 	Finished   State = "finished"    // the answer is complete
-	Aborted    State = "aborted"     // it ended in another way, see Reason
+	Aborted    State = "aborted"     // ended in another way, see Reason
 )
 
-// Type is the kind of transition that a turn is: what made the CLI work.
+// Type says what made the CLI work.
 type Type string
 
-// The types that paw itself gives; a script may give any valid one.
+// Types that paw uses; a script may use any valid one.
 const (
 	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
-	TypeNotification Type = "task-notification" // the CLI prompted itself, such as at the end of a background task
-	TypeMessage      Type = "message"           // another session sent it: nobody typed it here
+	TypeNotification Type = "task-notification" // the CLI prompted itself, for example after a background task
+	TypeMessage      Type = "message"           // another session sent the prompt; nobody typed it here
 	TypeStopHook     Type = "stop-hook"         // a hook of the user sent the CLI on after its end
 )
 
-// maxType bounds a type in characters: it is part of a file name.
+// maxType limits a type, which is part of a file name, in characters.
 const maxType = 64
 
-// typeLetters are the characters of a type.
+// typeLetters lists the characters allowed in a type.
 const typeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-// Validate checks that the type begins with a lower-case letter and goes on with lower-case letters, digits, '_', '.'
-// and '-', at most 64 in all. The error is a *TypeError.
+// Validate accepts a type that begins with a lower-case letter, followed by lower-case letters,
+// digits, '_', '.' and '-', at most 64 in all. The error is a *TypeError.
 func (t Type) Validate() error {
 	if t == "" || len(t) > maxType || t[0] < 'a' || t[0] > 'z' || strings.Trim(string(t), typeLetters) != "" {
 		return &TypeError{Type: t}
@@ -291,10 +296,10 @@ func (t Type) Validate() error {
 // Reason says why a turn was aborted.
 type Reason string
 
-// The reasons that paw itself gives.
+// Reasons that paw uses.
 const (
-	ReasonInterrupted Reason = "interrupted" // by the user, or another prompt began before its end was seen
-	ReasonError       Reason = "error"       // the CLI gave up, such as on an error of its model's API
+	ReasonInterrupted Reason = "interrupted" // by the user, or another prompt began before the end was seen
+	ReasonError       Reason = "error"       // the CLI gave up, for example on an error of its model's API
 	ReasonCrash       Reason = "crash"       // the CLI or the machine died
 	ReasonStopped     Reason = "stopped"     // paw ended the CLI
 )
