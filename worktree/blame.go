@@ -16,21 +16,24 @@ import (
 	"paw/worktree/git"
 )
 
-// LineStep is a state on a line of states that Blame follows, whatever git knows of their order.
+// LineStep is one state of an agent in a line of states for Blame. The line need not follow git's
+// history.
 type LineStep struct {
-	State string // commit, which may be a snapshot
-	After []int  // the steps that it came from, the nearest one first; none for a commit that git's own history goes on from
+	State string // commit or snapshot
+	After []int  // indexes of the steps that this one follows, nearest first; none for a commit whose history is git's own
 }
 
-// LineLanding is a commit of a branch that was made of what it had before, and of a step.
+// LineLanding describes a commit of a branch that was made from its previous tip and the state of a
+// step.
 type LineLanding struct {
 	Before string
 	State  int
 }
 
-// Line makes a commit for each step, with the steps that it came from as parents and, where HEAD has moved in between, HEAD as a
-// further one: commits that came in keep their lines. It returns them, with HEAD at each step, and the parents that count instead
-// of their own for commits that were made between two steps or landed. Objects has to be a reader.
+// Line makes a commit for each step. Its parents are the commits of the steps it follows and, if
+// HEAD has moved since, HEAD: lines of commits that came in keep those commits. Line returns the
+// commits, HEAD at each step, and replacement parents (for BlameOptions.Parents) of commits that
+// landed or were made between two steps. o must be a reader.
 func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (commits, heads []string, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
@@ -87,18 +90,20 @@ func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]L
 	return commits, heads, g.instead, nil
 }
 
-// moved reports whether HEAD is at a step where it was at none of those that the step came from.
+// moved reports whether HEAD at a step differs from HEAD at each step before it.
 func (s LineStep) moved(i int, heads []string) bool {
 	return len(s.After) > 0 && !slices.ContainsFunc(s.After, func(before int) bool { return heads[before] == heads[i] })
 }
 
-// lineGraph is what commits and steps come from. Git does not end where a commit comes from itself.
+// lineGraph holds the parents of commits and steps. It must stay free of cycles, on which git does
+// not end.
 type lineGraph struct {
-	parents map[string][]string // as git knows them
-	instead map[string][]string // those that count instead
+	parents map[string][]string // the parents that git knows
+	instead map[string][]string // replacement parents
 }
 
-// readHistory reads what HEAD has moved along, back to where all that the steps began with comes from.
+// readHistory reads the commits that HEAD has moved along, back to the common base of the first
+// steps.
 func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, heads []string) error {
 	moves, ends := false, []string{}
 	for i, s := range steps {
@@ -112,7 +117,7 @@ func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep
 	}
 	if len(ends) > 1 {
 		common, err := o.home().Output(ctx, append([]string{"merge-base", "--octopus", "--all"}, ends...)...)
-		if err != nil && git.ExitCode(err) != 1 { // 1 says that they have nothing in common
+		if err != nil && git.ExitCode(err) != 1 { // Exit status 1: no common base.
 			return err
 		}
 		ends = strings.Fields(common)
@@ -129,15 +134,16 @@ func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep
 	return err
 }
 
-// land gives a commit the step that landed as a parent, unless that step has the commit: it was made in the worktree.
+// land makes the step that landed a parent of the commit that was made by landing. It does nothing
+// if the step already has the commit, which then was made in the worktree.
 func (g *lineGraph) land(after, before, state string) {
 	if g.parents[after] == nil || !g.reached(state)[after] {
 		g.instead[after] = []string{before, state}
 	}
 }
 
-// between gives the commits that HEAD has moved along between two steps the earlier step as a parent: what was there and not
-// committed did not come with them.
+// between makes the earlier step a parent of the commits that HEAD has moved along since:
+// uncommitted files of that step did not come with these commits.
 func (g *lineGraph) between(head string, after []int, commits []string) {
 	var before []string
 	for _, p := range after {
@@ -149,7 +155,7 @@ func (g *lineGraph) between(head string, after []int, commits []string) {
 	}
 }
 
-// of are the parents of a commit that count.
+// of returns the parents of a commit, replaced ones first.
 func (g *lineGraph) of(commit string) []string {
 	if instead := g.instead[commit]; instead != nil {
 		return instead
@@ -157,7 +163,7 @@ func (g *lineGraph) of(commit string) []string {
 	return g.parents[commit]
 }
 
-// reached are some commits with all that they come from.
+// reached returns the ancestors of some commits, with the commits.
 func (g *lineGraph) reached(commits ...string) map[string]bool {
 	found := map[string]bool{}
 	for todo := slices.Clone(commits); len(todo) > 0; {
@@ -170,19 +176,20 @@ func (g *lineGraph) reached(commits ...string) map[string]bool {
 	return found
 }
 
-// stepText is the commit of a step.
+// stepText returns the content of a step's commit object.
 func stepText(tree string, parents []string, step int) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "tree %s\n", tree)
 	for _, parent := range parents {
 		fmt.Fprintf(&text, "parent %s\n", parent)
 	}
-	signed := fmt.Sprintf("paw <%s> %d +0000", snapshotEmail, time.Now().Unix()+int64(step)) // git looks at the newest first
+	signed := fmt.Sprintf("paw <%s> %d +0000", snapshotEmail, time.Now().Unix()+int64(step)) // git blame visits the newest commit first.
 	fmt.Fprintf(&text, "author %s\ncommitter %s\n\nstep %d\n", signed, signed, step)
 	return text.Bytes()
 }
 
-// keepSteps writes commits into the folder of a reader: as one pack, since hundreds of files take longer than all else.
+// keepSteps writes commits into the object folder of a reader, as one pack: hundreds of loose
+// objects would take longer than everything else.
 func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
 	if len(commits) == 0 {
 		return nil
@@ -193,14 +200,14 @@ func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
 	packer := zlib.NewWriter(&pack)
 	for _, text := range commits {
 		const isCommit = 1 << 4
-		head := byte(isCommit | len(text)&15) // of the size 4 bits, then 7 at a time
+		head := byte(isCommit | len(text)&15) // 4 bits of the size, then 7 in each further byte
 		for rest := len(text) >> 4; rest > 0; rest >>= 7 {
 			pack.WriteByte(head | 128)
 			head = byte(rest & 127)
 		}
 		pack.WriteByte(head)
 		packer.Reset(&pack)
-		_, _ = packer.Write(text) // into memory
+		_, _ = packer.Write(text) // Writing to memory cannot fail.
 		_ = packer.Close()
 	}
 	sum, err := newHash(o.Repository.CommonDir)
@@ -212,27 +219,27 @@ func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
 	return err
 }
 
-// BlameOptions selects what Blame looks at.
+// BlameOptions selects what Blame reads.
 type BlameOptions struct {
-	Dir         string // checkout, for the file as it is there; "" with a Commit
+	Dir         string // checkout with the file to read; "" with a Commit
 	Commit      string
 	Path        string
-	Lines       string // as git blame -L takes them, "" for all
+	Lines       string // as for git blame -L, "" for all
 	IgnoreSpace bool
-	Parents     map[string][]string // of commits whose own parents do not count
+	Parents     map[string][]string // replacement parents by commit
 }
 
-// BlamedLine is a line of a file with the commit that it came with.
+// BlamedLine is a line of a file with the commit that added it.
 type BlamedLine struct {
 	Line      int
 	Text      string
-	Commit    string // all zeros for what is not committed
+	Commit    string // all zeros for an uncommitted line
 	Author    string
 	At        time.Time
-	Committed time.Time // later than At for what was amended, rebased or picked
+	Committed time.Time // later than At after an amend, rebase or cherry-pick
 }
 
-// Blame finds out with which commits the lines of a file came. Objects has to be a reader.
+// Blame finds the commits that added the lines of a file. o must be a reader.
 func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
 	repo := o.home()
 	if b.Dir != "" {
@@ -263,7 +270,8 @@ func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error
 	return parseBlame(out), nil
 }
 
-// parseBlame reads what git blame --porcelain writes: what is said of a commit comes with its first line alone.
+// parseBlame parses git blame --porcelain, which prints a commit's facts only with the commit's
+// first line.
 func parseBlame(out string) []BlamedLine {
 	type said struct {
 		author        string
@@ -306,7 +314,7 @@ func unixTime(seconds string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// FirstParents are the commits without merges on the line from one commit back to another, where people and agents commit.
+// FirstParents returns the commits, without merges, on the first-parent line from to back to from.
 func (o Objects) FirstParents(ctx context.Context, from, to string) (map[string]bool, error) {
 	out, err := o.home().Output(ctx, "rev-list", "--first-parent", "--no-merges", to, "^"+from, "--")
 	found := map[string]bool{}

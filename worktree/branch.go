@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// ErrNotMerged means that a branch has commits which nothing else needs to have.
+// ErrNotMerged says that a branch has commits which the other branch has not.
 var ErrNotMerged = errors.New("not merged")
 
-// DeleteBranches deletes those branches that still point to the commits of expect and have nothing that into, a commit id
-// or what Head takes, does not have. It returns why each of the others stays: ErrNotMerged, or *ConflictError for one that
-// is checked out somewhere or has moved. One that is gone counts as deleted. It starts one git process, two where a tip is
-// another commit than into.
+// DeleteBranches deletes the branches that are still at their commit in expect, and whose commits
+// into has: a commit id, or anything that Head takes. It returns why others stay: ErrNotMerged, or
+// a *ConflictError for a branch that is checked out or has moved. A missing branch counts as
+// deleted. It starts one git process, or two if a tip differs from into.
 func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
 	stay = map[string]error{}
 	all := func(err error) map[string]error {
@@ -63,7 +63,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 	if remove(doomed) == nil {
 		return stay
 	}
-	for _, branch := range doomed { // one of them is in the way of all
+	for _, branch := range doomed { // One of the branches has made git refuse all.
 		if err := remove([]string{branch}); err != nil {
 			stay[branch] = err
 		}
@@ -71,7 +71,8 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 	return stay
 }
 
-// deletable refuses to delete a branch. It reports whether there is one.
+// deletable returns an error for a branch that must not be deleted. there is false for a missing
+// branch.
 func (m Manager) deletable(ctx context.Context, branch, expect string, merged bool, holder string) (there bool, err error) {
 	if err := checkBranchName(branch); err != nil {
 		return false, err
@@ -92,8 +93,8 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 	return true, nil
 }
 
-// MergedBranches returns the branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
-// process where a tip is another commit than into.
+// MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
+// has all its commits. It starts one git process if a tip differs from into.
 func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = cmp.Or(r.headOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
@@ -110,7 +111,7 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 			others = append(others, tip)
 		}
 	}
-	var own []string // commits that into does not have: a tip is among them unless it is merged
+	var own []string // commits that into does not have; the tip of an unmerged branch is one of them
 	if len(others) > 0 {
 		out, err := r.objects.home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
 		if err != nil {
@@ -125,8 +126,8 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 	return merged, nil
 }
 
-// Tip is the commit of a branch, "" when there is none of exactly this name. It starts git only where the files of the
-// ref store do not tell.
+// Tip returns the commit of a branch, "" if there is no branch of exactly this name. It starts git
+// only if the files of the ref store do not suffice.
 func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
 	files, err := r.tellsByFiles()
 	if err != nil {
@@ -139,12 +140,11 @@ func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
 	return tips[branch], err
 }
 
-// longestComponent leaves room for ".lock" in a 255-byte file name.
+// longestComponent leaves room for ".lock" in a file name of 255 bytes.
 const longestComponent = 250
 
-// checkBranchName applies the rules of git-check-ref-format(1) for a branch, and
-// refuses what that lets through but no one means: "@", "refs/heads/x", and
-// names too long to be a file.
+// checkBranchName applies the rules of git-check-ref-format(1) for a branch. It also refuses names
+// that these allow and nobody means: "@", "refs/heads/x", and names too long for a file.
 func checkBranchName(name string) error {
 	if problem := branchProblem(name); problem != "" {
 		return fmt.Errorf("branch name %q: %s", name, problem)

@@ -19,15 +19,15 @@ import (
 	"paw/config/disk"
 )
 
-// Checks are worktrees without a branch, in which states are looked at.
+// Checks manages worktrees without a branch, in which states are checked.
 type Checks struct {
 	Repository Repository
 
 	m Manager
 }
 
-// Place makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
-// way. One that is there already is taken, where it is now. The path is "" with an error.
+// Place makes the worktree of p for checks, with a detached HEAD; p's branch only exists meanwhile.
+// An existing one is used, wherever it is now. With an error the path is "".
 func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	e, err := c.m.Registry().find(ctx, madeBy(p.Owner))
 	if err != nil {
@@ -61,13 +61,14 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	return p.Path, c.dropBranch(ctx, p.Branch, "")
 }
 
-// madeWhole reports whether a worktree was made at path, and completely.
+// madeWhole reports whether the worktree at path exists and is complete.
 func (c Checks) madeWhole(path string) bool {
 	admin, err := verified(path, c.Repository.CommonDir, "")
 	return err == nil && exists(filledMark(admin))
 }
 
-// dropBranch deletes the branch that a worktree without one was made from, unless it is at the commit keep.
+// dropBranch deletes the branch that a check worktree was made with, unless it is at the commit
+// keep.
 func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 	tip, err := c.m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" || tip == keep {
@@ -76,18 +77,20 @@ func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// End ends what a check has left running at path whose paw was killed, and returns the processes. The caller has the place alone.
+// End kills the processes of a check whose paw was killed, and returns their PIDs. The caller holds
+// the worktree's lock.
 func (c Checks) End(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
 
-// Show makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What
-// somebody left there, in no commit, is kept under rescueRef, "" when there was nothing. What the last check left, and nobody
-// has touched since, is kept under leftRef in place of what an earlier check left.
+// Show puts a check worktree to a commit, files and HEAD, like Rewind. Files that somebody else
+// left there uncommitted are kept under rescueRef; the result is that ref, "" if there was nothing.
+// What the last check left, untouched since, is kept under leftRef, in place of what an earlier
+// check left.
 func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
 	to, err := c.m.Objects().goal(ctx, commit)
 	if err != nil {
 		return "", err
 	}
-	if _, err := c.m.Moves().EndMoveIn(ctx, path); err != nil { // nobody works there: a check that was killed is over
+	if _, err := c.m.Moves().EndMoveIn(ctx, path); err != nil { // Nobody works here: a killed check is over.
 		return "", err
 	}
 	untouched := leftByCheck(path)
@@ -101,15 +104,15 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 			return done.Ref, err
 		}
 	}
-	if done.Ref == "" { // nothing has changed
+	if done.Ref == "" { // Nothing has changed.
 		return "", nil
 	}
 	return "", c.m.Refs().Delete(ctx, map[string]string{done.Ref: done.Commit})
 }
 
-// Run runs a command of the project through sh in the worktree at path, with its output going to out, and without the
-// variables of git.LocalEnv. It leaves no process of its group behind when ctx ends. It returns the exit code of the command,
-// -1 when it was ended by a signal.
+// Run runs a command of the project with sh in a check worktree, with output to out, and without
+// the variables that git.Scrub removes. When ctx ends, all processes of the command's group are
+// killed. It returns the exit code, -1 after a signal.
 func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
 	if err := Verify(path, c.Repository.CommonDir, ""); err != nil {
 		return 0, err
@@ -128,7 +131,7 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 	return 0, err
 }
 
-// markRunning notes that a check runs in its worktree, and returns the note.
+// markRunning writes the mark file of a running check, and returns its path.
 func markRunning(path string) (mark string, err error) {
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil {
@@ -137,7 +140,8 @@ func markRunning(path string) (mark string, err error) {
 	return runningMark(admin), os.WriteFile(runningMark(admin), nil, 0o666)
 }
 
-// markLeft notes what a check left in its worktree. Without the note it counts as somebody's work.
+// markLeft records the content of a worktree after a check. Without that record the content counts
+// as somebody's work.
 func markLeft(path string) {
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil {
@@ -148,7 +152,7 @@ func markLeft(path string) {
 	}
 }
 
-// leftByCheck reports whether all that a worktree holds is as the last check left it.
+// leftByCheck reports whether a worktree's content is unchanged since the last check.
 func leftByCheck(path string) bool {
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil {
@@ -162,7 +166,7 @@ func leftByCheck(path string) bool {
 	return err == nil && bytes.Equal(noted, now[:])
 }
 
-// PlaceOf is the worktree that Place made for an owner, "" for none.
+// PlaceOf returns the path of the worktree that Place made for an owner, "" for none.
 func (c Checks) PlaceOf(ctx context.Context, owner string) (string, error) {
 	e, err := c.m.Registry().find(ctx, madeBy(owner))
 	if e == nil || !hasGitFile(e.Path) {
@@ -171,31 +175,31 @@ func (c Checks) PlaceOf(ctx context.Context, owner string) (string, error) {
 	return e.Path, nil
 }
 
-// madeBy returns a test for the worktree that was made for an owner.
+// madeBy returns a filter for the worktree that was made for an owner.
 func madeBy(owner string) func(Entry) bool {
 	return func(e Entry) bool { return e.Locked && e.LockReason == owner && e.Path != "" }
 }
 
-// lockFiles lists the names of files, in any folder, that say which dependencies are to be installed.
+// lockFiles lists names of files, in any folder, that fix the dependencies to install.
 var lockFiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
 	"Cargo.lock", "go.sum", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements*.txt",
 	"Gemfile.lock", "composer.lock", "mix.lock",
 }
 
-// setUpFormat changes when a worktree that an older paw has set up has to be set up again.
+// setUpFormat is changed when worktrees set up by an older paw must be set up again.
 const setUpFormat = "1"
 
-// Fingerprint tells what is copied, linked and run from anything else.
+// Fingerprint returns a hash of what a set-up copies, links and runs.
 func (s Setup) Fingerprint() string {
 	text, _ := json.Marshal([]any{setUpFormat, s.Copy, s.Link, s.Command, s.For})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// SetUp is SetUp for a check worktree that has the files of a commit. It does nothing where the last set-up ended
-// well, was the same one, and had the same lock files. The error is that of the set-up command: what is checked then would
-// not be what lands.
+// SetUp sets up a check worktree that has a commit's files, like Manager.SetUp. It does nothing if
+// the last set-up succeeded and had the same settings and lock files. It returns the error of the
+// set-up command: the check would not test what lands.
 func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
 	admin, err := verified(path, c.Repository.CommonDir, "")
 	if err != nil {
@@ -222,7 +226,7 @@ func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Prob
 	return problems, disk.ReplaceSoon(setUpMark(admin), []byte(state+"\n"))
 }
 
-// SetUpError is the failure of a set-up command.
+// SetUpError says that a set-up command failed.
 type SetUpError struct {
 	Command string
 	Err     error
@@ -233,7 +237,7 @@ func (e *SetUpError) Error() string {
 }
 func (e *SetUpError) Unwrap() error { return e.Err }
 
-// setUpState tells apart the states of a check worktree after a set-up: what was to be done, and the lock files of a commit.
+// setUpState returns a text that identifies a set-up: its fingerprint and the commit's lock files.
 func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string, error) {
 	out, err := c.m.Objects().home().Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
@@ -249,7 +253,7 @@ func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string,
 	return s.Fingerprint() + " " + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// dropLinks removes the links into the main checkout that an older paw, or somebody, has made in a check worktree.
+// dropLinks removes links into the main checkout, made by an older paw or somebody else.
 func (c Checks) dropLinks(ctx context.Context, path string) error {
 	links, err := c.m.LinksToMain(ctx, path)
 	for _, l := range links {

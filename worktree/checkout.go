@@ -12,16 +12,16 @@ import (
 	"paw/worktree/git"
 )
 
-// Checkout is the worktree that has a branch checked out, the user's main one or a linked one.
+// Checkout is the worktree that has a branch checked out: the main one or a linked one.
 type Checkout struct {
 	Path     string
-	AdminDir string // its own git directory
-	Owner    string // reason of its lock, as Plan.Owner; "" where there is none
+	AdminDir string // git directory of this worktree
+	Owner    string // the lock's reason, see Plan.Owner; "" for none
 }
 
-// CheckoutOf finds where a branch is checked out, nil when it is nowhere. *ConflictError when it is in several places, when
-// the place is not there or not what it should be, and when a merge, rebase or the like is not finished there; *MoveError when
-// a move of paw has not ended there.
+// CheckoutOf returns the worktree that has a branch checked out, nil for none. The error is a
+// *ConflictError if there are several, if the worktree is missing or not valid, or if a merge,
+// rebase or the like is unfinished there; a *MoveError if a move of paw is unfinished there.
 func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -60,7 +60,8 @@ func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, err
 	return found, nil
 }
 
-// CheckoutAt is the worktree with that directory, whatever it has checked out; nil when it is not registered any more.
+// CheckoutAt returns the worktree with that directory, whatever it has checked out; nil if it is
+// not registered.
 func (r Registry) CheckoutAt(ctx context.Context, path string) (*Checkout, error) {
 	e, err := r.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && samePath(e.Path, path) })
 	if e == nil {
@@ -69,21 +70,22 @@ func (r Registry) CheckoutAt(ctx context.Context, path string) (*Checkout, error
 	return &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}, nil
 }
 
-// Obstacle is a path of a checkout that a move would touch, and that is not as its branch has it.
+// Obstacle is a path in a checkout that a move would change and that differs from the branch.
 type Obstacle struct {
 	Path string
 	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, "same name but for case"
 }
 
-// ObstacleSubmodule is a submodule that would be added, removed or moved.
+// ObstacleSubmodule says that a submodule would be added, removed or moved.
 const ObstacleSubmodule = "submodule"
 
 func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
 
-// Obstacles finds what is in the way when a checkout is to become the commit to and its branch is at from: everything there
-// that is changed, staged, untracked or ignored and lies where the two differ. Whatever git was told to hide is seen, too.
-// Nothing is written. It is *ConflictError when the index has a conflict. Nothing is in the way in a checkout without an
-// index, which has no files of its branch. filesFrom is that of Move.
+// Obstacles returns what prevents a move of the checkout from one commit to another: changed,
+// staged, untracked and ignored files at paths where the commits differ, including those that git
+// was told to hide. Nothing is written. The error is a *ConflictError if the index has a conflict.
+// A checkout without an index has no obstacles, since it has no files of its branch. For filesFrom
+// see Move.
 func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to, filesFrom string) ([]Obstacle, error) {
 	if !exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
@@ -92,8 +94,9 @@ func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to, filesFrom st
 	return found, err
 }
 
-// obstacles is Obstacles for a checkout with an index, and tells what is hidden where the commits differ. With keep, which is "" for none, the
-// copy of the index in which git has noted what it saw becomes that file, where it is as the real one but for that.
+// obstacles is Obstacles for a checkout with an index; it also returns which of the differing paths
+// are hidden. If keep is not "", the refreshed copy of the index is renamed to that path, provided
+// that it only differs from the index in its stat data.
 func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
 	changes, err := m.objects.changesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
@@ -132,7 +135,8 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, k
 	return append(found, alike...), hides, err
 }
 
-// alike finds new files whose names are those of others but for case, where the file system takes them for one.
+// alike returns new files whose names differ from others only in case, on a file system that
+// ignores case.
 func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
 	cfg, err := readCore(m.Repository.CommonDir)
 	if err != nil || !cfg.ignoreCase {
@@ -155,10 +159,10 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 	return found, nil
 }
 
-// obstacles is Obstacles for what was looked at.
+// obstacles returns the obstacles among what a look has found.
 func (l *look) obstacles(changes []change) ([]Obstacle, error) {
 	own := map[string]string{}
-	// Of a file that is two of these, the last counts: one whose deletion is staged is untracked.
+	// The last match counts: a file whose deletion is staged is untracked.
 	for _, these := range []struct {
 		what  string
 		names []string
@@ -204,18 +208,19 @@ type change struct {
 	added, gone   bool
 }
 
-// gitlink reports whether a submodule is, or was, at the path.
+// gitlink reports whether the path is a submodule in one of the trees.
 func (c change) gitlink() bool {
 	gitlink := modeGitlink
 	return c.oldMode == gitlink || c.mode == gitlink
 }
 
-// changesBetween lists what differs between two trees, by name, and asks git once for the same two.
+// changesBetween lists the paths that differ between two trees, by name. It asks git once for the
+// same two.
 func (o Objects) changesBetween(ctx context.Context, from, to string) ([]change, error) {
 	return o.known.changesBetween(from, to, func() ([]change, error) { return changesBetween(ctx, o.home(), from, to) })
 }
 
-// changesBetween lists what differs between two trees, by name.
+// changesBetween lists the paths that differ between two trees, by name.
 func changesBetween(ctx context.Context, repo git.Repo, from, to string) ([]change, error) {
 	out, err := repo.Output(ctx, quietly("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to)...)
 	if err != nil {
@@ -235,7 +240,7 @@ func changesBetween(ctx context.Context, repo git.Repo, from, to string) ([]chan
 	return all, nil
 }
 
-// changes lists what differs between the files and the goal of a rewind.
+// changes lists the paths that differ between the worktree's files and the goal of a rewind.
 func (r *rewind) changes(ctx context.Context) ([]change, error) {
 	all, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
 	if err != nil {
@@ -249,8 +254,8 @@ func (r *rewind) changes(ctx context.Context) ([]change, error) {
 	return all, nil
 }
 
-// inTheWay looks for what lies where a file comes back and is not in the rescue:
-// ignored files and embedded repositories. Git itself would overwrite the former.
+// inTheWay returns a *ConflictError for anything at a path that comes back and that the rescue
+// snapshot does not contain: ignored files, which git would overwrite, and embedded repositories.
 func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
 	gone := map[string]bool{}
 	for _, c := range changes {
@@ -271,7 +276,8 @@ func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// obstacle is the path that keeps c from coming back, "" for none. A file that is the same already does not.
+// obstacle returns the path that keeps c from coming back, "" for none. An identical file is no
+// obstacle.
 func (r *rewind) obstacle(ctx context.Context, c change, gone map[string]bool) (string, error) {
 	what, err := obstacleAt(r.top, c.name, gone)
 	if what != c.name || err != nil {
@@ -287,8 +293,8 @@ func (r *rewind) obstacle(ctx context.Context, c change, gone map[string]bool) (
 	return what, nil
 }
 
-// obstacleAt is the path below top that is in the way of a new file of that name, "" for none; gone are the files that
-// will be gone by then.
+// obstacleAt returns the path below top that is in the way of a new file, "" for none. gone are the
+// files that will be removed before.
 func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 	for i, b := range name {
 		if b != '/' {
@@ -297,7 +303,7 @@ func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 		above := name[:i]
 		info, err := os.Lstat(filepath.Join(top, above))
 		if err != nil || gone[above] {
-			return "", nil //nolint:nilerr // nothing is there, or it will be gone
+			return "", nil //nolint:nilerr // nothing is there, or it will be removed
 		}
 		if !info.IsDir() || exists(filepath.Join(top, above, ".git")) {
 			return above, nil
@@ -313,7 +319,7 @@ func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 	return name, nil
 }
 
-// remainsIn finds a file in a folder below top that will not be gone.
+// remainsIn returns a file in a folder below top that will not be removed, "" for none.
 func remainsIn(top, name string, gone map[string]bool) (string, error) {
 	found := ""
 	err := filepath.WalkDir(filepath.Join(top, name), func(path string, d fs.DirEntry, err error) error {

@@ -11,16 +11,16 @@ import (
 	"paw/worktree/git"
 )
 
-// Work describes to people what a commit, and a snapshot on top of the commit, have beyond a base.
+// Work describes, for people, what a commit and a snapshot on top of it have beyond a base.
 type Work struct {
-	Commits     []string // "ID TITLE" of the newest ones, newest first
-	CommitCount int      // of all of them
-	Uncommitted []string // "LETTER PATH" of each file that the snapshot has otherwise; the letter is that of git status
+	Commits     []string // "ID TITLE" of the newest commits, newest first
+	CommitCount int      // of all commits
+	Uncommitted []string // "LETTER PATH" of each file that differs in the snapshot; the letter is git status's
 }
 
-// Work lists what commit has beyond base, with the titles of at most so many commits, and what snapshot has beyond
-// commit; a snapshot of "" has nothing. The user's settings for logs have no say. Paths are as git has them: they may
-// hold any character but NUL.
+// Work lists the commits of commit since base, with the titles of at most most of them, and the
+// files in which snapshot differs from commit; snapshot may be "". The user's log settings are
+// ignored. Paths may hold any character but NUL.
 func (o Objects) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
 	var w Work
 	since := base + ".." + commit
@@ -54,17 +54,17 @@ func (o Objects) Work(ctx context.Context, base, commit, snapshot string, most i
 	return w, nil
 }
 
-// NewCommit is a commit to be made.
+// NewCommit describes a commit to make.
 type NewCommit struct {
 	Tree    string
 	Parents []string
 	Message string
 	Author  []string // GIT_AUTHOR_… items, nil for the user
 	Sign    bool
-	Own     bool // by paw, not by the user: nobody looks at it
+	Own     bool // with paw as author; nobody looks at the commit
 }
 
-// Commit makes a commit that no ref keeps. No hook runs.
+// Commit makes a commit without a ref. No hook runs.
 func (o Objects) Commit(ctx context.Context, c NewCommit) (string, error) {
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", c.Tree}
 	for _, parent := range c.Parents {
@@ -93,13 +93,13 @@ func (o Objects) Commit(ctx context.Context, c NewCommit) (string, error) {
 	return made, err
 }
 
-// What keeps git from making a commit, beside its own words.
+// Errors of Commit, wrapped with git's message.
 var (
 	ErrNoIdentity = errors.New("git does not know by whom the commit is")
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 
-// SignsCommits reports whether the user has told git to sign each commit.
+// SignsCommits reports whether the user has set commit.gpgSign.
 func (o Objects) SignsCommits(ctx context.Context) (bool, error) {
 	out, err := o.home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // not set
@@ -108,7 +108,7 @@ func (o Objects) SignsCommits(ctx context.Context) (bool, error) {
 	return out == "true", err
 }
 
-// TreeOf is the tree of a commit.
+// TreeOf returns the tree of a commit.
 func (o Objects) TreeOf(ctx context.Context, commit string) (string, error) {
 	if tree := o.known.treeOf(commit); tree != "" {
 		return tree, nil
@@ -120,7 +120,7 @@ func (o Objects) TreeOf(ctx context.Context, commit string) (string, error) {
 	return tree, err
 }
 
-// IsCommitOf reports whether a commit has a tree and one parent, all by their ids.
+// IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.
 func (o Objects) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
 	if !isOID(commit) {
 		return false, &RefError{Ref: commit}
@@ -137,10 +137,11 @@ type CommitInfo struct {
 	Message  string
 }
 
-// Merges reports whether a commit is a merge.
+// Merges reports whether the commit is a merge.
 func (c CommitInfo) Merges() bool { return len(c.Parents) > 1 }
 
-// CommitsSince lists the commits of tip that are in none of the others, all by their ids, oldest first; merges are left out.
+// CommitsSince lists the commits of tip that none of the others has, oldest first, without merges.
+// All are ids.
 func (o Objects) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
 	all, err := o.HistorySince(ctx, tip, others...)
 	return slices.DeleteFunc(all, CommitInfo.Merges), err
@@ -173,13 +174,13 @@ func (o Objects) HistorySince(ctx context.Context, tip string, others ...string)
 	return commits, nil
 }
 
-// Touched says which commit changed a path last.
+// Touched says which commit was the last to change a path.
 type Touched struct {
 	Commit, Author, Title string
-	Agent                 string // of its trailer Paw-Agent, "" for none
+	Agent                 string // value of the trailer Paw-Agent, "" for none
 }
 
-// LastTouch is the newest commit of tip since another one that changed a path, nil when there is none.
+// LastTouch returns the newest commit of tip, after since, that changed a path; nil for none.
 func (o Objects) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
 	out, err := o.home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
 		"--format=%h%x00%an%x00%s%x00%(trailers:key=Paw-Agent,valueonly,separator=%x2C)", since+".."+tip, "--", path)
@@ -193,7 +194,7 @@ func (o Objects) LastTouch(ctx context.Context, since, tip, path string) (*Touch
 	return &Touched{Commit: fields[0], Author: fields[1], Title: fields[2], Agent: fields[3]}, nil
 }
 
-// MergeBase is a common ancestor of two commits, "" when they have none.
+// MergeBase returns a common ancestor of two commits, "" for none.
 func (o Objects) MergeBase(ctx context.Context, one, other string) (string, error) {
 	base, err := o.home().Line(ctx, "merge-base", one, other)
 	if git.ExitCode(err) == 1 {
@@ -202,8 +203,8 @@ func (o Objects) MergeBase(ctx context.Context, one, other string) (string, erro
 	return base, err
 }
 
-// LastHeadIn returns the last commit that the log of HEAD of the linked worktree at path has, "" for none; there is false where no
-// worktree is at path.
+// LastHeadIn returns the last commit in the reflog of HEAD of the linked worktree at path, "" for
+// none. there is false if no worktree is at path.
 func (r Refs) LastHeadIn(path string) (last string, there bool) {
 	admin, err := verified(path, r.Repository.CommonDir, "")
 	if err != nil {
@@ -212,8 +213,8 @@ func (r Refs) LastHeadIn(path string) (last string, there bool) {
 	return lastHead(admin), true
 }
 
-// WorktreeHead returns the commit that HEAD of the worktree at path is at. It
-// reads the files of the ref store, and starts git only where those do not tell.
+// WorktreeHead returns the commit of HEAD of the worktree at path. It starts git only if the files
+// of the ref store do not suffice.
 func (r Refs) WorktreeHead(ctx context.Context, path string) (string, error) {
 	admin, err := verified(path, r.Repository.CommonDir, "")
 	if err != nil {
@@ -225,25 +226,27 @@ func (r Refs) WorktreeHead(ctx context.Context, path string) (string, error) {
 	return in(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
-// LastMessage returns the whole message of the newest commit that head has and
-// since has not, "" when there is none.
+// LastMessage returns the message of the newest commit that head has and since has not, "" for
+// none.
 func (o Objects) LastMessage(ctx context.Context, path, head, since string) (string, error) {
 	out, err := in(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
 	return strings.TrimSpace(out), err
 }
 
-// Has reports whether the repository has a commit. It starts git only where the repository's own store does not have it.
+// Has reports whether the repository has a commit. It starts git only if the commit is not in the
+// repository's own object store.
 func (o Objects) Has(ctx context.Context, commit string) bool {
 	return hasObject(o.Repository.CommonDir, commit) || o.home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
 }
 
-// SnapshotHead is the commit that HEAD was at when a snapshot was taken: the snapshot itself where nothing was uncommitted.
+// SnapshotHead returns the commit that HEAD was at when a snapshot was taken; the snapshot itself
+// for a clean worktree.
 func (o Objects) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
 	to, err := o.goal(ctx, snapshot)
 	return to.head, err
 }
 
-// SnapshotHeads returns the SnapshotHead of each snapshot, all by their ids, with one git process.
+// SnapshotHeads returns SnapshotHead of each snapshot, with one git process. All are ids.
 func (o Objects) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
 	heads := map[string]string{}
 	if len(snapshots) == 0 {

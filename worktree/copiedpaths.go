@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// PathsToMain names, for each ignored folder of the worktree at path that the main checkout has as well, the first file that holds
-// the path of the main checkout: one of a kind in which tools write absolute paths, so that a copy leads back.
+// PathsToMain looks into each ignored folder of a worktree that the main checkout has, too, and
+// returns the first file in it that holds the main checkout's path. It reads only kinds of files in
+// which tools write absolute paths: a copied one would lead back to the main checkout.
 func (m Manager) PathsToMain(ctx context.Context, path string) ([]string, error) {
 	if m.Repository.Path == "" {
 		return nil, nil
@@ -33,17 +34,17 @@ func (m Manager) PathsToMain(ctx context.Context, path string) ([]string, error)
 	return found, nil
 }
 
-// holdsPaths reports whether a file is of a kind that holds absolute paths of the project: virtual environments of Python with what is
-// installed there to be edited, and CMake's folders.
+// holdsPaths reports whether tools write absolute paths into files of that name: Python's virtual
+// environments, editable installs, and CMake's build folders.
 func holdsPaths(name string) bool {
 	base := path.Base(name)
 	return base == "pyvenv.cfg" || base == "direct_url.json" || base == "CMakeCache.txt" || strings.HasSuffix(base, ".pth") || base == "activate"
 }
 
-// largestWithPaths is how many bytes of a file are looked at.
+// largestWithPaths limits how much of a file is searched, in bytes.
 const largestWithPaths = 256 << 10
 
-// firstWith finds the first file of such a kind that has a path in it, "" for none.
+// firstWith returns the first such file with the path main in it, "" for none.
 func firstWith(folder fs.FS, main string) (found string) {
 	left := mostLookedAt
 	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
@@ -51,7 +52,7 @@ func firstWith(folder fs.FS, main string) (found string) {
 			return fs.SkipAll
 		}
 		if err != nil || !d.Type().IsRegular() || !holdsPaths(name) {
-			return nil //nolint:nilerr // what cannot be read says nothing
+			return nil //nolint:nilerr // an unreadable file says nothing
 		}
 		if content, err := fs.ReadFile(folder, name); err == nil && hasPath(content[:min(len(content), largestWithPaths)], main) {
 			found = name

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Copied is what a name in worktree.copy has brought into a worktree.
+// Copied is the result of one name in worktree.copy.
 type Copied struct {
 	Path   string
-	Bytes  int64 // that were written
-	Shared bool  // files share their blocks with those of the main checkout
+	Bytes  int64 // bytes written
+	Shared bool  // some files share their blocks with the main checkout's
 }
 
-// copyWorkers is how many files are copied at once.
+// copyWorkers is the number of files copied at the same time.
 const copyWorkers = 4
 
-// copyAll copies files, and folders with all that is in them. Links stay links.
+// copyAll copies files, and folders with their content. Symlinks stay symlinks.
 func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	for i, name := range names {
 		names[i] = path.Clean(name)
@@ -42,7 +42,7 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 		files = append(files, b.filesIn(name)...)
 	}
 	own = append(own, c.copyFiles(files)...)
-	_ = c.group.Wait() // each file keeps its own error
+	_ = c.group.Wait() // Errors are reported per file.
 	if ctx.Err() != nil {
 		b.problem(".", "not all is copied: %v", ctx.Err())
 	}
@@ -54,8 +54,8 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	return all
 }
 
-// wholeFolders are the folders among names that git ignores in the worktree with all that may come to be in them. One in which git
-// follows a file is none.
+// wholeFolders returns the folders among names that git ignores as a whole in the worktree; not
+// those with a tracked file.
 func (b *bringer) wholeFolders(ctx context.Context, names []string) map[string]bool {
 	whole := map[string]bool{}
 	var folders []string
@@ -70,9 +70,9 @@ func (b *bringer) wholeFolders(ctx context.Context, names []string) map[string]b
 	return whole
 }
 
-// filesIn lists name, or the files below it when it is a folder.
+// filesIn returns name or, for a folder, the files below it.
 func (b *bringer) filesIn(name string) []string {
-	if _, err := os.Readlink(filepath.Join(b.from, name)); err == nil { // WalkDir would go on behind it
+	if _, err := os.Readlink(filepath.Join(b.from, name)); err == nil { // WalkDir would follow the link.
 		return []string{name}
 	}
 	var files []string
@@ -93,15 +93,15 @@ func (b *bringer) filesIn(name string) []string {
 	return files
 }
 
-// copying is the copy of many files by several workers.
+// copying copies many files with several workers.
 type copying struct {
 	*bringer
 	ctx   context.Context
 	group errgroup.Group
-	alone atomic.Bool // the file system cannot share blocks
+	alone atomic.Bool // set when the file system cannot share blocks
 }
 
-// copied counts what a name brings.
+// copied counts what one name brings.
 type copied struct {
 	name   string
 	bytes  atomic.Int64
@@ -142,7 +142,7 @@ func (c *copying) copyFile(name string, count *copied) error {
 	return at.copy(path.Base(name), !info.Mode().IsRegular(), count)
 }
 
-// copyFolder copies a folder; what is there already stays as it is.
+// copyFolder copies a folder; existing files are kept.
 func (c *copying) copyFolder(count *copied) {
 	if info, err := c.root.Lstat(count.name); err == nil && !info.IsDir() {
 		return
@@ -159,7 +159,7 @@ func (c *copying) copyFolder(count *copied) {
 	c.do(func() { at.copyAll(count) })
 }
 
-// do has a worker do something, or does it itself where all are at work.
+// do runs work on a worker, or at once if all are busy.
 func (c *copying) do(work func()) {
 	if !c.group.TryGo(func() error { work(); return nil }) {
 		work()
@@ -172,7 +172,8 @@ func (c *copying) told(name string, err error) {
 	}
 }
 
-// pair is a folder of the main checkout and that of the worktree, both open: names in them are looked up in one step.
+// pair is a folder that is open in both the main checkout and the worktree, so that names are
+// looked up in one step.
 type pair struct {
 	*copying
 	name     string
@@ -180,7 +181,7 @@ type pair struct {
 	users    atomic.Int32
 }
 
-// pairOf opens a folder that is there on both sides.
+// pairOf opens a folder that exists on both sides.
 func (c *copying) pairOf(name string) (*pair, error) {
 	from, err := os.OpenRoot(filepath.Join(c.from, name))
 	if err != nil {
@@ -203,7 +204,8 @@ func (p *pair) release() {
 	}
 }
 
-// inFolder makes a folder in the worktree with the mode that it has in the main checkout, and opens both.
+// inFolder makes a folder in the worktree with the mode it has in the main checkout, and opens
+// both.
 func (p *pair) inFolder(name string) (*pair, error) {
 	from, err := p.from.OpenRoot(name)
 	if err != nil {
@@ -211,7 +213,7 @@ func (p *pair) inFolder(name string) (*pair, error) {
 	}
 	info, err := from.Stat(".")
 	if err == nil {
-		err = p.to.Mkdir(name, info.Mode().Perm()|0o700) // files still have to go in
+		err = p.to.Mkdir(name, info.Mode().Perm()|0o700) // writable until its files are copied
 	}
 	var to *os.Root
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -226,10 +228,10 @@ func (p *pair) inFolder(name string) (*pair, error) {
 	return sub, nil
 }
 
-// filesAtOnce is how many files of a folder a worker takes.
+// filesAtOnce is how many files of a folder one worker takes.
 const filesAtOnce = 256
 
-// copyAll copies what is in the folder, and releases the pair.
+// copyAll copies the folder's content, and releases the pair.
 func (p *pair) copyAll(count *copied) {
 	defer p.release()
 	folder, err := p.from.Open(".")
@@ -269,7 +271,7 @@ func (p *pair) copyAll(count *copied) {
 	}
 }
 
-// copy copies a file of the folder, or a link, and refuses to replace one.
+// copy copies one file or symlink of the folder. It never replaces one.
 func (p *pair) copy(name string, link bool, count *copied) error {
 	if link {
 		target, err := p.from.Readlink(name)

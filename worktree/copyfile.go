@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// copyContent makes a file with the content, mode and time of another one. It shares blocks where the file system can, and takes a
-// file that was copied only in part away again.
+// copyContent makes a file with the content, mode and time of another. It shares blocks if the file
+// system can, and removes a partly copied file.
 func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
 	to, shared, err := p.create(from, name, info)
 	if shared {
@@ -25,7 +25,7 @@ func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *
 			err = errors.Join(err, p.to.Remove(name))
 			return
 		}
-		// Build tools compare times; a copy that keeps its own is as good as the original.
+		// Build tools compare modification times.
 		_ = p.to.Chtimes(name, info.ModTime(), info.ModTime())
 	}()
 	if !shared {
@@ -38,7 +38,7 @@ func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *
 	return to.Chmod(info.Mode().Perm())
 }
 
-// largeFile is the size from which on the kernel copies a file by itself.
+// largeFile is the size, in bytes, from which the kernel copies a file.
 const largeFile = 256 << 10
 
 var copyBuffers = sync.Pool{New: func() any { return new([largeFile]byte) }}
@@ -52,26 +52,28 @@ func copyBytes(to, from *os.File, size int64) (int64, error) {
 	return io.CopyBuffer(plainWriter{to}, plainReader{from}, buffer[:])
 }
 
-// plainWriter and plainReader keep io.CopyBuffer from asking the kernel, which takes longer for a small file.
+// plainWriter and plainReader hide the methods by which io.CopyBuffer would let the kernel copy,
+// which is slower for a small file.
 type (
 	plainWriter struct{ io.Writer }
 	plainReader struct{ io.Reader }
 )
 
-// moved is the target of a copied link: an absolute one into the main checkout leads to the same place in the worktree.
+// moved returns the target for a copied symlink: an absolute target inside the main checkout
+// becomes relative, so that it leads to the same place in the worktree.
 func (b *bringer) moved(target, name string) string {
 	if !filepath.IsAbs(target) || !leadsInto(target, b.from) {
 		return target
 	}
 	from, source := b.from, filepath.Join(b.from, name)
-	if !within(filepath.Clean(target), from) { // written through another link
+	if !within(filepath.Clean(target), from) { // The path was written through another symlink.
 		from, target = resolved(from), resolved(target)
 		source = filepath.Join(from, name)
 	}
 	return relativeTo(source, target)
 }
 
-// relativeTo is the target of the link at a path as a relative one.
+// relativeTo returns the relative form of a symlink's target.
 func relativeTo(link, target string) string {
 	if relative, err := filepath.Rel(filepath.Dir(link), target); err == nil {
 		return relative
@@ -79,8 +81,7 @@ func relativeTo(link, target string) string {
 	return target
 }
 
-// copyParents makes the folders above name with the modes they have in the main
-// checkout.
+// copyParents makes the folders above name with the modes they have in the main checkout.
 func (b *bringer) copyParents(name string) error {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -94,7 +95,7 @@ func (b *bringer) copyParents(name string) error {
 	}
 	mode := fs.FileMode(0o777)
 	if info, err := os.Stat(filepath.Join(b.from, dir)); err == nil {
-		mode = info.Mode().Perm() | 0o700 // files still have to go in
+		mode = info.Mode().Perm() | 0o700 // writable until its files are copied
 	}
 	return b.root.MkdirAll(dir, mode)
 }

@@ -18,40 +18,40 @@ import (
 	"paw/worktree/git"
 )
 
-// Names of the steps that Create reports, in this order; StepAdded and
-// StepFilled come once for each plan.
+// Names of the steps that Create reports, in this order. StepAdded and StepFilled come once for
+// each plan.
 const (
 	StepBranches = "worktree.branches"
 	StepAdded    = "worktree.added"
 	StepFilled   = "worktree.filled"
 )
 
-// Made is a worktree that Create made or found complete.
+// Made is a worktree that Create made, or found complete.
 type Made struct {
 	Agent         string
 	BranchCreated bool
-	Existed       bool   // complete before the call, possibly in use
+	Existed       bool   // complete before the call, and possibly in use
 	Warning       string // the post-checkout hook failed; the worktree itself is right
-	Snapshot      string // that FromSnapshot has put there since, "" for none
+	Snapshot      string // snapshot whose files FromSnapshot has put there since, "" for none
 }
 
-// creation is one plan on its way.
+// creation holds the progress of one plan.
 type creation struct {
 	plan    Plan
 	admin   string
-	filling *os.File // locked while the worktree is filled; git's children inherit it
+	filling *os.File // locked while the worktree is filled; inherited by git's children
 	made    Made
 }
 
-// Create makes the branches and worktrees of plans: branches in one
-// transaction, then one registration after the other, both under the repository
-// lock; then it checks out, with hooks and filters, as many at once as there are
-// processors. What an interrupted Create left for the same plans is continued;
-// a directory that was only partly filled is moved into the trash folder first.
+// Create makes the branches and worktrees of plans. Under the repository lock it makes all branches
+// in one transaction, and registers the worktrees one by one. Then it checks out the files, with
+// hooks and filters, in as many worktrees at once as there are processors. It continues what an
+// interrupted Create left for the same plans; a partly filled directory is moved to the trash
+// folder first.
 //
-// step, which may be nil, is called after each step, never twice at once. On an
-// error the worktrees and branches that could not be completed are gone again,
-// and the result names the complete ones, which Rollback takes.
+// step, which may be nil, is called after each step, never twice at once. After an error the
+// incomplete worktrees and branches are removed again, and the result names the complete ones, for
+// Rollback.
 func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
 	var once sync.Mutex
 	report := func(name string) {
@@ -81,7 +81,7 @@ func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string
 			return nil
 		})
 	}
-	_ = group.Wait() // each creation keeps its own error
+	_ = group.Wait() // Errors are kept per creation.
 	return m.finish(ctx, creations, errs)
 }
 
@@ -114,15 +114,15 @@ func (c *creation) close() {
 	}
 }
 
-// register does what needs the repository lock.
+// register does the part of Create under the repository lock.
 func (m Manager) register(ctx context.Context, plans []Plan, report func(string)) ([]*creation, error) {
 	for {
 		creations, busy, err := m.tryRegister(ctx, plans, report)
 		if busy == "" || err != nil {
 			return creations, err
 		}
-		// Somebody else fills one of these, or a git that a killed paw started: wait
-		// without the repository lock, then look again.
+		// Another process, or a git that a killed paw has started, is filling one of the worktrees:
+		// wait without the repository lock, then try again.
 		file, err := lockFile(ctx, fillingLock(busy))
 		if err != nil {
 			return nil, err
@@ -186,9 +186,8 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 	return creations, "", nil
 }
 
-// createBranches makes the missing branches, all or none. It starts no git when
-// there are none to make. No tracking configuration is written, whatever the
-// base is: update-ref knows none.
+// createBranches makes the missing branches, all or none. Without any it starts no git. It writes
+// no tracking configuration, since update-ref never does.
 func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
 	var input strings.Builder
 	for _, p := range plans {
@@ -205,14 +204,14 @@ func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, 
 	return err == nil, err
 }
 
-// finishing is a context for a short git command that should not be cut in the
-// middle when the user gives up.
+// finishing returns a context for a short git command that should complete even if the user gives
+// up.
 func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 }
 
-// addRetries bounds the attempts against a git that the user runs at the same
-// time: two of them may read each other's half-made registration.
+// addRetries limits the attempts while another git adds a worktree: each can see the other's
+// half-made registration.
 const addRetries = 6
 
 // add registers the worktree, empty and locked.
@@ -254,7 +253,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	return err
 }
 
-// clear moves aside what a failed add, or one that was killed, left at path for any of these plans.
+// clear moves what a failed or killed add has left at path, for any of these plans, to the trash.
 func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 	entries, err := m.Registry().List(context.WithoutCancel(ctx))
 	if err != nil {
@@ -292,11 +291,10 @@ func passing(err error) bool {
 
 // fill checks out the branch in a registered, empty worktree.
 //
-// `git checkout` is the form that runs filters and the post-checkout hook and
-// refuses to overwrite a file that is there: `reset --hard` and `read-tree
-// --reset` overwrite, `read-tree -m` runs no hook, and without
-// --no-overwrite-ignore an ignored file would be replaced. Run again on a filled
-// worktree it changes no file and runs the hook.
+// It uses `git checkout`, which runs filters and the post-checkout hook and does not overwrite
+// files. `reset --hard` and `read-tree --reset` overwrite, and `read-tree -m` runs no hook.
+// --no-overwrite-ignore protects ignored files as well. In a filled worktree it changes no file and
+// runs the hook.
 func (m Manager) fill(ctx context.Context, c *creation) error {
 	if _, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
@@ -315,9 +313,9 @@ func (m Manager) fill(ctx context.Context, c *creation) error {
 	return os.WriteFile(filledMark(c.admin), nil, 0o666)
 }
 
-// filledAnyway tells a hook that failed, which git reports with the same exit
-// code, from a checkout that failed: git writes the index after the last file
-// and runs the hook after that.
+// filledAnyway reports whether a failed git checkout has filled the worktree, so that only the hook
+// failed: git gives both the same exit code, but writes the index after the last file and before
+// the hook.
 func (m Manager) filledAnyway(ctx context.Context, c *creation) bool {
 	if !exists(filepath.Join(c.admin, "index")) || exists(filepath.Join(c.admin, "index.lock")) {
 		return false

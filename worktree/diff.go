@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// Diff writes what changed between two commits as a patch that `git apply` takes
-// and that gives exactly the other tree: with binary content, modes, links and
-// renames. With stat it is the summary that `git diff --stat` prints. The user's
-// settings for diffs, external programs and text conversions have no say. A
-// patch in color is for the eye only.
+// Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
+// other tree, with binary content, modes, symlinks and renames. With stat it writes the summary of
+// `git diff --stat`. The user's diff settings, external programs and text conversions are ignored.
+// A patch in color is for reading only.
 func (o Objects) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer, paths ...string) error {
 	if _, err := verified(path, o.Repository.CommonDir, ""); err != nil {
 		return err
@@ -34,8 +33,8 @@ func (o Objects) Diff(ctx context.Context, path, from, to string, stat, color bo
 	return o.quarantined(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }
 
-// Changed counts the files of the checkout at path that are not committed:
-// changed, staged, in conflict or untracked.
+// Changed counts the uncommitted files of the checkout at path: changed, staged, in conflict or
+// untracked.
 func (m Manager) Changed(ctx context.Context, path string) (int, error) {
 	if path != m.Repository.Path {
 		if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
@@ -49,11 +48,11 @@ func (m Manager) Changed(ctx context.Context, path string) (int, error) {
 	return strings.Count(out, "\x00"), nil
 }
 
-// Lines are numbers of lines.
+// Lines counts added and deleted lines.
 type Lines struct{ Added, Deleted int }
 
-// ChangedLines counts the lines by which the files that git follows in a worktree differ from a commit. Files that are new
-// and not staged have none, nor have binary files.
+// ChangedLines counts the lines in which tracked files of a worktree differ from a commit. New
+// files that are not staged, and binary files, count nothing.
 func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
 	var lines Lines
 	if _, err := verified(path, m.Repository.CommonDir, ""); err != nil {
@@ -76,10 +75,10 @@ func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, er
 // Changes counts the files that differ between two commits.
 type Changes struct {
 	Files      int
-	Submodules []string // of the files, those that are a submodule in one of the commits
+	Submodules []string // the differing paths that are a submodule in one of the commits
 }
 
-// CountChanges counts the files that differ between the two commits of each pair.
+// CountChanges returns the number of differing files for each pair of commits.
 func (o Objects) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
 	changes, err := o.Changes(ctx, pairs)
 	if err != nil {
@@ -92,7 +91,7 @@ func (o Objects) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 	return counts, nil
 }
 
-// Changes tells what differs between the two commits of each pair, with two git processes for all of them.
+// Changes returns the differences of each pair of commits, with two git processes for all pairs.
 func (o Objects) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
 	counts := map[[2]string]Changes{}
 	if len(pairs) == 0 {
@@ -145,7 +144,7 @@ func (o Objects) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]
 	return counts, nil
 }
 
-// trees resolves commits to their trees.
+// trees returns the tree of each commit.
 func (o Objects) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
 	var commits []string
 	seen := map[string]bool{}
@@ -170,7 +169,8 @@ func (o Objects) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 	return trees, nil
 }
 
-// submoduleIn is the path in a raw line of git diff-tree where the path is a submodule on one side, else "".
+// submoduleIn returns the path in a raw line of git diff-tree if it is a submodule on one side,
+// else "".
 func submoduleIn(line string) string {
 	modes, path, _ := strings.Cut(line, "\t")
 	f := strings.Fields(strings.TrimPrefix(modes, ":"))
@@ -183,8 +183,8 @@ func submoduleIn(line string) string {
 	return path
 }
 
-// sameAsMain reports whether a file, or link, is the same as the one in the main
-// checkout, or a link to that.
+// sameAsMain reports whether a file or symlink equals the one in the main checkout, or is a symlink
+// to it.
 func sameAsMain(here, main string) bool {
 	info, err := os.Lstat(here)
 	if err != nil {
@@ -229,5 +229,5 @@ func sameContent(a, b string) bool {
 	}
 }
 
-// ended tells that a file was read to its end, and not that reading failed.
+// ended reports whether an error of io.ReadFull means the end of the file.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -7,8 +7,8 @@ import (
 	"paw/worktree/git"
 )
 
-// RefusingFilter returns the name of the filter (filter.NAME.required) because of which git has given up, "" where it is something
-// else, and the checkout that git was in.
+// RefusingFilter returns the name of the required filter (filter.NAME.required) whose failure made
+// git fail, "" for another error, and the checkout that git ran in.
 func RefusingFilter(err error) (name, checkout string) {
 	var failed *git.Error
 	if !errors.As(err, &failed) {
@@ -17,9 +17,9 @@ func RefusingFilter(err error) (name, checkout string) {
 	return failed.RefusingFilter(), failed.Dir
 }
 
-// unasked runs git and, where a filter refuses a file which the user requires, once more without that requirement: git takes
-// such a file as it is then. It is for what must come to an end, since a filter can refuse both what a move writes and what was
-// there before it.
+// unasked runs git and, if a required filter fails, again without requiring it: git then takes the
+// file unconverted. It is for commands that must complete, since a filter can refuse both the files
+// that a move writes and the ones before it.
 func unasked(run func(options []string) error) error {
 	var options []string
 	for {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// HandedFiles makes a commit of what a checkout, whose branch is at from, has when it is to become to: from with those files that
-// are not committed there and are as in a snapshot that was taken of it before. They are in nobody's way (Move.FilesFrom). It
-// is "" where there are none.
+// HandedFiles makes a commit of from plus those uncommitted files of a checkout that equal an
+// earlier snapshot of it, at paths where from and to differ. A move to the commit to may overwrite
+// these files (Move.FilesFrom). The result is "" if there are none.
 func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot string) (string, error) {
 	if !exists(filepath.Join(c.AdminDir, "index")) {
 		return "", nil
@@ -43,7 +43,8 @@ func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot s
 	return m.objects.Commit(ctx, NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
 }
 
-// handed lists, of what differs between two commits, what a snapshot has otherwise than its HEAD and than the first one.
+// handed lists the paths at which from and to differ and snapshot differs from both its HEAD and
+// from.
 func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]change, error) {
 	between, err := m.objects.changesBetween(ctx, from, to)
 	if err != nil {
@@ -73,7 +74,8 @@ func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]change,
 	return found, nil
 }
 
-// mayGo are the files of a checkout that are as filesFrom has them, of those that it has otherwise than from. The others are in the way.
+// mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
+// from. The others are returned as obstacles.
 func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
 		return nil, nil, nil
@@ -93,8 +95,9 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 	return may, found, nil
 }
 
-// asHanded reports of which paths the file is what it becomes by a change, as git compares files, while the index has it as before
-// or as after the change: nothing else is staged.
+// asHanded reports for each change whether the file already is what the change makes of it, as git
+// compares files, and the index entry is that before or after the change, so that nothing else is
+// staged.
 func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool, error) {
 	same := map[string]bool{}
 	if len(changes) == 0 {
@@ -124,7 +127,7 @@ func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool,
 	return same, nil
 }
 
-// differing are the paths whose files are not what they become by a change.
+// differing returns the paths whose files are not yet what their change makes of them.
 func (l *look) differing(ctx context.Context, changes []change) (map[string]bool, error) {
 	file := newScratchIndex(filepath.Dir(l.scratch))
 	defer dropIndex(file)

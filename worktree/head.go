@@ -13,9 +13,9 @@ import (
 	"paw/worktree/git"
 )
 
-// Head returns the id of the commit that ref names, as seen from the worktree
-// one stands in; "" is HEAD. It fails with ErrNoCommits in a repository without
-// commits and with *RefError when ref names no commit. HEAD is read from files, unless the repository is somebody else's, which git refuses.
+// Head returns the commit id of ref, as seen from the worktree that paw runs in; "" means HEAD. The
+// error is ErrNoCommits in a repository without commits, a *RefError if ref names no commit. HEAD
+// is read from files, except in another user's repository, which git may refuse.
 func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
@@ -29,13 +29,13 @@ func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 	if err == nil && oid != "" {
 		return oid, nil
 	}
-	if git.ExitCode(err) != 1 { // "no such ref", said with --quiet
+	if git.ExitCode(err) != 1 { // with --quiet, git exits with 1 for a missing ref
 		return "", err
 	}
 	if ref == "HEAD" && r.unborn() {
 		return "", ErrNoCommits
 	}
-	if ref == "HEAD" { // in git's own words
+	if ref == "HEAD" { // for git's own message
 		return r.objects.here().Line(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	}
 	any, listErr := r.objects.here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
@@ -48,8 +48,8 @@ func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 	return "", &RefError{Ref: ref}
 }
 
-// headInFiles is the commit of HEAD where the user stands, "" where git has to be asked: it may refuse a repository of somebody
-// else, and a bare one.
+// headInFiles returns the commit of HEAD of the worktree that paw runs in; "" where git must be
+// asked, since it may refuse another user's repository and a bare one.
 func (r Refs) headInFiles(ctx context.Context) string {
 	top := r.Repository.Worktree
 	gitDir, ok := gitDirOf(top)
@@ -72,8 +72,8 @@ func (r Refs) headInFiles(ctx context.Context) string {
 	return head
 }
 
-// CurrentBranch is the branch that is checked out where the user stands, "" for none; in a bare repository it is the branch that
-// its HEAD names.
+// CurrentBranch returns the branch that is checked out where paw runs, "" for none; in a bare
+// repository, the branch that HEAD names.
 func (r Refs) CurrentBranch() string {
 	e := Entry{AdminDir: r.Repository.GitDir}
 	if e.AdminDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
@@ -83,8 +83,8 @@ func (r Refs) CurrentBranch() string {
 	return e.Branch
 }
 
-// unborn reports whether HEAD names a branch that does not exist, so that a HEAD
-// that cannot be resolved is one without commits and not a broken id.
+// unborn reports whether HEAD names a branch that does not exist: then HEAD cannot be resolved
+// because there is no commit, not because of a broken id.
 func (r Refs) unborn() bool {
 	gitDir := r.Repository.GitDir
 	if gitDir == "" {
@@ -95,8 +95,7 @@ func (r Refs) unborn() bool {
 	return err == nil && named && !exists(filepath.Join(r.Repository.CommonDir, strings.TrimSpace(target)))
 }
 
-// Branches returns the branches of these names that exist, with the ids of their
-// commits.
+// Branches returns which of these branches exist, with their commit ids.
 func (r Refs) Branches(ctx context.Context, names []string) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -106,8 +105,8 @@ func (r Refs) Branches(ctx context.Context, names []string) (map[string]string, 
 	return found, err
 }
 
-// branchesAt lists the branches with these names or below them ("a" also finds
-// "a/b"), in any case where the file system does not tell cases apart.
+// branchesAt lists branches with these names or below them ("a" also finds "a/b"); names match in
+// any case if the file system ignores case.
 func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string, error) {
 	cfg, err := readCore(r.Repository.CommonDir)
 	if err != nil {
@@ -134,8 +133,9 @@ func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string
 	return found, err
 }
 
-// BranchTip is the commit of a branch, "" when there is none of exactly this name. It is *ConflictError for a name that no
-// branch can have, and for one that is only another name of a branch.
+// BranchTip returns the commit of a branch, "" if there is no branch of exactly this name. The
+// error is a *ConflictError for a name that no branch can have, and for a symbolic ref to another
+// branch.
 func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 	if err := checkBranchName(name); err != nil {
 		return "", conflict("", "", "%v", err)
@@ -169,13 +169,13 @@ func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// otherName refuses a branch that is a symbolic ref.
+// otherName returns the error for a branch that is a symbolic ref.
 func otherName(name, target string) error {
 	return conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
 }
 
-// tellsByFiles reports whether the files of the ref store tell of a branch by its name: they are in the classic format, and their file
-// system tells cases apart.
+// tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
+// they have the classic format, and the file system does not ignore case.
 func (r Refs) tellsByFiles() (bool, error) {
 	files, err := refsInFiles(r.Repository.CommonDir)
 	if err != nil || !files {

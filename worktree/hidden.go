@@ -8,17 +8,18 @@ import (
 	"paw/worktree/git"
 )
 
-// hidden lists the paths of a move whose index entries have bits that keep git from looking at the files.
+// hidden lists the paths of a move whose index entries have a bit that hides the file's changes
+// from git.
 type hidden struct {
-	assumed []string // assume-unchanged
-	skipped []string // skip-worktree
-	absent  []string // of those, with no file
+	assumed []string // with the bit assume-unchanged
+	skipped []string // with the bit skip-worktree
+	absent  []string // skipped paths without a file
 	gone    map[string]bool
 
-	refreshed string // copy of the index in which git has looked at each file just now, "" for none
+	refreshed string // copy of the index just refreshed by git, "" for none
 }
 
-// hiddenOf returns the hidden paths among some changes.
+// hiddenOf returns the hidden paths among changes.
 func (l *look) hiddenOf(changes []change) hidden {
 	h := hidden{gone: map[string]bool{}}
 	for _, c := range changes {
@@ -36,8 +37,8 @@ func (l *look) hiddenOf(changes []change) hidden {
 	return h
 }
 
-// refresh refreshes an index, hidden files that are there included: git would take a file that was written again with the
-// same content for a change.
+// refresh refreshes an index, including hidden files: git would take a file rewritten with the same
+// content for changed.
 func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 	there := slices.DeleteFunc(slices.Clone(h.skipped), func(name string) bool { return slices.Contains(h.absent, name) })
 	if err := updateBits(ctx, repo, "--no-assume-unchanged", h.assumed, "--no-skip-worktree", there); err != nil {
@@ -49,12 +50,12 @@ func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 	return updateBits(ctx, repo, "--assume-unchanged", h.assumed, "--skip-worktree", there)
 }
 
-// mark gives the entries that are still there the bits that they had.
+// mark sets the bits again on the entries that still exist.
 func (h hidden) mark(ctx context.Context, repo git.Repo) error {
 	return updateBits(ctx, repo, "--assume-unchanged", h.staying(h.assumed), "--skip-worktree", h.staying(h.skipped))
 }
 
-// staying returns the paths that are still there after the move.
+// staying returns the paths that still exist after the move.
 func (h hidden) staying(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return h.gone[name] })
 }

@@ -14,8 +14,8 @@ import (
 	"paw/worktree/git"
 )
 
-// MergeBases returns the best common ancestors of a commit and of all the others taken together, none where the histories are
-// unrelated. Of these no one comes before another one.
+// MergeBases returns the best common ancestors of a commit and of all others taken together; none
+// if the histories are unrelated. None of them is an ancestor of another.
 func (o Objects) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
 	out, err := o.home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
 	if git.ExitCode(err) == 1 {
@@ -24,7 +24,7 @@ func (o Objects) MergeBases(ctx context.Context, one string, others ...string) (
 	return strings.Fields(out), err
 }
 
-// CommonBase is a commit that comes before all of some, "" where there is none.
+// CommonBase returns a common ancestor of all commits, "" for none.
 func (o Objects) CommonBase(ctx context.Context, commits ...string) (string, error) {
 	base, err := o.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
 	if git.ExitCode(err) == 1 {
@@ -33,7 +33,8 @@ func (o Objects) CommonBase(ctx context.Context, commits ...string) (string, err
 	return base, err
 }
 
-// MergeTrees merges the trees of two commits, or trees, as if they both came from that of base: MergeTree without a history.
+// MergeTrees merges the trees of two commits, or two trees, with base as the common ancestor:
+// MergeTree without a history.
 func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
 	var parents, made []string
 	for _, tree := range []string{base, ours, theirs} {
@@ -49,8 +50,8 @@ func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string)
 	return o.MergeTree(ctx, dir, made[1], made[2])
 }
 
-// Matching returns the refs that match a pattern of for-each-ref without a slash at its end, with their ids. It starts git only
-// where the files of the ref store do not tell.
+// Matching returns the refs that match a for-each-ref pattern without a final slash, with their
+// ids. It starts git only if the files of the ref store do not suffice.
 func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, error) {
 	if found, ok, err := storedMatching(r.Repository.CommonDir, pattern); ok || err != nil {
 		return found, err
@@ -58,11 +59,10 @@ func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, 
 	return r.list(ctx, pattern)
 }
 
-// PastTip is a commit that a branch was at, with the one that it was at before, and what moved it there.
+// PastTip is one entry of a branch's reflog: the commit before, the commit after, and the message.
 type PastTip struct{ Was, Commit, Why string }
 
-// PastTips returns the commits in the reflog of a branch, oldest first; none for a branch without a reflog, and
-// for "".
+// PastTips returns the reflog of a branch, oldest first; none for a branch without one, and for "".
 func (r Refs) PastTips(branch string) ([]PastTip, error) {
 	if branch == "" {
 		return nil, nil
@@ -82,8 +82,8 @@ func (r Refs) PastTips(branch string) ([]PastTip, error) {
 	return tips, err
 }
 
-// Parents returns the parents of some commits and of all that came before these, but of what another one, "" for none, has too. Commits that
-// are not in the object store any more are left out.
+// Parents returns the parents of the commits and of all their ancestors, except those that without
+// ("" for none) has, too. Commits missing in the object store are left out.
 func (o Objects) Parents(ctx context.Context, commits []string, without string) (map[string][]string, error) {
 	var input strings.Builder
 	for _, commit := range commits {
@@ -106,8 +106,8 @@ func (o Objects) Parents(ctx context.Context, commits []string, without string) 
 	return parents, err
 }
 
-// PatchIDs returns the patch ids of commits against their first parents, by commit; a commit that changed nothing and a
-// merge have none.
+// PatchIDs returns the patch ids of commits against their first parents, by commit. Merges and
+// empty commits have none.
 func (o Objects) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
 	ids := map[string]string{}
 	if len(commits) == 0 {
@@ -126,10 +126,11 @@ func (o Objects) PatchIDs(ctx context.Context, commits []string) (map[string]str
 	return ids, err
 }
 
-// BlobChange holds the mode and id of a path in each of two trees; an id of zeros where the path is not there.
+// BlobChange holds mode and id of a path in each of two trees; zeros if the path is missing.
 type BlobChange struct{ From, To string }
 
-// BlobChanges returns the paths in which the two commits of each pair differ, with the modes and ids on both sides.
+// BlobChanges returns, for each pair of commits, the differing paths with mode and id on both
+// sides.
 func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
 	all := make([]map[string]BlobChange, len(pairs))
 	if len(pairs) == 0 {
@@ -153,7 +154,7 @@ func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 	at := -1
 	for fields := strings.Split(out, "\x00"); len(fields) > 0; fields = fields[1:] {
 		var raw string
-		for line := range strings.Lines(fields[0]) { // a line for each pair, before its first change
+		for line := range strings.Lines(fields[0]) { // each pair starts with a line of its own
 			if strings.HasPrefix(line, ":") {
 				raw = line
 				continue
@@ -172,7 +173,7 @@ func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 	return all, nil
 }
 
-// ChangedPaths returns the paths of the files in which two commits differ, in the order of git.
+// ChangedPaths returns the paths at which two commits differ, in git's order.
 func (o Objects) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
 	changes, err := o.changesBetween(ctx, from, to)
 	var paths []string
@@ -182,7 +183,7 @@ func (o Objects) ChangedPaths(ctx context.Context, from, to string) ([]string, e
 	return paths, err
 }
 
-// TreeWith is the tree of one commit with some paths as another one has them.
+// TreeWith returns a commit's tree with some paths taken from another commit.
 func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
 	there, err := o.home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
 	if err != nil {
@@ -195,7 +196,8 @@ func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []stri
 	return o.treeOf(ctx, commit, []byte(entries.String()+there))
 }
 
-// treeOf is the tree of a commit with other entries, as git update-index --index-info reads them.
+// treeOf returns a commit's tree with changed entries, in the format of git update-index
+// --index-info.
 func (o Objects) treeOf(ctx context.Context, commit string, entries []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
@@ -212,8 +214,8 @@ func (o Objects) treeOf(ctx context.Context, commit string, entries []byte) (str
 	return repo.Line(ctx, "write-tree")
 }
 
-// Had returns the paths that a snapshot has otherwise than base, the commit that it was taken on, and that some commit between
-// base and tip, on the line of first parents, has made what they are in the snapshot.
+// Had returns the paths at which a snapshot differs from base, the commit it was taken on, and
+// which some commit on the first-parent line from base to tip has set to the snapshot's content.
 func (o Objects) Had(ctx context.Context, base, tip, snapshot string) ([]string, error) {
 	taken, err := o.changesBetween(ctx, base, snapshot)
 	if err != nil {
@@ -244,7 +246,8 @@ func (o Objects) Had(ctx context.Context, base, tip, snapshot string) ([]string,
 	return had, nil
 }
 
-// Contains reports whether a commit is another one, by their ids, or came before it. One that is not there any more did not.
+// Contains reports whether commit is tip or an ancestor of it, both by id. A commit that no longer
+// exists is none.
 func (o Objects) Contains(ctx context.Context, tip, commit string) (bool, error) {
 	there, err := o.contains(ctx, tip, commit)
 	if git.ExitCode(err) == 128 && vanished(err) {
@@ -253,7 +256,7 @@ func (o Objects) Contains(ctx context.Context, tip, commit string) (bool, error)
 	return there, err
 }
 
-// contains is Contains for commits that have to be there.
+// contains is Contains for commits that must exist.
 func (o Objects) contains(ctx context.Context, tip, commit string) (bool, error) {
 	if tip == commit || o.known.isBefore(commit, tip) {
 		return true, nil
@@ -268,8 +271,9 @@ func (o Objects) contains(ctx context.Context, tip, commit string) (bool, error)
 	return err == nil, err
 }
 
-// Reached finds the branch that has a commit to which a branch was to move: that one, whatever came after it or, when the
-// branch is not there any more, another one, as after it was renamed. It is "" where none has the commit.
+// Reached returns the branch that has reached a commit to which branch was to be moved: branch
+// itself, however far it went on, or, if branch no longer exists, another one that has the commit,
+// as after a rename. It is "" if none has.
 func (r Refs) Reached(ctx context.Context, branch, commit string) (string, error) {
 	tip, err := r.Tip(ctx, branch)
 	if err != nil {
@@ -290,7 +294,7 @@ func (r Refs) Reached(ctx context.Context, branch, commit string) (string, error
 	return "", nil
 }
 
-// BranchesWithout returns the branches, of those named, that exist and do not have a commit.
+// BranchesWithout returns which of the named branches exist and do not contain a commit.
 func (r Refs) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
 	for _, branch := range branches {
@@ -312,7 +316,8 @@ func (r Refs) BranchesWithout(ctx context.Context, commit string, branches []str
 	return found, nil
 }
 
-// Containing returns the full names of the branches, remote-tracking branches and tags that have a commit.
+// Containing returns the full names of branches, remote-tracking branches and tags that contain a
+// commit.
 func (r Refs) Containing(ctx context.Context, commit string) ([]string, error) {
 	out, err := r.objects.home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	return strings.Fields(out), err

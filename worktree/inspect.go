@@ -10,32 +10,32 @@ import (
 	"strings"
 )
 
-// Dirt lists what would be lost with a worktree. Paths are relative to the worktree.
+// Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
 type Dirt struct {
 	Uncommitted []string // changed, staged or in conflict
 	Untracked   []string
-	// Ignored are ignored files, without those in folders that are ignored as a
-	// whole and those that the main checkout has just the same.
+	// Ignored lists ignored files, except in folders that are ignored as a whole, and except files
+	// that are the same in the main checkout.
 	Ignored    []string
 	Operation  string   // an unfinished merge, rebase, cherry-pick, revert, am or bisect
-	Submodules []string // with changes or commits of their own
+	Submodules []string // submodules with changes or commits of their own
 	Embedded   []string // repositories that are no submodules
 	Hidden     []string // changes behind assume-unchanged or skip-worktree
-	Detached   string   // commits that no ref keeps
-	// Aside lies only here, too, and is nothing that anybody has to look at first:
-	// wholly ignored folders ("build/") that are no copies of the main checkout's, and
-	// stores of submodules. Remove keeps it in the trash.
+	Detached   string   // describes commits that no ref keeps
+	// Aside lists what is only here, too, but needs no attention: wholly ignored folders ("build/")
+	// that are no copies of the main checkout's, and the stores of submodules. Remove keeps them in
+	// the trash.
 	Aside []string
 }
 
-// Clean reports whether nothing would be lost once Aside is kept.
+// Clean reports whether nothing except Aside would be lost.
 func (d Dirt) Clean() bool {
 	return len(d.Uncommitted)+len(d.Untracked)+len(d.Ignored)+len(d.Submodules)+len(d.Embedded)+len(d.Hidden) == 0 &&
 		d.Operation == "" && d.Detached == ""
 }
 
-// Summary says in one line what there is, such as "3 uncommitted files (a.go,
-// ...), an unfinished merge", and "" when clean.
+// Summary returns one line such as "3 uncommitted files (a.go, ...), an unfinished merge"; "" when
+// clean.
 func (d Dirt) Summary() string {
 	var parts []string
 	count := func(names []string, one, many string) {
@@ -61,7 +61,8 @@ func (d Dirt) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// inspect is See but for p.Saved, and reports whether something outside of the worktree was compared with what is in it.
+// inspect is See without regard to Plan.Saved. compared reports whether something outside of the
+// worktree was compared with it.
 func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -78,8 +79,8 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 	return dirt, compared, err
 }
 
-// forgive takes what is uncommitted out of the dirt of the worktree of p where all its files are in the commit p.Saved as they
-// are, and reports whether it did.
+// forgive removes the uncommitted files from dirt if the commit p.Saved has all of the worktree's
+// files unchanged, and reports whether it did.
 func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Saved) {
 		return false
@@ -88,14 +89,15 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 	return true
 }
 
-// holdsOnly reports whether a commit has all files of the worktree at path, and all that is staged there.
+// holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
+// there.
 func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	m, drop, err := m.WithScratch()
 	if err != nil {
 		return false
 	}
 	defer drop()
-	dir, err := os.MkdirTemp("", "paw") // a folder in the git directory of the worktree would look like a change there
+	dir, err := os.MkdirTemp("", "paw") // A folder in the worktree's git directory would look like a change.
 	if err != nil {
 		return false
 	}
@@ -108,13 +110,13 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	return err == nil && same
 }
 
-// inspection looks into one worktree, or into a submodule of it.
+// inspection inspects one worktree, or a submodule of it.
 type inspection struct {
 	m           Manager
-	path, admin string // its directory and git directory
-	main        string // the same place in the main checkout, "" when there is none
+	path, admin string // directory and git directory
+	main        string // same path in the main checkout, "" if missing
 	dirt        *Dirt
-	compared    *bool // the main checkout, or stores of submodules, had a say
+	compared    *bool // set if the main checkout or stores of submodules were compared
 }
 
 func (i inspection) look(ctx context.Context) error {
@@ -129,7 +131,7 @@ func (i inspection) look(ctx context.Context) error {
 	return i.lookIntoSubmodules(ctx, submodules)
 }
 
-// index lists the submodules in the worktree's index, and looks for changes that it hides.
+// index lists the submodules in the worktree's index, and collects changes that the index hides.
 func (i inspection) index(ctx context.Context) (submodules []string, err error) {
 	bits, err := bitsOf(listIndex(ctx, in(i.path)))
 	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
@@ -148,7 +150,8 @@ func (i inspection) index(ctx context.Context) (submodules []string, err error) 
 	return bits.Submodules, err
 }
 
-// Unfinished names the merge, rebase or the like that is not finished in the worktree at path, "" for none.
+// Unfinished names the merge, rebase or the like that is unfinished in the worktree at path, "" for
+// none.
 func (m Manager) Unfinished(path string) (string, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -157,7 +160,7 @@ func (m Manager) Unfinished(path string) (string, error) {
 	return operation(admin), nil
 }
 
-// operation names what the user or the agent has begun and not finished.
+// operation names the unfinished git operation in a worktree, "" for none.
 func operation(admin string) string {
 	for _, mark := range []struct{ file, name string }{
 		{"rebase-merge", "rebase"},
@@ -219,8 +222,8 @@ func (i inspection) addIgnored(name string) error {
 	return nil
 }
 
-// addChanged reads "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict,
-// "XY sub m1 m2 m3 mW h1 h2 h3 path".
+// addChanged parses "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict, "XY sub m1 m2 m3 mW
+// h1 h2 h3 path".
 func addChanged(kind, rest string, d *Dirt) bool {
 	count := map[string]int{"1": 8, "u": 10}[kind]
 	fields := strings.SplitN(rest, " ", count)
@@ -231,12 +234,12 @@ func addChanged(kind, rest string, d *Dirt) bool {
 	return true
 }
 
-// hiddenChanges compares the files whose changes the real index is told to hide.
+// hiddenChanges returns the files with changes that the real index hides.
 func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
 	if len(x.hidden) == 0 {
 		return nil, nil
 	}
-	// Exit status 1 says that files need an update, which is the question.
+	// Exit status 1 means that files need an update, which diff-files lists.
 	_ = x.repo.Run(ctx, privately("update-index", "-q", "--refresh")...)
 	out, err := x.repo.Output(ctx, privately("diff-files", "--name-only", "-z")...)
 	if err != nil {
@@ -245,9 +248,9 @@ func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(nulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }
 
-// lookIntoFolder sorts out what lies in a folder that is ignored as a whole:
-// repositories at any depth, and whether there is anything that the main checkout
-// has not. name is relative to the worktree. Git does not look into such a folder.
+// lookIntoFolder inspects a folder that is ignored as a whole, which git does not: it collects
+// repositories at any depth, and notes whether the main checkout lacks anything. name is relative
+// to the worktree.
 func (i inspection) lookIntoFolder(name string) error {
 	own := false
 	err := filepath.WalkDir(filepath.Join(i.path, name), func(at string, d fs.DirEntry, err error) error {
@@ -273,9 +276,8 @@ func (i inspection) lookIntoFolder(name string) error {
 	return err
 }
 
-// copiedFrom reports whether a file is as one in the main checkout, time
-// included: paw copies files with their times. It spares reading large folders
-// that somebody has built anew.
+// copiedFrom reports whether a file equals the main checkout's, including the modification time,
+// which paw copies. A differing time spares reading large folders that were built anew.
 func copiedFrom(main, here string) bool {
 	info, err := os.Lstat(here)
 	if err != nil {

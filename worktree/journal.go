@@ -14,53 +14,54 @@ import (
 	"paw/config/poll"
 )
 
-// Journal says what paw moves at one place, an agent's worktree or the checkout of a branch: the files, the index, and the ref
-// that HEAD is. It lies in the git directory of the place from before the first of them moves until all have moved. What is
-// open after its paw was killed is ended by EndMove, forward where the ref has moved, else back.
+// Journal describes a move: the change of files, index and the ref of HEAD in an agent's worktree
+// or the checkout of a branch (the place). It is kept in the place's git directory from before the
+// first change until after the last. If paw is killed meanwhile, EndMove completes the move if the
+// ref has moved, else undoes it.
 type Journal struct {
-	Command string `json:"command"` // that moves, such as "paw rewind"
-	Session string `json:"session"` // that the command was for, "" for none
-	Ref     string `json:"ref"`     // that moves: "HEAD" or the full name of a branch
-	Log     string `json:"log"`     // entry of its reflog
+	Command string `json:"command"` // command that moves, such as "paw rewind"
+	Session string `json:"session"` // session of the command, "" for none
+	Ref     string `json:"ref"`     // ref to move: "HEAD" or the full name of a branch
+	Log     string `json:"log"`     // message for the ref's reflog
 
-	From    string `json:"from"` // commits of the ref
+	From    string `json:"from"` // From and To are commits of the ref
 	To      string `json:"to"`
-	Was     string `json:"was"` // trees or commits of the files
+	Was     string `json:"was"` // Was and Becomes are trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Resets   bool      `json:"resets,omitempty"`    // the index becomes that of To; otherwise what is staged stays staged
+	Resets   bool      `json:"resets,omitempty"`    // the index becomes that of To; otherwise staged changes stay staged
 	HeadLast bool      `json:"head_last,omitempty"` // the ref moves after files and index
-	Rescue   string    `json:"rescue,omitempty"`    // ref with everything that was there
-	Absent   fileNames `json:"absent,omitempty"`    // files that skip-worktree keeps away, of those that move
-	Assumed  fileNames `json:"assumed,omitempty"`   // files that are assumed to be unchanged, of those that move and stay
+	Rescue   string    `json:"rescue,omitempty"`    // ref of a snapshot from before the move
+	Absent   fileNames `json:"absent,omitempty"`    // moving files that skip-worktree keeps away
+	Assumed  fileNames `json:"assumed,omitempty"`   // moving files with assume-unchanged that stay
 }
 
-// Files of a journal in the git directory of a place.
+// Files of a move in the git directory of its place.
 const (
 	journalFile  = "paw-journal"
-	journalIndex = "paw-journal.index" // the index as it was
-	journalLock  = "paw-journal.lock"  // locked by the paw that moves, and by each git that it has started
-	journalDone  = "paw-journal.done"  // the rescue of the last move that took place
+	journalIndex = "paw-journal.index" // copy of the index from before the move
+	journalLock  = "paw-journal.lock"  // locked by the moving paw and by each git it has started
+	journalDone  = "paw-journal.done"  // rescue ref of the last completed move
 )
 
-// lockMark is the content of an index.lock that a move has made.
+// lockMark is the content of an index.lock made by a move.
 const lockMark = "paw moves files here, or was killed while it did: paw recover ends it\n"
 
-// Journals says which moves of files have not ended.
+// Journals finds moves that have not ended.
 type Journals struct {
 	Repository Repository
 
-	// Unsettled words the refusal of a place where a move has not ended; nil for plain words.
+	// Unsettled makes the error for a place with an unfinished move; nil returns the *MoveError.
 	Unsettled func(*MoveError) error
 }
 
-// MoveError means that a move of files at a place has not ended.
+// MoveError says that a move at a place has not ended.
 type MoveError struct {
-	Path    string // of the place
-	Command string // that moves
-	Session string // whose recover ends it, "" for none
-	Live    bool   // it goes on
-	Holder  string // file that is locked as long as it goes on
+	Path    string // directory of the place
+	Command string // command that moves
+	Session string // session whose recover ends the move, "" for none
+	Live    bool   // the move is still running
+	Holder  string // file that is locked while the move runs
 }
 
 func (e *MoveError) Error() string {
@@ -70,15 +71,15 @@ func (e *MoveError) Error() string {
 	return fmt.Sprintf("%s: a %s was cut short there", e.Path, e.Command)
 }
 
-// IndexLockedError means that another git has the index of a checkout.
+// IndexLockedError says that another git has locked a checkout's index.
 type IndexLockedError struct{ Lock string }
 
 func (e *IndexLockedError) Error() string {
 	return "the index is locked by another git (" + e.Lock + ")"
 }
 
-// readJournal reads the open journal of the place with this git directory, nil when none is open. One that cannot be read is
-// open, and says nothing.
+// readJournal reads the open journal in a git directory, nil for none. For an unreadable journal it
+// returns an error: a move is open, but unknown.
 func readJournal(admin string) (*Journal, error) {
 	content, err := disk.ReadFile(filepath.Join(admin, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,13 +95,13 @@ func readJournal(admin string) (*Journal, error) {
 	return &j, nil
 }
 
-// moveLeft reports whether a move has left something at the place with this git directory: a journal, or the lock of the index
-// that comes before it.
+// moveLeft reports whether a move has left a journal in a git directory, or the index.lock that is
+// made before it.
 func moveLeft(admin string) bool {
 	return exists(filepath.Join(admin, journalFile)) || readLine(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
 }
 
-// placeLock is the right to move what is at one place.
+// placeLock is the lock that a move at one place holds.
 type placeLock struct {
 	Checkout
 	file *os.File
@@ -108,15 +109,15 @@ type placeLock struct {
 
 func (l placeLock) release() { l.file.Close() }
 
-// lockPlace waits for the right to move what is at a place. Each git that is started for it inherits the right.
+// lockPlace waits for the lock of a place. Git processes started for the move inherit it.
 func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journalLock)
 	file, err := m.waiting.await(ctx, path, registryWait)
 	return placeLock{c, file}, err
 }
 
-// SettledAt waits for a move that goes on at a place, and fails with *MoveError where one was cut short: what is there is
-// neither as before nor as after.
+// SettledAt waits for a move that is running at a place. It returns a *MoveError for one that was
+// interrupted: the files are then neither those from before nor from after.
 func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	if !exists(filepath.Join(c.AdminDir, journalFile)) {
 		return nil
@@ -133,7 +134,7 @@ func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	return journals.unsettled(c, !ended)
 }
 
-// Settled fails with *MoveError where a move of paw has not ended in the worktree at path.
+// Settled returns a *MoveError if a move has not ended in the worktree at path.
 func (journals Journals) Settled(ctx context.Context, path string) error {
 	admin, err := verified(path, journals.Repository.CommonDir, "")
 	if err != nil {
@@ -142,7 +143,7 @@ func (journals Journals) Settled(ctx context.Context, path string) error {
 	return journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin})
 }
 
-// Unended lists the places of a repository where a move of paw has left something.
+// Unended lists the places of a repository where a move has left something.
 func (r Registry) Unended(ctx context.Context) ([]Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -157,7 +158,7 @@ func (r Registry) Unended(ctx context.Context) ([]Checkout, error) {
 	return places, nil
 }
 
-// unsettled is the error of SettledAt, nil when the move has ended meanwhile.
+// unsettled returns the error for SettledAt, nil if the move has ended meanwhile.
 func (journals Journals) unsettled(c Checkout, live bool) error {
 	j, err := readJournal(c.AdminDir)
 	if err == nil && j == nil {
@@ -173,18 +174,19 @@ func (journals Journals) unsettled(c Checkout, live bool) error {
 	return e
 }
 
-// move is a journal that is open, with the right to carry it out.
+// move is an open journal together with the lock to carry it out.
 type move struct {
 	Journal
 	m       Moves
 	at      placeLock
-	also    *os.File // that its gits inherit as well, nil for none
+	also    *os.File // another file that git processes inherit, nil for none
 	step    func(name string)
-	touched bool // files may have moved
-	used    bool // somebody may have used the index since it was cut short
+	touched bool // files may have changed
+	used    bool // somebody may have used the index since the move was interrupted
 }
 
-// begin locks the index of a place for everybody else and, when nothing refuses after that, opens the journal of a move.
+// begin locks the index of a place against every other git, calls refuse, and, if that returns nil,
+// opens the journal of a move.
 func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func() error) (*move, error) {
 	v := &move{m: m, at: at, step: func(string) {}}
 	if err := v.lockIndex(ctx); err != nil {
@@ -202,8 +204,8 @@ func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func(
 	return v, nil
 }
 
-// unlockStale removes the lock of an index that a move has left which was killed before its journal was open. It fails with
-// *MoveError where the journal is open.
+// unlockStale removes an index.lock left by a move that was killed before its journal was open. It
+// returns a *MoveError if a journal is open.
 func (m Moves) unlockStale(at placeLock) error {
 	if exists(filepath.Join(at.AdminDir, journalFile)) {
 		return m.journals.unsettled(at.Checkout, false)
@@ -214,8 +216,8 @@ func (m Moves) unlockStale(at placeLock) error {
 	return nil
 }
 
-// open writes the journal, which a loss of power does not take back: first the index as it was, which another link to its file
-// keeps, since git never writes into one.
+// open writes the journal durably, after keeping the index from before. A hard link is enough for
+// the index, since git never writes into an index file.
 func (v *move) open() error {
 	index, kept := filepath.Join(v.at.AdminDir, "index"), filepath.Join(v.at.AdminDir, journalIndex)
 	if err := removeFile(kept); err != nil {
@@ -233,7 +235,7 @@ func (v *move) open() error {
 	return disk.Replace(filepath.Join(v.at.AdminDir, journalFile), content)
 }
 
-// done ends the journal of a move that took place.
+// done closes the journal of a completed move.
 func (v *move) done() error {
 	if v.Rescue != "" {
 		if err := disk.Replace(filepath.Join(v.at.AdminDir, journalDone), []byte(v.Rescue+"\n")); err != nil {
@@ -243,8 +245,8 @@ func (v *move) done() error {
 	return v.close()
 }
 
-// TookPlace reports whether the move of the worktree at path that has this rescue took place, or will when its journal is ended. It answers
-// for the last move of a worktree.
+// TookPlace reports whether the last move of the worktree at path, with this rescue ref, has taken
+// place, or will when its open journal is ended.
 func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -260,7 +262,8 @@ func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error)
 	return readLine(filepath.Join(admin, journalDone)) == rescue, nil
 }
 
-// reached reports whether a ref that is at head now had come to where a move leads. Somebody may have moved the ref on since.
+// reached reports whether a ref, now at head, has been moved by this move. The ref may have been
+// moved on since.
 func (m Moves) reached(ctx context.Context, head string, j *Journal) (bool, error) {
 	switch head {
 	case j.To:
@@ -279,7 +282,7 @@ func (m Moves) reached(ctx context.Context, head string, j *Journal) (bool, erro
 	return m.objects.Contains(ctx, j.To, j.From) // both are behind head: it comes from the later one
 }
 
-// close ends the journal, and gives the index back.
+// close removes the journal, and unlocks the index.
 func (v *move) close() error {
 	if err := removeFile(filepath.Join(v.at.AdminDir, journalFile)); err != nil {
 		return err
@@ -289,7 +292,7 @@ func (v *move) close() error {
 	return nil
 }
 
-// lockIndex takes git's own lock of the index, with all that is in it at once.
+// lockIndex makes git's index.lock, with lockMark as content from the first moment.
 func (v *move) lockIndex(ctx context.Context) error {
 	path := filepath.Join(v.at.AdminDir, "index.lock")
 	marked := filepath.Join(v.at.AdminDir, journalFile+".mark")
@@ -299,7 +302,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 	defer os.Remove(marked)
 	var err error
 	taken := func() bool {
-		if err = os.Link(marked, path); err != nil && !errors.Is(err, fs.ErrExist) { // no links on this disk
+		if err = os.Link(marked, path); err != nil && !errors.Is(err, fs.ErrExist) { // The file system has no hard links.
 			err = copyFile(marked, path)
 		}
 		return !errors.Is(err, fs.ErrExist)
@@ -313,7 +316,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 	return &IndexLockedError{path}
 }
 
-// unlockIndex gives git's lock of the index back, unless it is somebody else's by now.
+// unlockIndex removes index.lock, unless it is another program's by now.
 func (v *move) unlockIndex() {
 	if path := filepath.Join(v.at.AdminDir, "index.lock"); readLine(path) == strings.TrimSpace(lockMark) {
 		os.Remove(path)

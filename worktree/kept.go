@@ -11,37 +11,39 @@ import (
 	"paw/config/disk"
 )
 
-// keptState is the record that a snapshot of a worktree leaves for the next one, beside the index with the recorded files.
+// keptState describes the index that a snapshot of a worktree keeps for the next snapshot. It is
+// stored beside that index.
 type keptState struct {
 	Index string    `json:"index"` // hash of the kept index
 	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
-	Began time.Time `json:"began"` // of the snapshot
+	Began time.Time `json:"began"` // start of the snapshot
 
-	// What the kept index has otherwise than the real one: the paths that it has of files, and those that it does not have. Each
-	// comes with the entry of the real index, "" for none.
+	// Files and Gone are the paths in which the kept index differs from the real one: present ones
+	// and missing ones. Each maps to the entry of the real index, "" for none.
 	Files byFileName `json:"files"`
 	Gone  byFileName `json:"gone,omitempty"`
-	Seen  string     `json:"seen,omitempty"` // what was known of these files, "" when not all of them were recorded
+	Seen  string     `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded
 
 	Tree   string `json:"tree,omitempty"`
-	Head   string `json:"head,omitempty"` // parent of the commit
+	Head   string `json:"head,omitempty"` // parent of Commit
 	Commit string `json:"commit,omitempty"`
 }
 
-// keptIndex is the index that the last snapshot of a worktree has recorded files in, in the folder for its scratch files.
+// keptIndex returns the path of the kept index; dir is the worktree's folder for scratch files.
 func keptIndex(dir string) string { return filepath.Join(dir, "index") }
 
-// keptFile is the file with the keptState.
+// keptFile returns the path of the keptState.
 func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
-// Margins are how much older than the begin of a snapshot a change must be for the next one to believe what this one recorded.
-// The long one is for file systems that keep whole or every second second only, the other one for clocks that tick slowly.
+// Margins by which a change must be older than the start of a snapshot for the next snapshot to
+// trust the kept index. clockMargin is for file systems that store whole or even seconds,
+// tickMargin for slow clock ticks.
 const (
 	clockMargin = 2 * time.Second
 	tickMargin  = 100 * time.Millisecond
 )
 
-// recent reports whether a change at a time of a file system may have come after a snapshot began to look.
+// recent reports whether a change, by its file time, may have happened after a snapshot had begun.
 func recent(change, began time.Time) bool {
 	margin := clockMargin
 	if change.Nanosecond() != 0 {
@@ -50,13 +52,13 @@ func recent(change, began time.Time) bool {
 	return !change.Before(began.Add(-margin))
 }
 
-// keep hands the scratch index on to the next snapshot.
+// keep stores the scratch index for the next snapshot.
 func (r *recording) keep(tree, commit string) {
 	dir := filepath.Dir(r.real.file)
 	s := keptState{
 		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: byFileName{}, Gone: byFileName{},
 	}
-	if tree == "" && len(r.base.Files) > 0 { // some of these may not have been compared again
+	if tree == "" && len(r.base.Files) > 0 { // Some of these files may not have been compared again.
 		s.Began = r.base.Began
 		maps.Copy(s.Files, r.base.Files)
 		maps.Copy(s.Gone, r.base.Gone)
@@ -81,7 +83,7 @@ func (r *recording) keep(tree, commit string) {
 	}
 }
 
-// replaceKept makes a file with all its content or not at all.
+// replaceKept replaces a file as a whole.
 func replaceKept(dir, name string, content []byte) error {
 	file := newScratchIndex(dir)
 	if err := os.WriteFile(file, content, 0o600); err != nil {
@@ -90,9 +92,9 @@ func replaceKept(dir, name string, content []byte) error {
 	return os.Rename(file, name)
 }
 
-// keptBy reads what an earlier snapshot has left, and makes scratch a link to its index. It is nil when there is none or when
-// the settings that decide how content is converted have changed since. Git replaces an index when it writes, hence a link will
-// do.
+// keptBy reads the keptState of an earlier snapshot, and makes scratch a hard link to its index,
+// which git replaces instead of writing into it. It returns nil if there is none, or if settings
+// that affect how content is converted have changed since.
 func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
 	var s keptState
@@ -114,18 +116,18 @@ func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
 	return &s
 }
 
-// forgetKept removes what an earlier snapshot has left: it may name objects that are gone.
+// forgetKept removes the kept index, which may name objects that are gone.
 func forgetKept(dir string) {
 	os.Remove(keptFile(dir))
 	os.Remove(keptIndex(dir))
 }
 
-// scratchAge is when the scratch files of a paw that was killed are litter.
+// scratchAge is the age from which scratch files count as left by a killed paw.
 const scratchAge = time.Hour
 
 func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix, scratchAge) }
 
-// sweepOld removes what has a name that begins with a prefix and is older than that.
+// sweepOld removes entries of dir that have the prefix and are older than age.
 func sweepOld(dir, prefix string, age time.Duration) {
 	content, _ := os.ReadDir(dir)
 	for _, item := range content {
@@ -140,11 +142,11 @@ func sweepOld(dir, prefix string, age time.Duration) {
 
 const scratchPrefix = "paw-scratch-"
 
-// abandonedAge is the age from which a scratch folder counts as left by a paw that was killed.
+// abandonedAge is the age from which a scratch folder counts as left by a killed paw.
 const abandonedAge = 24 * time.Hour
 
-// newScratch makes a folder for indexes that nobody else sees, in the git directory of a worktree, and deletes those that
-// a paw which was killed has left there. The caller deletes it.
+// newScratch makes a folder for private indexes in a worktree's git directory, and removes those
+// left by killed paws. The caller removes it.
 func newScratch(admin string) (dir string, err error) {
 	sweepOld(admin, scratchPrefix, abandonedAge)
 	return os.MkdirTemp(admin, scratchPrefix)

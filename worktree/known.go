@@ -6,21 +6,22 @@ import (
 	"sync"
 )
 
-// known remembers of objects, by their whole ids, what never changes, so that git is asked once in a command. Nil remembers nothing.
+// known caches unchanging facts about objects, by their full ids, so that one command asks git only
+// once. A nil known caches nothing.
 type known struct {
 	mutex   sync.Mutex
-	trees   map[string]string      // of commits
-	changes map[[2]string][]change // between two trees, or commits of which the tree is not known
-	before  map[[2]string]bool     // commits that came before another one
+	trees   map[string]string      // commit -> tree
+	changes map[[2]string][]change // changes between two trees, or between commits whose tree is unknown
+	before  map[[2]string]bool     // pairs of ancestor and descendant
 }
 
-// Remembering is m for one command: what its copies find out about objects, they need not ask git for again.
+// Remembering returns m with a cache of facts about objects, for one command.
 func (m Manager) Remembering() Manager {
 	m.known = &known{trees: map[string]string{}, changes: map[[2]string][]change{}, before: map[[2]string]bool{}}
 	return m
 }
 
-// treeOf is the tree of a commit, "" where that is not known.
+// treeOf returns the tree of a commit, "" if unknown.
 func (k *known) treeOf(commit string) string {
 	if k == nil {
 		return ""
@@ -30,7 +31,7 @@ func (k *known) treeOf(commit string) string {
 	return k.trees[commit]
 }
 
-// isTreeOf notes the tree of a commit; tree may have git's suffix for the tree of something.
+// isTreeOf stores the tree of a commit; tree may have the suffix ^{tree}.
 func (k *known) isTreeOf(commit, tree string) {
 	bare := strings.TrimSuffix(tree, "^{tree}")
 	if bare != tree && k.treeOf(bare) != "" {
@@ -46,7 +47,8 @@ func (k *known) isTreeOf(commit, tree string) {
 	k.trees[commit] = bare
 }
 
-// changesBetween returns what differs between two commits or trees, or asks once.
+// changesBetween returns the changes between two commits or trees, calling ask at most once for
+// each pair.
 func (k *known) changesBetween(from, to string, ask func() ([]change, error)) ([]change, error) {
 	if k == nil || !isOID(from) || !isOID(to) {
 		return ask()
@@ -72,7 +74,7 @@ func (k *known) changesBetween(from, to string, ask func() ([]change, error)) ([
 	return all, err
 }
 
-// isBefore reports whether a commit is known to come before another one.
+// isBefore reports whether commit is known to be an ancestor of tip.
 func (k *known) isBefore(commit, tip string) bool {
 	if k == nil {
 		return false
@@ -82,7 +84,7 @@ func (k *known) isBefore(commit, tip string) bool {
 	return k.before[[2]string{commit, tip}]
 }
 
-// cameBefore notes that a commit comes before another one.
+// cameBefore stores that commit is an ancestor of tip.
 func (k *known) cameBefore(commit, tip string) {
 	if k == nil || !isOID(commit) || !isOID(tip) {
 		return

@@ -12,10 +12,10 @@ import (
 	"paw/config/disk"
 )
 
-// Registry holds the worktrees that git knows of.
+// Registry lists the worktrees that git has registered.
 type Registry struct {
 	Repository Repository
-	Locks      func(ctx context.Context) (unlock func(), err error) // as in Manager
+	Locks      func(ctx context.Context) (unlock func(), err error) // see Manager.Locks
 
 	objects  Objects
 	journals Journals
@@ -24,20 +24,20 @@ type Registry struct {
 
 // Entry is one registered worktree.
 type Entry struct {
-	Path     string // toplevel; the common directory for a bare repository
-	Branch   string // without refs/heads/; "" when detached
-	Head     string // commit id; "" for an unborn or unreadable one
-	AdminDir string // its own git directory
+	Path     string // top level; the common directory for a bare repository
+	Branch   string // without refs/heads/; "" when HEAD is detached
+	Head     string // commit id; "" for an unborn or unreadable HEAD
+	AdminDir string // git directory of this worktree
 	Bare     bool
 	Locked   bool
-	Prunable bool // the directory is gone or no longer points back here
+	Prunable bool // the directory is gone, or its .git file names another git directory
 
 	LockReason string
 }
 
-// List returns the main worktree and the registered ones by name. It reads the
-// registry itself, because one half-made entry makes every `git worktree list`
-// fail; such an entry is listed with what it has.
+// List returns the main worktree, then the linked ones by name. It reads the files itself: one
+// half-made entry makes `git worktree list` fail. Such an entry is listed with the fields that can
+// be read.
 func (r Registry) List(ctx context.Context) ([]Entry, error) {
 	refs := &refReader{commonDir: r.Repository.CommonDir}
 	main := Entry{Path: r.Repository.Path, AdminDir: r.Repository.CommonDir, Bare: r.Repository.Bare}
@@ -61,7 +61,7 @@ func (r Registry) List(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// find returns the first worktree of which is holds, nil for none.
+// find returns the first worktree for which is returns true, nil for none.
 func (r Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
 	entries, err := r.List(ctx)
 	if at := slices.IndexFunc(entries, is); err == nil && at >= 0 {
@@ -120,14 +120,14 @@ func (e *Entry) readHead(refs *refReader) {
 	}
 }
 
-// pointsTo reports whether the .git file of a worktree leads to admin.
+// pointsTo reports whether a worktree's .git file names the git directory admin.
 func pointsTo(dotGit, admin string) bool {
 	target, err := readGitFile(dotGit)
 	return err == nil && samePath(target, admin)
 }
 
-// heldBranches returns the branches that git counts as in use by the worktree with
-// this git directory: the one checked out, and the one of a rebase or bisect.
+// heldBranches returns the branches that git counts as in use by a worktree: the one checked out,
+// and those of a rebase or bisect.
 func heldBranches(gitDir string) []string {
 	var held []string
 	if target, ok := strings.CutPrefix(readLine(filepath.Join(gitDir, "HEAD")), "ref:"); ok {
@@ -149,12 +149,11 @@ func heldBranches(gitDir string) []string {
 	return branches
 }
 
-// Verify checks, without git, that the directory at path is a linked worktree
-// of the repository with this common directory, in both directions, and that it
-// has branch checked out (a rebase of the branch counts; "" skips this). It must
-// hold before anything runs there: a worktree without its .git file makes git
-// act on whatever checkout lies above, and in one that is half made most files
-// look deleted. The error is *MismatchError.
+// Verify checks, without git, that the directory at path is a linked worktree of the repository
+// with this common directory (both point to each other), and that branch is checked out or being
+// rebased there; "" skips that. Verify must succeed before anything runs there: without the .git
+// file git would act on a checkout above, and in a half-made worktree most files look deleted. The
+// error is a *MismatchError.
 func Verify(path, commonDir, branch string) error {
 	admin, err := verified(path, commonDir, branch)
 	if err == nil && halfFilled(admin) {
@@ -163,7 +162,7 @@ func Verify(path, commonDir, branch string) error {
 	return err
 }
 
-// verified is Verify that also returns the git directory of the worktree, and takes one that is half made.
+// verified is Verify that returns the worktree's git directory, and accepts a half-made worktree.
 func verified(path, commonDir, branch string) (string, error) {
 	mismatch := func(what, want, got string) (string, error) {
 		return "", &MismatchError{Path: path, What: what, Want: want, Got: got}
@@ -191,26 +190,26 @@ func verified(path, commonDir, branch string) (string, error) {
 	return admin, nil
 }
 
-// Glimpse holds what files tell of the worktree at a path, without git.
+// Glimpse holds what can be seen of a worktree without git.
 type Glimpse struct {
-	Gone     bool   // no worktree of git is there
-	Branch   string // that git counts as in use there: the expected one where that is not known, "" for none
-	CutShort string // command that moved files there and was killed, "" for none
+	Gone     bool   // path is no git worktree
+	Branch   string // branch in use there; the expected one if unknown, "" for none
+	CutShort string // command of an interrupted move, "" for none
 }
 
-// Glance looks at the worktree at a path, where a branch is expected.
+// Glance reads a worktree at a path where branch is expected.
 func Glance(path, branch string) Glimpse {
 	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return Glimpse{Gone: true, Branch: branch}
 	}
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil {
-		return Glimpse{Branch: branch} // whoever needs the worktree says what is wrong with it
+		return Glimpse{Branch: branch} // Commands that use the worktree report what is wrong with it.
 	}
 	return Glimpse{Branch: branchIn(admin, branch), CutShort: cutShort(admin)}
 }
 
-// branchIn is the branch of the worktree with this git directory.
+// branchIn returns the branch in use by the worktree with this git directory.
 func branchIn(admin, expected string) string {
 	head := readLine(filepath.Join(admin, "HEAD"))
 	if head == "" || head == "ref: refs/heads/"+expected {
@@ -226,7 +225,8 @@ func branchIn(admin, expected string) string {
 	return held[0]
 }
 
-// cutShort is the command of a move that is open at the place with this git directory, and that nobody carries out.
+// cutShort returns the command of a move that is open in a git directory and not running, "" for
+// none.
 func cutShort(admin string) string {
 	if !exists(filepath.Join(admin, journalFile)) {
 		return ""
@@ -243,37 +243,38 @@ func cutShort(admin string) string {
 	case err != nil:
 		return "move of files"
 	case j == nil:
-		return "" // it has ended meanwhile
+		return "" // The move has ended meanwhile.
 	}
 	return strings.TrimSpace(j.Command)
 }
 
-// fillingLock is locked by the paw that fills the worktree and by its git.
+// fillingLock is locked by the paw that fills the worktree, and by its git.
 func fillingLock(admin string) string { return filepath.Join(admin, "paw-filling") }
 
-// filledMark exists once the worktree is complete and its hook has run.
+// filledMark exists once the worktree has all files and its hook has run.
 func filledMark(admin string) string { return filepath.Join(admin, "paw-filled") }
 
-// unpreparedMark exists from before a worktree is complete until it was set up.
+// unpreparedMark exists from before a worktree is complete until it is set up.
 func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
 
 // checkMark exists in the git directory of a check worktree.
 func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
 
-// leftMark holds the imprint of what the last check left in its worktree.
+// leftMark holds the imprint of a check worktree's content after the last check.
 func leftMark(admin string) string { return filepath.Join(admin, "paw-left") }
 
-// runningMark exists in the git directory of a check worktree while a check runs there.
+// runningMark exists in the git directory of a check worktree while a check runs.
 func runningMark(admin string) string { return filepath.Join(admin, "paw-check-runs") }
 
-// setUpMark holds what a check worktree was set up from the last time, see setUpState.
+// setUpMark holds the setUpState of a check worktree's last set-up.
 func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
 
-// releasedMark tells a worktree that paw has released from one that the user has
-// unlocked, in which an agent may be at work.
+// releasedMark exists in a worktree that paw has released. One that the user has unlocked has no
+// mark, and an agent may be at work there.
 func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
 
-// halfFilled is HalfMade for a git directory. One that the user has made has an index, and no mark of paw's at all.
+// halfFilled is HalfMade for a git directory. A worktree made by the user has an index and no mark
+// of paw's.
 func halfFilled(admin string) bool {
 	return !exists(filledMark(admin)) && (exists(fillingLock(admin)) || !exists(filepath.Join(admin, "index")))
 }

@@ -11,34 +11,34 @@ import (
 	"paw/worktree/git"
 )
 
-// look holds how one worktree differs from HEAD and from the index at one moment.
+// look holds how a worktree differs from HEAD and from its index at one moment.
 type look struct {
 	m       Snapshots
 	top     string
 	began   time.Time
-	repo    git.Repo      // with the scratch index
-	scratch string        // file of an index that git may change: first a copy of the real one, then what was recorded
-	real    *privateIndex // nothing hidden
+	repo    git.Repo      // git with the scratch index
+	scratch string        // index file that git may change: first a copy of the real one, later the recorded one
+	real    *privateIndex // with no bits that hide changes
 
-	tracked map[string]indexEntry // what the index has of changed paths, our side of conflicts
-	deleted map[string]bool       // no file, or one behind a link, is there for git
-	hides   map[string]bool       // the real index is told to hide it, and it is there
-	names   []string              // changed and untracked ones
+	tracked map[string]indexEntry // index entries of changed paths; our side of conflicts
+	deleted map[string]bool       // git sees no file, or one behind a symlink
+	hides   map[string]bool       // the real index hides changes of the file, which exists
+	names   []string              // changed and untracked paths
 
 	head       string   // "" when the branch is gone or has no commit
-	changed    []string // tracked, to be recorded again
-	indexed    []string // the index has them otherwise than HEAD
+	changed    []string // tracked paths to record again
+	indexed    []string // paths at which the index differs from HEAD
 	untracked  []string
 	embedded   []string // repositories that are no submodules
-	submodules []string // with changes of their own
-	dirty      bool     // the files are not those of HEAD
-	certain    bool     // dirty for sure: otherwise a change may have been taken back
+	submodules []string // submodules with changes of their own
+	dirty      bool     // files differ from HEAD
+	certain    bool     // certainly dirty; otherwise the files may equal HEAD after all
 	staged     bool     // the index has content that neither HEAD nor a file has
 	unmerged   bool
 }
 
-// lookAt compares a worktree with HEAD through a copy of its index in dir: one git process where no entry of the index
-// is hidden, and nothing is written elsewhere. The caller ends it with drop.
+// lookAt compares a worktree with HEAD through a copy of its index in dir. It runs one git process
+// if no entry is hidden, and writes nowhere else. The caller ends the look with drop.
 func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
 	l := &look{m: snapshots, top: path, began: time.Now(), tracked: map[string]indexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
 	var err error
@@ -63,7 +63,8 @@ func (l *look) use(file string) {
 	l.scratch, l.repo = file, l.m.objects.quarantined(repoWithIndex(l.top, file))
 }
 
-// asReal reports whether the scratch index is the real one but for what git has noted of files: no bit was cleared, and git was let write it.
+// asReal reports whether the scratch index differs from the real one only in its stat data: no bit
+// was cleared, and git could write it.
 func (l *look) asReal() bool {
 	return l.scratch == l.real.file && len(l.real.hidden) == 0 && len(l.real.Submodules) == 0
 }
@@ -73,9 +74,9 @@ func (l *look) drop() {
 	dropIndex(l.scratch)
 }
 
-// compare asks git what differs. The user's settings that make it list less are overruled. Git notes in the copy of the
-// index which files it had to read, so that it need not read them again the next time, unless it would do the same in the
-// indexes of submodules.
+// compare runs git status, overruling settings that make it list less. Git stores refreshed stat
+// data in the copy of the index, to read fewer files next time; not with submodules, whose real
+// indexes git would refresh as well.
 func (l *look) compare(ctx context.Context) error {
 	repo := l.repo
 	if len(l.real.Submodules) == 0 {
@@ -94,7 +95,7 @@ func (l *look) compare(ctx context.Context) error {
 	return nil
 }
 
-// add takes one line of `git status --porcelain=v2`.
+// add applies one line of `git status --porcelain=v2`.
 func (l *look) add(line string) bool {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
@@ -129,15 +130,15 @@ func (l *look) add(line string) bool {
 	return true
 }
 
-// addChanged takes a tracked path: inIndex and inFile are '.' where nothing has
-// changed against HEAD and against the index.
+// addChanged applies a tracked path. inIndex and inFile are git's letters for changes against HEAD
+// and against the index, '.' for none.
 func (l *look) addChanged(inIndex, inFile byte, sub string, e indexEntry) {
 	name := e.name
 	if sub[0] == 'S' {
 		if sub[2] != '.' || sub[3] != '.' {
 			l.submodules = append(l.submodules, name)
 		}
-		if inFile == 'M' && sub[1] == '.' { // the commit of the submodule is the same
+		if inFile == 'M' && sub[1] == '.' { // The submodule's commit is unchanged.
 			inFile = '.'
 		}
 	}
@@ -170,7 +171,7 @@ func (l *look) gitlinks() []string {
 	return names
 }
 
-// changedSubmodules returns the submodules with changes or commits that are nowhere else.
+// changedSubmodules returns the submodules with changes, or with commits that exist nowhere else.
 func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 	names := l.submodules
 	for _, name := range l.gitlinks() {
@@ -185,9 +186,8 @@ func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 	return sorted(names), nil
 }
 
-// unsavedSubmodule reports whether a submodule has changes, or commits that are
-// in no branch of its remotes: its store lies in the worktree's git directory and
-// goes with it.
+// unsavedSubmodule reports whether a submodule has changes, or commits in no branch of its remotes.
+// Its store is in the worktree's git directory, and is removed with it.
 func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
 	status, err := in(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
@@ -200,7 +200,7 @@ func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
 	return commits != "", err
 }
 
-// indexEntry is one path of an index, as `git ls-files --stage -v` lists it.
+// indexEntry is one path of an index, as listed by `git ls-files --stage -v`.
 type indexEntry struct {
 	name, mode, id, stage string
 	assumed               bool // assume-unchanged
@@ -212,7 +212,7 @@ const modeGitlink = "160000"
 
 func (e indexEntry) gitlink() bool { return e.mode == modeGitlink }
 
-// cacheinfo is how git update-index takes an entry, "" for none.
+// cacheinfo returns the entry in the format of git update-index --cacheinfo, "" for none.
 func (e indexEntry) cacheinfo() string {
 	if strings.Trim(e.mode, "0") == "" {
 		return ""
@@ -220,15 +220,15 @@ func (e indexEntry) cacheinfo() string {
 	return e.mode + "," + e.id
 }
 
-// same reports whether both stand for the same content.
+// same reports whether mode and id are equal.
 func (e indexEntry) same(other indexEntry) bool { return e.mode == other.mode && e.id == other.id }
 
-// alike reports whether both are the same path, side of a conflict and content.
+// alike reports whether path, stage, mode and id are equal.
 func (e indexEntry) alike(other indexEntry) bool {
 	return e.name == other.name && e.stage == other.stage && e.same(other)
 }
 
-// listIndex lists the index that repo has, by name, then by stage.
+// listIndex lists repo's index, by name, then by stage.
 func listIndex(ctx context.Context, repo git.Repo) ([]indexEntry, error) {
 	out, err := repo.Output(ctx, privately("ls-files", "--stage", "-v", "-z")...)
 	if err != nil {
@@ -241,7 +241,7 @@ func listIndex(ctx context.Context, repo git.Repo) ([]indexEntry, error) {
 			continue
 		}
 		f := strings.Fields(info)
-		if !found || len(f) != 4 || name == "" { // of an index that is cut off git lists entries without names
+		if !found || len(f) != 4 || name == "" { // For a truncated index git lists entries without names.
 			return nil, fmt.Errorf("git ls-files says %q, which is not understood", line)
 		}
 		tag := strings.ToUpper(f[0])
@@ -252,7 +252,7 @@ func listIndex(ctx context.Context, repo git.Repo) ([]indexEntry, error) {
 	return entries, nil
 }
 
-// oneEach returns the entries without the sides of conflicts, of which ours stands for all.
+// oneEach returns one entry for each path: of a conflict, our side.
 func oneEach(all []indexEntry) []indexEntry {
 	if !slices.ContainsFunc(all, func(e indexEntry) bool { return e.stage != "0" }) {
 		return all

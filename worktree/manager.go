@@ -1,8 +1,8 @@
-// Package worktree makes, inspects, saves and removes the git worktrees that
-// agents work in, and their branches. It knows nothing of sessions or tmux.
+// Package worktree makes, inspects, saves and removes the git worktrees that agents work in, and
+// their branches. It knows nothing of sessions or tmux.
 //
-// One invariant holds throughout: nothing here deletes a byte that is not in a
-// commit some ref keeps; what is in the way is moved into <common dir>/paw/trash.
+// One invariant: the package deletes no byte that is not in a commit kept by a ref; what is in the
+// way is moved to <common dir>/paw/trash.
 package worktree
 
 import (
@@ -22,25 +22,24 @@ import (
 type Manager struct {
 	Repository Repository
 
-	// Locks takes the repository lock; nil is for callers that hold it already.
-	// It is held while the registry of worktrees changes, never across a checkout,
-	// a hook or a set-up command.
+	// Locks takes the repository lock; nil if the caller holds it already. The lock is held while
+	// the registry of worktrees changes, and never during a checkout, a hook or a set-up command.
 	Locks func(ctx context.Context) (unlock func(), err error)
 
-	// Waits is asked once, when a file is held for longer than a change of the registry or a move of files takes: it tells the
-	// user who is waited for, or returns false where waiting is of no use. Nil waits in silence.
+	// Waits is called once, when a file stays locked for longer than a usual change takes. It tells
+	// the user who holds the lock, or returns false if waiting is useless. Nil waits silently.
 	Waits func(path string) bool
 
-	// Busy words the refusal when a git that nobody waits for any more, or what a hook
-	// of it has left behind, holds the file of the registry; nil for plain words.
+	// Busy makes the error when a git left behind by a killed paw, or a process left by a hook,
+	// holds the registry's lock; nil means a plain error.
 	Busy func(path string) error
 
-	// Unsettled words the refusal of a place where a move of files has not ended; nil for plain words.
+	// Unsettled makes the error for a place with an unfinished move; nil means a *MoveError.
 	Unsettled func(*MoveError) error
 
-	scratch quarantine // of a reader, see WithScratch
-	known   *known     // see Remembering
-	doomed  *[]string  // trash folders to sweep later, nil to sweep them at once
+	scratch quarantine // set for a reader, see WithScratch
+	known   *known     // set by Remembering
+	doomed  *[]string  // collects trash folders to sweep later; nil sweeps them at once
 }
 
 // Objects returns the object store of the repository.
@@ -49,38 +48,38 @@ func (m Manager) Objects() Objects { return Objects{m.Repository, m.scratch, m.k
 // Refs returns the refs of the repository.
 func (m Manager) Refs() Refs { return Refs{m.Repository, m.Objects()} }
 
-// Journals returns what says which moves of files have not ended.
+// Journals returns access to unfinished moves.
 func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
 
-// Snapshots returns what saves the files of worktrees as they are.
+// Snapshots returns access to snapshots of worktrees.
 func (m Manager) Snapshots() Snapshots {
 	return Snapshots{m.Repository, m.Objects(), m.Refs(), m.Journals()}
 }
 
-// Moves returns what moves files, indexes and the refs that HEADs are.
+// Moves returns access to moves of files, indexes and refs.
 func (m Manager) Moves() Moves {
 	return Moves{m.Repository, m.Objects(), m.Refs(), m.Journals(), m.Snapshots(), m.waiting()}
 }
 
-// Registry returns the worktrees that git knows of.
+// Registry returns access to the registered worktrees.
 func (m Manager) Registry() Registry {
 	return Registry{m.Repository, m.Locks, m.Objects(), m.Journals(), m.waiting()}
 }
 
-// Trash returns the folders of what was taken away.
+// Trash returns access to the trash folders.
 func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
 
 // Remotes returns the remotes of the repository.
 func (m Manager) Remotes() Remotes { return Remotes{m.Objects()} }
 
-// Checks returns the worktrees in which states are looked at.
+// Checks returns access to the worktrees in which checks run.
 func (m Manager) Checks() Checks { return Checks{m.Repository, m} }
 
 func (m Manager) rescues() rescues { return rescues{m.Repository, m.Objects(), m.Refs()} }
 func (m Manager) folders() folders { return folders{m.Repository} }
 func (m Manager) waiting() waiting { return waiting{m.Waits, m.Busy} }
 
-// here is git where the user stands: HEAD is the HEAD of that worktree.
+// here runs git in the worktree that paw runs in, whose HEAD is meant.
 func (o Objects) here() git.Repo {
 	if o.Repository.Worktree != "" {
 		return o.withoutRefs(in(o.Repository.Worktree))
@@ -88,8 +87,8 @@ func (o Objects) here() git.Repo {
 	return o.home()
 }
 
-// home is git in the main worktree, or in the common directory where there is
-// none. Commands that change the registry run here: it outlives every worktree.
+// home runs git in the main worktree, or in the common directory if there is none. Commands that
+// change the registry run here, since this directory outlives every linked worktree.
 func (o Objects) home() git.Repo {
 	if o.Repository.Path != "" {
 		return o.withoutRefs(in(o.Repository.Path))
@@ -97,25 +96,25 @@ func (o Objects) home() git.Repo {
 	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
 }
 
-// in is git in the worktree at path and nowhere else: without its .git file git
-// would go on to look in the directories above and act on another checkout.
+// in runs git in the worktree at path. Without the worktree's .git file git would search the
+// directories above, and act on another checkout; GIT_CEILING_DIRECTORIES prevents that.
 func in(path string) git.Repo {
 	return git.Repo{Dir: path}.WithEnv("GIT_CEILING_DIRECTORIES=" + filepath.Dir(path))
 }
 
-// quiet are settings under which git neither runs the user's hooks for a private index, nor trusts what a watcher or
-// cache says of the files, nor writes a part of the index beside the real one.
+// quiet lists settings under which git runs no hooks of the user, trusts no file watcher or
+// untracked cache, and writes no shared index file, as needed for private indexes.
 var quiet = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
 	"-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false",
-	"-c", "diff.orderFile=/dev/null", // one that is missing makes git fail
+	"-c", "diff.orderFile=/dev/null", // git fails if the user's file is missing
 }
 
 func quietly(args ...string) []string { return append(append([]string{}, quiet...), args...) }
 
 // exclusive is the right to change the registry of worktrees.
 type exclusive struct {
-	file   *os.File // children that change the registry inherit it
+	file   *os.File // inherited by git processes that change the registry
 	unlock func()
 }
 
@@ -124,9 +123,8 @@ func (x exclusive) release() {
 	x.unlock()
 }
 
-// exclude takes the repository lock, then waits for git processes that an
-// earlier paw started under it and was killed before they ended: they inherited
-// the file that is locked here.
+// exclude takes the repository lock, and then waits for git processes that an earlier, killed paw
+// has started: they have inherited the locked file.
 func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	unlock := func() {}
 	if r.Locks != nil {
@@ -144,13 +142,13 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
-// waiting locks files that others hold for moments. Its fields are those of Manager.
+// waiting locks files that others hold briefly. Its fields are those of Manager.
 type waiting struct {
 	Waits func(path string) bool
 	Busy  func(path string) error
 }
 
-// await locks a file within a patience, and says whom it waits for.
+// await locks a file within patience, and calls Waits if the lock stays held.
 func (w waiting) await(ctx context.Context, path string, patience time.Duration) (*os.File, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -166,18 +164,19 @@ func (w waiting) await(ctx context.Context, path string, patience time.Duration)
 	return file, err
 }
 
-// registryChange is more than a change of the registry takes.
+// registryChange is longer than a usual change of the registry takes.
 const registryChange = time.Second
 
-// lockWait bounds the wait for a git process that nobody waits for any more, and for those that stand in line to land, each of
-// which takes seconds; registryWait for one that changes the registry or moves files, which takes moments.
+// lockWait limits the wait for a git whose paw was killed, and for others that are about to land,
+// each of which takes seconds. registryWait limits the wait for a change of the registry or a move
+// of files.
 var lockWait, registryWait = time.Minute, 10 * time.Second // tests do not wait that long
 
-// errBusy means that a git process of an earlier paw is still at work.
+// errBusy says that a git started by an earlier paw is still running.
 var errBusy = errors.New("a git process is still at work here")
 
-// lockFile locks the file at path, which is made when missing and never removed.
-// The lock ends when the file is closed here and in every child that inherited it.
+// lockFile locks the file at path, which is created if missing and never removed. The lock ends
+// when the file is closed here and in every child that has inherited it.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	file, err := openLock(path)
 	if err != nil {
@@ -189,7 +188,7 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	return file, nil
 }
 
-// waitForLock locks an open file, or closes it.
+// waitForLock locks an open file within lockWait, and closes it on failure.
 func waitForLock(ctx context.Context, file *os.File) error {
 	locked, err := tryLock(ctx, file, lockWait)
 	if locked {
@@ -205,7 +204,7 @@ func waitForLock(ctx context.Context, file *os.File) error {
 	return errBusy
 }
 
-// tryLock tries to lock an open file for some time, as long as somebody else has it locked.
+// tryLock retries to lock an open file until patience has passed.
 func tryLock(ctx context.Context, file *os.File, patience time.Duration) (locked bool, err error) {
 	poll.Until(ctx, poll.Tick, patience, func() bool {
 		locked, err = disk.TryLock(file)
@@ -221,20 +220,19 @@ func openLock(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 }
 
-// ErrNotRepository means that a directory lies in no git repository.
+// ErrNotRepository says that a directory is in no git repository.
 var ErrNotRepository = errors.New("not a git repository")
 
-// ErrNoCommits means that a repository has no commit to start a branch from.
+// ErrNoCommits says that a repository has no commit to start a branch from.
 var ErrNoCommits = errors.New("the repository has no commits yet")
 
-// RefError is a revision that names no commit.
+// RefError says that a revision names no commit.
 type RefError struct{ Ref string }
 
 func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.Ref) }
 
-// ConflictError is something in the way of an agent's worktree or branch. Hint
-// is a way out, "" when there is none to name. Free is a branch that could be used instead of Branch, both "" where the
-// conflict is another one.
+// ConflictError says what is in the way of an agent's worktree or branch. Hint is a command that
+// helps, "" for none. If Branch cannot be used, Free is another name that can; else both are "".
 type ConflictError struct{ Agent, What, Hint, Branch, Free string }
 
 func (e *ConflictError) Error() string {
@@ -248,8 +246,8 @@ func conflict(agent, hint, format string, args ...any) *ConflictError {
 	return &ConflictError{Agent: agent, What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// MismatchError is a directory that is not the worktree it should be. What is
-// "directory", "repository", "registration" or "branch".
+// MismatchError says that a directory is not the expected worktree. What is "directory",
+// "repository", "registration" or "branch".
 type MismatchError struct{ Path, What, Want, Got string }
 
 func (e *MismatchError) Error() string {
@@ -259,14 +257,15 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: not the expected %s: %s instead of %s", e.Path, e.What, e.Got, e.Want)
 }
 
-// NotEmptyError is a directory that is no repository and not empty either.
+// NotEmptyError says that a directory is neither a repository nor empty.
 type NotEmptyError struct{ Dir string }
 
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s: not a git repository and not empty", e.Dir)
 }
 
-// CorruptIndex is the checkout, and the file in it, of an index that git could not read, "" when err says nothing of one.
+// CorruptIndex returns the checkout and the path of the index that git could not read, "" when err
+// is about something else.
 func CorruptIndex(err error) (checkout, file string) {
 	var failed *git.Error
 	if !errors.As(err, &failed) || !failed.CorruptIndex() {

@@ -11,17 +11,17 @@ import (
 	"paw/worktree/git"
 )
 
-// Merged is the result of a merge of two commits.
+// Merged is the result of merging two commits.
 type Merged struct {
-	Tree      string   // with conflict markers where there are conflicts
-	Conflicts []string // paths, none of a clean merge
+	Tree      string   // with conflict markers if there are conflicts
+	Conflicts []string // paths; none after a clean merge
 }
 
-// ErrUnrelated means that two commits have no ancestor in common.
+// ErrUnrelated says that two commits have no common ancestor.
 var ErrUnrelated = errors.New("no commit in common")
 
-// MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
-// attributes decide how files are merged.
+// MergeTree merges two commits in the object store: no ref, index or file changes. git runs in dir,
+// whose .gitattributes decide how files are merged.
 func (o Objects) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
 	all, err := o.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
 	if err != nil {
@@ -30,7 +30,7 @@ func (o Objects) MergeTree(ctx context.Context, dir, ours, theirs string) (Merge
 	return all[0], nil
 }
 
-// MergePairs merges many pairs of commits as MergeTree does, with one git process.
+// MergePairs is MergeTree for many pairs of commits, with one git process.
 func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
 	var input strings.Builder
 	for _, pair := range pairs {
@@ -56,7 +56,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		return nil, err
 	}
 	var all []Merged
-	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, and an empty field behind them
+	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, and an empty field after them
 		one := Merged{Tree: fields[1]}
 		rest := fields[2:]
 		for len(rest) > 0 && rest[0] != "" {
@@ -74,7 +74,8 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	return all, nil
 }
 
-// PickTree applies to a commit what another one changed against its first parent, as MergeTree does.
+// PickTree applies the changes of a commit against its first parent to another commit
+// (cherry-pick), like MergeTree.
 func (o Objects) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
 	if len(picked.Parents) == 0 {
 		ours, err := o.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
@@ -90,10 +91,10 @@ func (o Objects) PickTree(ctx context.Context, dir, onto string, picked CommitIn
 	return o.MergeTrees(ctx, dir, picked.Parents[0], onto, picked.Tree)
 }
 
-// refusedOption is the exit code of a git that does not know an option.
+// refusedOption is git's exit code for an unknown option.
 const refusedOption = 129
 
-// mergeApart is MergePairs for a git older than 2.39.
+// mergeApart is MergePairs for git older than 2.39.
 func (o Objects) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
 	var all []Merged
 	for _, pair := range pairs {
@@ -106,8 +107,9 @@ func (o Objects) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, e
 	return all, nil
 }
 
-// mergeOne merges by git merge, in a worktree of a moment that no other git knows of. It has HEAD and index of its own, and
-// no files but attributes and what the merge writes; objects and settings are those of the repository.
+// mergeOne merges with git merge in a temporary worktree that no other git sees. It has its own
+// HEAD and index, and no files but .gitattributes and those that the merge writes; objects and
+// settings are the repository's.
 func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
@@ -137,7 +139,7 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 	if (failed != nil) != (len(conflicts) > 0) {
 		return Merged{}, errors.Join(fmt.Errorf("git merge came to %d conflicts, which is not understood", len(conflicts)), failed)
 	}
-	if len(conflicts) > 0 { // with the markers that git has written
+	if len(conflicts) > 0 { // with the conflict markers that git has written
 		_, err = repo.Input(ctx, nulTerminated(conflicts), apartly("update-index", "--add", "--remove", "-z", "--stdin")...)
 		if err != nil {
 			return Merged{}, err
@@ -147,7 +149,7 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 	return Merged{Tree: tree, Conflicts: conflicts}, err
 }
 
-// apart is git in a new worktree in dir that is at a commit and has no files.
+// apart returns git for a new worktree in dir, with HEAD at a commit and no files.
 func (o Objects) apart(dir, commit string) (git.Repo, error) {
 	admin, files := filepath.Join(dir, "git"), filepath.Join(dir, "files")
 	for _, folder := range []string{admin, files} {
@@ -164,7 +166,8 @@ func (o Objects) apart(dir, commit string) (git.Repo, error) {
 	return repo.WithEnv("GIT_DIR="+admin, "GIT_WORK_TREE="+files, "GIT_LFS_SKIP_SMUDGE=1"), nil
 }
 
-// fillApart gives such a worktree the index of a commit, and its attributes: for how to merge git looks at those in files.
+// fillApart gives such a worktree a commit's index and .gitattributes files, which git merge reads
+// from the worktree.
 func fillApart(ctx context.Context, repo git.Repo, commit string) error {
 	if err := repo.Run(ctx, apartly("read-tree", commit)...); err != nil {
 		return err
@@ -177,7 +180,8 @@ func fillApart(ctx context.Context, repo git.Repo, commit string) error {
 	return err
 }
 
-// apartly is a git command without the settings of the user's that git merge minds, and git merge-tree does not.
+// apartly adds settings that override those of the user to which git merge reacts and git
+// merge-tree does not.
 func apartly(args ...string) []string {
 	return append(quietly("-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "-c", "rerere.enabled=false",
 		"-c", "merge.verifySignatures=false", "-c", "merge.autoStash=false", "-c", "merge.log=false", "-c", "submodule.recurse=false",

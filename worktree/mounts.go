@@ -13,9 +13,8 @@ import (
 	"paw/config/poll"
 )
 
-// mountsAmong returns the mount points at path or below path.
-// What lies there is not the worktree's: a rename would take it along, and a
-// deletion would empty it.
+// mountsAmong returns the mount points at or below path. Their files are not the worktree's: a
+// rename would move them, and a deletion would delete them.
 func mountsAmong(all []string, path string) []string {
 	top := resolved(path)
 	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !within(at, top) })
@@ -23,7 +22,7 @@ func mountsAmong(all []string, path string) []string {
 	return slices.Compact(below)
 }
 
-// refuseMounts refuses to move a directory with something mounted in it.
+// refuseMounts returns a *ConflictError if a file system is mounted in a directory.
 func refuseMounts(path string) error {
 	all, err := mountPoints()
 	if err != nil {
@@ -36,14 +35,16 @@ func refuseMounts(path string) error {
 	return conflict("", "umount "+quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
 }
 
-// quote makes a path one word of a shell's command line.
+// quote quotes a path for a shell.
 func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
-// checkVariable is in the environment of all that a check starts, with the place where it runs.
+// checkVariable begins a variable in the environment of everything that a check starts; its value
+// is the check's worktree.
 const checkVariable = "PAW_CHECK="
 
-// endLeftRunning ends what a check has left running at path whose paw was killed, and returns the processes. It would write into what the
-// next check looks at. What a check that came to its end has left running is meant to go on.
+// endLeftRunning kills the processes of a check at path whose paw was killed, and returns their
+// PIDs: they would change what the next check tests. Processes left running by a completed check
+// are kept.
 func endLeftRunning(ctx context.Context, path string) []int {
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil || !exists(runningMark(admin)) {
@@ -53,7 +54,7 @@ func endLeftRunning(ctx context.Context, path string) []int {
 	found := left
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		for _, pid := range left {
-			_ = syscall.Kill(pid, signal) // it may be gone
+			_ = syscall.Kill(pid, signal) // The process may be gone.
 		}
 		poll.Until(ctx, 20*time.Millisecond, commandPatience, func() bool {
 			left = processesWith(checkVariable + path)

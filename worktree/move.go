@@ -12,20 +12,21 @@ import (
 	"paw/worktree/git"
 )
 
-// Move is one move of a branch, and of the checkout that has it. Nobody may have the branch between the two: the index of
-// the checkout is locked all the time.
+// Move describes one move of a branch together with its checkout. The checkout's index is locked
+// meanwhile, so nobody can use the branch between the two steps.
 type Move struct {
 	Branch    string
 	From, To  string // commits
-	FilesFrom string // commit of From with files of the checkout that may go though they are not committed there, "" for none
-	FilesTo   string // commit of To with files that the checkout gets as changes that are not committed, "" for none
+	FilesFrom string // commit of From plus uncommitted files of the checkout that may be overwritten, "" for none
+	FilesTo   string // commit of To plus files that the checkout gets as uncommitted changes, "" for none
 	Checkout  *Checkout
-	Log       string // entry of the reflog
-	Command   string // that moves, for whoever finds it half done
-	Session   string // whose recover ends it then
+	Log       string // message for the reflog
+	Command   string // command that moves, for messages about an unfinished move
+	Session   string // session whose recover ends an unfinished move
 }
 
-// Moves moves files, indexes and the refs that HEADs are, so that a process that is killed in the middle leaves what EndMove ends.
+// Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
+// the move.
 type Moves struct {
 	Repository Repository
 
@@ -38,18 +39,18 @@ type Moves struct {
 
 // Names of the steps that Advance and Rewind report.
 const (
-	StepLocked = "move.locked" // the index of the checkout, and the journal is open
+	StepLocked = "move.locked" // the checkout's index is locked, and the journal open
 	StepBranch = "move.branch"
 	StepFiles  = "move.files"
 	StepIndex  = "move.index"
 )
 
-// ErrBranchMoved means that a branch is not where a move begins.
+// ErrBranchMoved says that a branch is not at the commit from which it was to be moved.
 var ErrBranchMoved = errors.New("the branch has moved")
 
-// ObstacleError are paths in the way of a move. Nothing has changed.
+// ObstacleError lists the paths in the way of a move. Nothing has changed.
 type ObstacleError struct {
-	Path      string // of the checkout
+	Path      string // directory of the checkout
 	Obstacles []Obstacle
 }
 
@@ -61,11 +62,11 @@ func (e *ObstacleError) Error() string {
 	return e.Path + ": " + strings.Join(names, ", ")
 }
 
-// HalfMovedError is a move that failed when files may have been written already, and could not be taken back: its journal is
-// open. EndMove ends it when the cause is gone.
+// HalfMovedError says that a move failed after files may have been written, and could not be
+// undone. The journal is still open; EndMove ends the move once the cause is gone.
 type HalfMovedError struct {
 	Path   string
-	Rescue string // ref with everything that was there, "" for none
+	Rescue string // ref of a snapshot from before the move, "" for none
 	Err    error
 }
 
@@ -81,11 +82,11 @@ func (e *HalfMovedError) Unwrap() error { return e.Err }
 
 const moveScratch = "paw-move-"
 
-// Moving is the right to move branches that are worked on with paw: one process at a time, for a moment. A git that a
-// killed paw has left behind still has it.
+// Moving is the right to move branches of a repository: one process at a time has it, briefly. A
+// git left behind by a killed paw keeps it until it ends.
 type Moving struct{ file *os.File }
 
-// Hold waits for that right, up to a minute. Release gives it back.
+// Hold waits for the right to move branches, up to lockWait.
 func (m Moves) Hold(ctx context.Context) (*Moving, error) {
 	file, err := m.waiting.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"), lockWait)
 	if err != nil {
@@ -94,17 +95,17 @@ func (m Moves) Hold(ctx context.Context) (*Moving, error) {
 	return &Moving{file}, nil
 }
 
-// Release gives the right back.
+// Release gives up the right to move branches.
 func (g *Moving) Release() { g.file.Close() }
 
-// Advance makes a branch, and the checkout that has it, another commit. It is refused and nothing has changed: with
-// *ObstacleError when something of the user's is in the way, with ErrBranchMoved when the branch is elsewhere, with
-// *IndexLockedError when another git has the index, with *MoveError when an earlier move has not ended there. Files that the
-// two commits have alike stay as they are, changed or not, and what is staged stays staged. A checkout without an index has
-// no files of the branch, and gets none. Where the files cannot be written, all is put back; *HalfMovedError when that
-// failed as well.
+// Advance moves a branch, and the checkout that has it, to another commit. It returns an error and
+// changes nothing: *ObstacleError if files are in the way, ErrBranchMoved if the branch is at
+// another commit, *IndexLockedError if another git has locked the index, *MoveError if an earlier
+// move has not ended there. Files that are equal in both commits stay as they are, changed or not,
+// and staged changes stay staged. A checkout without an index gets no files. If files cannot be
+// written, everything is undone; if that fails, too, the error is *HalfMovedError.
 //
-// step is called after each step. Killed after any of them, EndMove ends it.
+// step is called after each step. If paw is killed after any of them, EndMove ends the move.
 func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
 	if v.Checkout == nil || !exists(filepath.Join(v.Checkout.AdminDir, "index")) {
@@ -151,8 +152,8 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 		func(context.Context, string) error { return nil })
 }
 
-// filesAndIndex brings the files of a checkout, and a copy of its index, from one commit to the other. Git refuses what it
-// would overwrite.
+// filesAndIndex changes the files of a checkout, and a copy of its index, from one commit to the
+// other. git refuses to overwrite other files.
 func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (index string, err error) {
 	index, repo, err := v.refreshedIndex(ctx, dir, hides)
 	if err != nil {
@@ -177,7 +178,8 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	return index, hides.mark(ctx, repo)
 }
 
-// enter makes the entries of an index those of a tree, for what differs from another one, and has git look at these files.
+// enter sets index entries to those of the tree to, at the paths where from and to differ, and
+// refreshes the index.
 func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error {
 	if from == to {
 		return nil
@@ -192,8 +194,8 @@ func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error 
 	return refresh(ctx, repo)
 }
 
-// refreshedIndex is a copy of the index in which git has looked at each file: that of the look at what is in the way, while the index has been
-// locked since, or a new one.
+// refreshedIndex returns a refreshed copy of the index: the one that obstacles has kept, while the
+// index has been locked since, or a new one.
 func (v *move) refreshedIndex(ctx context.Context, dir string, hides hidden) (index string, repo git.Repo, err error) {
 	if hides.refreshed != "" {
 		v.likeReal(hides.refreshed)
@@ -206,17 +208,18 @@ func (v *move) refreshedIndex(ctx context.Context, dir string, hides hidden) (in
 	return index, repo, err
 }
 
-// likeReal gives a file the permissions of the index of the place.
+// likeReal gives a file the permissions of the place's index.
 func (v *move) likeReal(index string) {
 	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
 		_ = os.Chmod(index, info.Mode().Perm())
 	}
 }
 
-// carry moves the ref, the files and the index, in the order that the journal says, and ends the journal. What fails is taken
-// back. files writes files and returns a file that becomes the index, once reindex is done with it.
+// carry moves ref, files and index in the order that the journal says, and closes the journal. A
+// failure is undone. files writes the files, and returns a file that becomes the index after
+// reindex has changed it.
 func (v *move) carry(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
-	ctx = context.WithoutCancel(ctx) // Ctrl-C must not leave half of it
+	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt it halfway.
 	if err := v.forward(ctx, files, reindex); err != nil {
 		return v.takeBack(ctx, err)
 	}
@@ -251,12 +254,12 @@ func (v *move) forward(ctx context.Context, files func(context.Context) (string,
 	return nil
 }
 
-// install makes a file the index of the place, as a whole.
+// install renames a file to the place's index.
 func (v *move) install(index string) error {
 	return os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
 }
 
-// repo is git at the place, which has the right to move what is there for as long as it runs.
+// repo returns git for the place; the git process inherits the place's lock.
 func (v *move) repo() git.Repo {
 	repo := in(v.at.Path).WithFile(v.at.file)
 	if v.also != nil {
@@ -277,8 +280,9 @@ func (v *move) moveHead(ctx context.Context, to, from string) error {
 	return err
 }
 
-// moveRef is the compare-and-swap of a ref. It runs in the checkout, so that the log of its HEAD has it, too. The user's hooks
-// have a say in where branches of his go, and none in agents'.
+// moveRef moves a ref from one commit to another, and fails if the ref is elsewhere. It runs in the
+// checkout, so that HEAD's reflog gets the entry, too. Hooks of the user run for the user's
+// branches, and not for agents'.
 func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
 	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
 	if ref == "HEAD" {
@@ -292,7 +296,7 @@ func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log st
 	return err
 }
 
-// takeBack undoes a move that failed.
+// takeBack undoes a failed move.
 func (v *move) takeBack(ctx context.Context, cause error) error {
 	var err error
 	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To {
@@ -310,7 +314,7 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 	return cause
 }
 
-// head is the commit of the HEAD of a place, "" when it has none.
+// head returns the commit of a place's HEAD, "" for none.
 func (m Moves) head(ctx context.Context, c Checkout) string {
 	if head := m.refs.headOf(c.AdminDir); head != "" {
 		return head
@@ -319,7 +323,8 @@ func (m Moves) head(ctx context.Context, c Checkout) string {
 	return head
 }
 
-// scratchIndex copies an index into dir, with the user's bits and times, and returns git with the copy.
+// scratchIndex copies an index into dir, with its permissions and times, and returns git with the
+// copy.
 func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err error) {
 	index = newScratchIndex(dir)
 	if err := copyFile(of, index); err != nil {
@@ -329,8 +334,8 @@ func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err er
 	return index, v.repo().WithEnv("GIT_INDEX_FILE=" + index), nil
 }
 
-// refresh has git look which files are as the index says: one that was written again as it was is no change, but
-// read-tree takes it for one. Exit status 1 says that there are others.
+// refresh refreshes an index: read-tree takes a file that was rewritten with the same content for
+// changed. Exit status 1 means that some files do differ.
 func refresh(ctx context.Context, repo git.Repo) error {
 	err := unasked(func(options []string) error {
 		return repo.Run(ctx, quietly(append(options, "update-index", "-q", "--refresh")...)...)

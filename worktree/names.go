@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// JSON has no form for bytes that are not UTF-8, which names of files may have: encoding/json would write another name in the place of
-// such a one. So these are written as "base64:" and their bytes, and so are names that begin like that themselves.
+// byBytes begins the JSON form of a file name that is not UTF-8, or that begins with byBytes
+// itself: "base64:" and its bytes. encoding/json alone would silently write another name.
 const byBytes = "base64:"
 
-// encodedName returns the form of a name that JSON keeps.
+// encodedName returns the JSON form of a file name.
 func encodedName(name string) string {
 	if utf8.ValidString(name) && !strings.HasPrefix(name, byBytes) {
 		return name
@@ -29,7 +29,7 @@ func decodedName(text string) (string, error) {
 	return string(name), err
 }
 
-// fileNames are names of files in a JSON file of paw's own, byte for byte.
+// fileNames is a list of file names that JSON keeps byte for byte.
 type fileNames []string
 
 // MarshalJSON writes the names.
@@ -58,7 +58,7 @@ func (names *fileNames) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// byFileName has a text for each name of a file in a JSON file of paw's own.
+// byFileName maps file names, which JSON keeps byte for byte, to texts.
 type byFileName map[string]string
 
 // MarshalJSON writes the names and texts.

@@ -18,7 +18,7 @@ import (
 	"paw/worktree/git"
 )
 
-// idOfObject is the id that an object, with its header, has in a repository.
+// idOfObject returns the id of an object, given with its header, in a repository's object format.
 func idOfObject(common string, whole []byte) (string, error) {
 	sum, err := newHash(common)
 	if err != nil {
@@ -28,7 +28,7 @@ func idOfObject(common string, whole []byte) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// newHash is the one that a repository has ids of.
+// newHash returns the hash function of a repository's object format.
 func newHash(common string) (hash.Hash, error) {
 	idSize, err := idSizeOf(common)
 	if err == nil && idSize == sha256.Size {
@@ -41,8 +41,8 @@ func looseObject(common, oid string) string {
 	return filepath.Join(common, "objects", oid[:2], oid[2:])
 }
 
-// hasObject reports whether the repository's own store has an object. It says no rather than look at stores that others
-// share with it.
+// hasObject reports whether the repository's own object store has an object. It does not look into
+// alternate object stores.
 func hasObject(common, oid string) bool {
 	idSize, err := idSizeOf(common)
 	id, hexErr := hex.DecodeString(oid)
@@ -60,8 +60,8 @@ func hasObject(common, oid string) bool {
 	})
 }
 
-// inPack looks an id up in the index of a pack: behind 8 bytes comes for each first byte how many ids have one up to it,
-// then the ids in order.
+// inPack looks up an id in the index file of a pack. After 8 bytes the file has a table that
+// counts, for each first byte, the ids up to that byte; then the ids follow in order.
 func inPack(index string, id []byte) bool {
 	const fanout, ids = 8, 8 + 256*4
 	file, err := os.Open(index)
@@ -93,7 +93,7 @@ func inPack(index string, id []byte) bool {
 	return found
 }
 
-// idSizeOf is the length of the object ids of a repository in bytes.
+// idSizeOf returns the length of a repository's object ids, in bytes.
 func idSizeOf(commonDir string) (int, error) {
 	format, err := repositoryExtension(commonDir, "objectformat")
 	if format == "sha256" {
@@ -102,29 +102,30 @@ func idSizeOf(commonDir string) (int, error) {
 	return sha1.Size, err
 }
 
-// quarantine is a folder for new objects beside the object store.
+// quarantine is a folder for new objects next to the object store.
 type quarantine struct{ objects, dir string }
 
-// newQuarantine is one for objects that become part of the store once they are complete, as git itself does it for a
-// push: a git that is killed in the middle of a large file leaves no half of it behind for weeks. Its name is one that
-// `git prune` knows, should paw be killed as well.
+// newQuarantine makes a quarantine for objects that are moved to the store once complete, as git
+// does for a push: a git killed while it writes a large file leaves nothing there for weeks. If paw
+// is killed as well, `git prune` removes the folder by its name.
 func newQuarantine(commonDir string) (quarantine, error) {
 	objects := filepath.Join(commonDir, "objects")
 	dir, err := os.MkdirTemp(objects, "tmp_objdir-paw-")
 	return quarantine{objects: objects, dir: dir}, err
 }
 
-// Objects is the object store of a repository: what commits and trees say, and new ones. Nothing of it changes a ref, an index or
-// a file.
+// Objects reads and writes the object store of a repository. None of its methods changes a ref, an
+// index or a file.
 type Objects struct {
 	Repository Repository
 
-	scratch quarantine // of a reader, see Manager.WithScratch
+	scratch quarantine // set for a reader, see Manager.WithScratch
 	known   *known     // see Manager.Remembering
 }
 
-// WithScratch returns m for commands that only read: every object that they make, snapshots included, goes into a folder outside of
-// the repository, which drop removes. No ref can be made to lead there: git refuses to change refs from within a quarantine.
+// WithScratch returns a reader, for commands that only read: all objects that they make, snapshots
+// included, go to a folder outside of the repository, which drop removes. git refuses to set refs
+// to them, as in a quarantine.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	m.scratch.objects = filepath.Join(m.Repository.CommonDir, "objects")
 	if m.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
@@ -133,7 +134,7 @@ func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	return m, m.scratch.drop, nil
 }
 
-// quarantined is repo with new objects in the quarantine of a reader.
+// quarantined returns repo, for a reader with new objects in the quarantine.
 func (o Objects) quarantined(repo git.Repo) git.Repo {
 	if !o.reads() {
 		return repo
@@ -141,7 +142,8 @@ func (o Objects) quarantined(repo git.Repo) git.Repo {
 	return o.scratch.repo(repo)
 }
 
-// withoutRefs is objects, and has git refuse to change refs from within the quarantine: what they led to would go with it.
+// withoutRefs is quarantined; for a reader git also refuses to change refs, which would lead to
+// removed objects.
 func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	if o.reads() {
 		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
@@ -149,15 +151,15 @@ func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	return o.quarantined(repo)
 }
 
-// reads reports whether m leaves no object in the repository.
+// reads reports whether o is a reader: it leaves no object in the repository.
 func (o Objects) reads() bool { return o.scratch.dir != "" }
 
-// repo is r with new objects in the quarantine.
+// repo returns r with new objects in the quarantine.
 func (q quarantine) repo(r git.Repo) git.Repo {
 	return r.WithEnv("GIT_OBJECT_DIRECTORY="+q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotedPath(q.objects))
 }
 
-// quotedPath protects a path with the separator of path lists in its name.
+// quotedPath quotes a path that contains the separator of path lists.
 func quotedPath(path string) string {
 	if !strings.ContainsAny(path, `:"`) {
 		return path
@@ -167,7 +169,7 @@ func quotedPath(path string) string {
 
 func (q quarantine) drop() { _ = os.RemoveAll(q.dir) }
 
-// release moves the objects to the others, the index of a pack after the pack.
+// release moves the objects into the store; the index file of a pack follows its pack.
 func (q quarantine) release() error {
 	var last []string
 	err := filepath.WalkDir(q.dir, func(path string, d fs.DirEntry, err error) error {

@@ -24,7 +24,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// removeFile removes a file; one that is not there is no error.
+// removeFile removes a file; a missing one is no error.
 func removeFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -32,13 +32,13 @@ func removeFile(path string) error {
 	return nil
 }
 
-// samePath compares two paths after resolving symbolic links.
+// samePath compares two paths after resolving symlinks.
 func samePath(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)
 }
 
-// resolved is path with the links of its longest existing part resolved, so
-// that it also compares paths that are yet to be made.
+// resolved resolves the symlinks in the longest existing part of a path, so that paths can be
+// compared before they exist.
 func resolved(path string) string {
 	path = filepath.Clean(path)
 	rest := ""
@@ -55,7 +55,7 @@ func resolved(path string) string {
 	}
 }
 
-// readLine is the content of a one-line file, "" when there is none.
+// readLine returns the content of a one-line file, "" if it cannot be read.
 func readLine(path string) string {
 	content, err := disk.ReadFile(path)
 	if err != nil {
@@ -68,31 +68,31 @@ func inside(name, folder, separator string) bool {
 	return strings.HasPrefix(name, folder+separator)
 }
 
-// within reports whether path lies below dir; both are clean and absolute.
+// within reports whether path is below dir. Both are clean and absolute.
 func within(path, dir string) bool {
 	return inside(path, strings.TrimSuffix(dir, string(filepath.Separator)), string(filepath.Separator))
 }
 
-// sorted joins lists of paths, each once.
+// sorted joins lists of paths, each path once.
 func sorted(lists ...[]string) []string {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// folders are those above worktrees that paw has made: they go with the last worktree in them, and no other folder does.
+// folders manages the folders above worktrees that paw has made: they are removed with the last
+// worktree in them. paw removes no other folder.
 type folders struct{ Repository Repository }
 
-// file lists the folders, one in each line.
+// file returns the path of the list of these folders, one per line.
 func (f folders) file() string { return filepath.Join(f.Repository.CommonDir, "paw", "folders") }
 
 func (f folders) made() []string {
 	return strings.Split(readLine(f.file()), "\n")
 }
 
-// make makes the folders above path that are missing. Each one is listed
-// before it is made, so that none is forgotten when paw is killed. The caller
-// holds the repository lock.
+// make makes the missing folders above path. Each is listed before it is made, so that none is
+// forgotten if paw is killed. The caller holds the repository lock.
 func (f folders) make(path string) error {
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); err == nil || dir == path {
@@ -124,9 +124,8 @@ func (f folders) list(all []string) error {
 	return os.Rename(temporary, f.file())
 }
 
-// drop removes the folders above path that paw has made and in which
-// nothing is left. It never unlinks a symbolic link, however empty the folder
-// behind it is. The caller holds the repository lock.
+// drop removes the empty folders above path that paw has made. It never removes a symlink, even to
+// an empty folder. The caller holds the repository lock.
 func (f folders) drop(path string) {
 	known := f.made()
 	left := slices.Clone(known)
@@ -137,6 +136,6 @@ func (f folders) drop(path string) {
 		left = slices.DeleteFunc(left, func(other string) bool { return other == dir })
 	}
 	if len(left) < len(known) {
-		_ = f.list(left) // a folder that is listed and gone does no harm
+		_ = f.list(left) // A listed folder that is gone does no harm.
 	}
 }

@@ -11,28 +11,26 @@ import (
 	"syscall"
 )
 
-// Plan is a worktree to be made for one agent.
+// Plan describes a worktree to make for an agent.
 type Plan struct {
 	Agent        string
 	Branch       string
-	Path         string // absolute; not yet there, or an empty directory
-	Base         string // commit id the branch starts from when it is created
-	CreateBranch bool   // false: the branch exists already
-	TakeBack     bool   // the worktree is one that paw has made and released, with what is in it
+	Path         string // absolute; missing, or an empty directory
+	Base         string // commit id that a new branch starts from
+	CreateBranch bool   // false if the branch exists
+	TakeBack     bool   // the worktree exists: paw has made and released it
 
-	// Saved is a commit that some ref keeps, "" for none: as long as the files of the worktree are those of it, no change of
-	// theirs would be lost.
+	// Saved is a commit kept by a ref, "" for none. While the worktree's files equal it, no change
+	// would be lost.
 	Saved string
 
-	// Owner is written as the reason of the worktree's lock, such as
-	// "paw session/agent". It says later whose a registration is, however little of
-	// it was made.
+	// Owner is the reason of the worktree's lock, such as "paw session/agent". It identifies the
+	// owner of even a half-made registration.
 	Owner string
 }
 
-// Check finds everything that would stop Create, before anything is changed.
-// What an interrupted Create left for the same plan is not in the way. Refusals
-// are *ConflictError. It starts one git process.
+// Check returns what would stop Create, as a *ConflictError, and changes nothing. What an
+// interrupted Create has left for the same plan does not count. It starts one git process.
 func (m Manager) Check(ctx context.Context, plans []Plan) error {
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
@@ -42,7 +40,7 @@ func (m Manager) Check(ctx context.Context, plans []Plan) error {
 	return err
 }
 
-// check returns the branches near the planned ones, by name.
+// check is Check that returns the branches near the planned ones, by name.
 func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[string]string, error) {
 	cfg, err := readCore(m.Repository.CommonDir)
 	if err != nil {
@@ -83,7 +81,8 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 	return branches, nil
 }
 
-// freeBranch is a name, or the name with a number, that no branch has, nor one that it could not exist beside.
+// freeBranch returns name, or name with a number, such that it equals no branch and can exist
+// beside all.
 func freeBranch(name string, branches map[string]string) string {
 	free := name
 	for n := 2; ; n++ {
@@ -98,7 +97,7 @@ func freeBranch(name string, branches map[string]string) string {
 	}
 }
 
-// check looks at the plan alone.
+// check checks the plan alone.
 func (p Plan) check() error {
 	if err := checkBranchName(p.Branch); err != nil {
 		return conflict(p.Agent, "", "%v", err)
@@ -118,7 +117,7 @@ func (p Plan) check() error {
 	return nil
 }
 
-// apart looks for two plans that exclude each other.
+// apart returns an error for two plans that exclude each other.
 func apart(p, other Plan, fold func(string) string) error {
 	a, b := fold(p.Branch), fold(other.Branch)
 	if a == b {
@@ -194,14 +193,12 @@ func (r Registry) checkRegistry(p Plan, entries []Entry) error {
 	return checkPlace(p, mine)
 }
 
-// released reports whether a registration is that of a worktree for p which paw
-// once made, and released.
+// released reports whether a worktree was made for p by paw, and released.
 func released(e Entry, p Plan) bool {
 	return !e.Locked && !e.Prunable && e.Branch == p.Branch && samePath(e.Path, p.Path) && exists(releasedMark(e.AdminDir))
 }
 
-// Released returns where the worktrees are that paw has made and released, by
-// branch.
+// Released returns the paths of the worktrees that paw has made and released, by branch.
 func (r Registry) Released(ctx context.Context) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -216,8 +213,8 @@ func (r Registry) Released(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// dropStale is the command that drops the registration of a directory that is
-// gone, "" for one that is there.
+// dropStale returns the command that removes the registration of a missing directory, "" if the
+// directory exists.
 func (r Registry) dropStale(e Entry) string {
 	if e.Path == "" || exists(e.Path) {
 		return ""
@@ -230,11 +227,11 @@ func (r Registry) dropStale(e Entry) string {
 	return drop
 }
 
-// ownerPrefix begins the lock reason of every worktree that paw made.
+// ownerPrefix begins the lock reason of every worktree that paw has made.
 const ownerPrefix = "paw "
 
-// ownedBy reports whether a registration was made for this plan. Path and
-// branch may be missing from one that is half made.
+// ownedBy reports whether a registration was made for this plan. A half-made one may lack path and
+// branch.
 func ownedBy(e Entry, p Plan) bool {
 	return p.Owner != "" && e.Locked && e.LockReason == p.Owner &&
 		(e.Path == "" || samePath(e.Path, p.Path))
@@ -247,7 +244,7 @@ func withBranch(e Entry) string {
 	return " of branch " + e.Branch
 }
 
-// withParents returns the planned branch names and every folder above these.
+// withParents returns the planned branch names and every folder above them.
 func withParents(plans []Plan) []string {
 	var names []string
 	for _, p := range plans {
@@ -261,9 +258,8 @@ func withParents(plans []Plan) []string {
 	return sorted(names)
 }
 
-// checkPlace refuses a path that `git worktree add` would refuse, which it does
-// too late: by then the branch exists. mine says that a registration of the same
-// plan exists; then the directory may be its remains.
+// checkPlace refuses a path that `git worktree add` would refuse only after the branch was created.
+// mine says that the same plan is registered already: then the directory may be what is left of it.
 func checkPlace(p Plan, mine bool) error {
 	info, err := os.Lstat(p.Path)
 	switch {
@@ -296,7 +292,7 @@ func hasGitFile(dir string) bool {
 	return err == nil
 }
 
-// checkParent looks at the nearest folder that exists.
+// checkParent checks the nearest existing folder above the path.
 func checkParent(p Plan) error {
 	for at := filepath.Dir(p.Path); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)

@@ -19,45 +19,47 @@ import (
 	"paw/worktree/git"
 )
 
-// privateIndex is a copy of a worktree's index, so that looking at all files changes nothing of the real one and works
-// while somebody holds its lock. No entry of the copy hides a change of a file that is there.
+// privateIndex is a copy of a worktree's index. Reading the files through it changes nothing in the
+// real index, and works while another process holds the index lock. Its entries hide no change of
+// an existing file.
 type privateIndex struct {
 	indexBits
 	file   string
-	repo   git.Repo     // with the copy as its index
-	hidden []string     // what the real index is told to hide, of files that are there
-	hash   string       // of the real index, "" when it has none
-	listed []indexEntry // of the real index, nil until somebody asks
-	before os.FileInfo  // of the file before git used it, nil when the index does not exist
-	known  bool         // an earlier look has kept it
+	repo   git.Repo     // git with the copy as its index
+	hidden []string     // existing files whose changes the real index hides
+	hash   string       // of the real index, "" when it has no checksum
+	listed []indexEntry // entries of the real index, nil until needed
+	before os.FileInfo  // file info from before git used the copy; nil without an index
+	known  bool         // kept by an earlier look
 }
 
-// indexBits lists the entries of an index that need care in each look. The list is kept beside the copy of the index.
+// indexBits lists the index entries that need care in each look. It is kept beside the copy of the
+// index.
 type indexBits struct {
-	Assumed    fileNames `json:"assumed,omitempty"`    // assume-unchanged
-	Skipped    fileNames `json:"skipped,omitempty"`    // skip-worktree
-	Submodules fileNames `json:"submodules,omitempty"` // paths
+	Assumed    fileNames `json:"assumed,omitempty"`    // with assume-unchanged
+	Skipped    fileNames `json:"skipped,omitempty"`    // with skip-worktree
+	Submodules fileNames `json:"submodules,omitempty"` // paths of submodules
 }
 
-// killPatience is how long a git that is over its budget may take to clean up.
+// killPatience limits how long a git that has exceeded its budget may clean up.
 const killPatience = 300 * time.Millisecond
 
-// privately is quietly for an index that nobody else sees: one file that stands for itself, which git compares with files
-// by all that it knows of them.
+// privately is quietly for a private index: a single file, with every checksum and all stat data in
+// use.
 func privately(args ...string) []string {
 	return append(quietly("-c", "index.sparse=false", "-c", "index.skipHash=false"), args...)
 }
 
-// repoWithIndex is git in the worktree at path, with file as its index.
+// repoWithIndex returns git for the worktree at path, with file as its index.
 func repoWithIndex(path, file string) git.Repo {
 	return in(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + file)
 }
 
-// scratchIndexPrefix begins the names of scratch files in a folder that only paw uses.
+// scratchIndexPrefix begins the names of scratch files, in a folder that only paw uses.
 const scratchIndexPrefix = "scratch-"
 
-// newScratchIndex returns the name of a file in dir that nobody else gets, and that does not exist: git takes an empty file
-// for a broken index.
+// newScratchIndex returns a unique name in dir for a file that does not exist: git takes an empty
+// file for a broken index.
 func newScratchIndex(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("%s%d-%016x", scratchIndexPrefix, os.Getpid(), rand.Uint64()))
 }
@@ -67,8 +69,9 @@ func dropIndex(file string) {
 	os.Remove(file + ".lock")
 }
 
-// copyOfIndex copies the index of the worktree at path, whose git directory is admin, into a file in dir, from an
-// earlier look if that was at the same index. The caller removes it with drop.
+// copyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
+// dir; it uses the copy of an earlier look if the index is unchanged. The caller removes the copy
+// with drop.
 func copyOfIndex(ctx context.Context, path, admin, dir string) (*privateIndex, error) {
 	x := &privateIndex{file: newScratchIndex(dir)}
 	x.repo = repoWithIndex(path, x.file)
@@ -89,7 +92,7 @@ func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
 		} else if err != nil {
 			return err
 		}
-		x.hash = indexHash(x.file) // it may be a newer one
+		x.hash = indexHash(x.file) // The index may have been replaced since.
 	}
 	info, err := os.Lstat(x.file)
 	if err == nil {
@@ -101,8 +104,8 @@ func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
 	if err != nil {
 		return err
 	}
-	// Git looks into a file whose time is not older than the index, and would miss a change in the same instant with a
-	// newer one.
+	// git reads a file whose time is not older than the index. With a newer time for the copy, a
+	// change in the same instant would be missed.
 	if err = os.Chtimes(x.file, info.ModTime(), info.ModTime()); err != nil {
 		return err
 	}
@@ -110,7 +113,7 @@ func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
 	return err
 }
 
-// readBits takes the bits that an earlier look has kept, or has git list the index.
+// readBits reads the bits kept by an earlier look, or makes git list the index.
 func (x *privateIndex) readBits(ctx context.Context, dir string) error {
 	if content, err := os.ReadFile(keptBits(dir, x.hash)); x.hash != "" && err == nil && json.Unmarshal(content, &x.indexBits) == nil {
 		return nil
@@ -150,7 +153,8 @@ func (x *privateIndex) entries(ctx context.Context) ([]indexEntry, error) {
 	return x.listed, err
 }
 
-// same reports whether the real index still has the same paths with the same content: git may have noted new times of files.
+// same reports whether the real index still has the same paths with the same content; its stat data
+// may differ.
 func (x *privateIndex) same(ctx context.Context, real string) (bool, error) {
 	if indexHash(real) == x.hash {
 		return true, nil
@@ -163,8 +167,8 @@ func (x *privateIndex) same(ctx context.Context, real string) (bool, error) {
 	return err == nil && slices.EqualFunc(oneEach(now), entries, indexEntry.alike), err
 }
 
-// reveal clears the bits that hide changes of files that are there. Files that a sparse checkout left out are not there
-// and stay hidden: they are not deleted.
+// reveal clears the bits that hide changes of existing files. Files left out by a sparse checkout
+// do not exist and stay hidden, so they do not count as deleted.
 func (x *privateIndex) reveal(ctx context.Context, top string) error {
 	skipped := slices.DeleteFunc(slices.Clone(x.Skipped), func(name string) bool {
 		return !exists(filepath.Join(top, filepath.FromSlash(name)))
@@ -175,7 +179,7 @@ func (x *privateIndex) reveal(ctx context.Context, top string) error {
 
 func (x *privateIndex) drop() { dropIndex(x.file) }
 
-// realPrefix begins the name of a copy that is kept, and bitsPrefix that of its bits; the hash of the real index follows.
+// Prefixes of the names of a kept copy, and of its bits; the hash of the real index follows.
 const (
 	realPrefix = "real-"
 	bitsPrefix = "bits-"
@@ -184,8 +188,8 @@ const (
 func keptReal(dir, hash string) string { return filepath.Join(dir, realPrefix+hash) }
 func keptBits(dir, hash string) string { return filepath.Join(dir, bitsPrefix+hash) }
 
-// keep hands the copy on to the next look, if git has written down in it what it has seen since began. An index in which
-// something is hidden depends on which files are there.
+// keep keeps the copy for the next look if git has refreshed it since began. A copy that hides
+// something depends on which files exist, and is not kept.
 func (x *privateIndex) keep(ctx context.Context, top, dir string, began time.Time) {
 	after, err := os.Lstat(x.file)
 	if err != nil || x.hash == "" || len(x.hidden) > 0 {
@@ -213,11 +217,12 @@ func dropOthers(dir, prefix, hash string) {
 	}
 }
 
-// trust gives the copy a time that makes git look into every file which was changed since then. It fails when that would
-// not do: git compares whole seconds, and a file that was just changed and given an old time could be so once more.
+// trust sets the copy's time so that git reads every file changed since then. It returns false if
+// that is not enough: git compares whole seconds, and a file that was just changed and set to an
+// old time could be changed again unnoticed.
 func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bool {
 	if x.listed == nil && then.Sub(x.before.ModTime()) < clockMargin {
-		return false // the files are young, and the next look is time enough
+		return false // The files are young; a later look can do it.
 	}
 	entries, err := x.entries(ctx)
 	return err == nil && os.Chtimes(x.file, then, then) == nil && !slices.ContainsFunc(entries, func(e indexEntry) bool {
@@ -234,8 +239,8 @@ func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bo
 	})
 }
 
-// indexHash returns the end of the checksum that git writes behind an index, "" when git wrote none. 20 bytes tell two indexes
-// apart in a repository of either object format.
+// indexHash returns the last 20 bytes of the checksum that ends an index, "" if git has written
+// none. 20 bytes are enough for both object formats.
 func indexHash(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -252,7 +257,7 @@ func indexHash(path string) string {
 	return hex.EncodeToString(hash)
 }
 
-// copyFile copies a file with its time.
+// copyFile copies a file with its modification time.
 func copyFile(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {

@@ -16,55 +16,56 @@ import (
 	"time"
 )
 
-// recording makes an index that holds the files as they are out of one that exists already: that of an earlier snapshot,
-// so that git reads only what somebody has touched since then, or else a copy of the real one. A path that does not differ
-// from the real index gets the entry which that has.
+// recording turns an existing index into one with the files as they are: the index kept by an
+// earlier snapshot, so that git reads only files touched since, or a copy of the real index. A path
+// that equals the real index gets the real index's entry.
 type recording struct {
 	*look
-	base *keptState // of the earlier snapshot
+	base *keptState // state of the earlier snapshot
 
-	linked map[string]bool   // folders that were looked at: whether they are links, or in one
-	own    map[string]bool   // paths that the index has otherwise than the real one: whether it has a file there
-	facts  []string          // what is known of each of these files
-	resets map[string]string // entries by path, "" for none
-	files  []file            // git has to read them
-	size   int64             // of content that is new to the repository
+	linked map[string]bool   // folder -> whether it is a symlink, or inside one
+	own    map[string]bool   // paths that differ from the real index -> whether a file is there
+	facts  []string          // stat data of each of these files
+	resets map[string]string // index entries to set, by path; "" removes the entry
+	files  []file            // files that git must read
+	size   int64             // bytes of content that is new to the repository
 
-	special  []string // neither file, link nor folder
-	notSaved []string // what could not be recorded
-	cause    error    // what git said of the first file of them that it read
+	special  []string // paths that are neither file, symlink nor folder
+	notSaved []string // paths that could not be recorded
+	cause    error    // git's error about the first unreadable file
 }
 
-// file is one for git to read.
+// file is one file for git to read.
 type file struct {
 	name  string
 	size  int64
-	gone  bool // there is none
-	known bool // most likely the index has it already
+	gone  bool // the file does not exist
+	known bool // most likely the index has this content
 }
 
 const (
-	// batchFiles and batchBytes bound what one git process records, so that little is lost of what was done when the time
-	// is over.
+	// batchFiles and batchBytes limit what one git process records, so that little work is lost
+	// when the time budget ends.
 	batchFiles = 2000
 	batchBytes = 32 << 20
-	// packedBatch is how many files a batch must have to be worth one pack rather than as many loose objects; making
-	// thousands of files takes seconds on some disks.
+	// packedBatch is the number of files from which a batch is written as one pack instead of loose
+	// objects; creating thousands of files takes seconds on some disks.
 	packedBatch = 500
-	// resetBytes is how much can be reset on the command line, which saves a process.
+	// resetBytes limits the entries that are reset on the command line, which saves a process.
 	resetBytes = 32 << 10
 )
 
-// intoPack are settings under which git streams new objects into a pack.
+// intoPack lists settings under which git writes new objects directly into a pack.
 var intoPack = []string{"-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"}
 
-// byAllFacts are settings under which git takes a file for unchanged only where nothing that the kernel tells of it has
-// changed.
+// byAllFacts lists settings under which git takes a file for unchanged only if all its stat data is
+// unchanged.
 var byAllFacts = []string{"-c", "core.trustctime=true", "-c", "core.checkStat=default"}
 
-// NotSavedError is a file that cannot be saved. Cause is what git said of it, nil where git did not get to read it.
+// NotSavedError says that a file cannot be saved. Cause is git's error, nil if git did not try to
+// read it.
 type NotSavedError struct {
-	Path  string // of the worktree
+	Path  string // directory of the worktree
 	Name  string
 	Cause error
 }
@@ -79,8 +80,8 @@ func (e *NotSavedError) Error() string {
 
 func (e *NotSavedError) Unwrap() error { return e.Cause }
 
-// record brings the scratch index to what the files are and returns the paths that it could not save, with what git said of the
-// first one that it read.
+// record updates the scratch index to the files as they are. It returns the paths that it could not
+// save, and git's error about the first of them.
 func (l *look) record(ctx context.Context) (notSaved []string, cause, err error) {
 	r, err := l.planAnew()
 	if err != nil {
@@ -90,9 +91,9 @@ func (l *look) record(ctx context.Context) (notSaved []string, cause, err error)
 	return r.notSaved, r.cause, err
 }
 
-// plan finds out what has to be done to the index of an earlier snapshot, or where there is none to a copy of the real one,
-// without reading a file. That of an earlier snapshot does not count where a file has changed that decides how content is
-// converted.
+// plan decides, without reading a file, what to change in the index kept by an earlier snapshot or,
+// without one, in a copy of the real index. The kept one is not used if a file has changed that
+// decides how content is converted (.gitattributes).
 func (l *look) plan(ctx context.Context, admin, dir string) (*recording, error) {
 	scratch := newScratchIndex(dir)
 	base := l.m.keptBy(admin, dir, scratch)
@@ -121,7 +122,7 @@ func (l *look) planAnew() (*recording, error) {
 	return l.newRecording(&keptState{Real: l.real.hash}), nil
 }
 
-// newRecording looks at all files that differ from the real index.
+// newRecording plans every file that differs from the real index.
 func (l *look) newRecording(base *keptState) *recording {
 	r := &recording{look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
 	for _, name := range l.names {
@@ -130,20 +131,20 @@ func (l *look) newRecording(base *keptState) *recording {
 	return r
 }
 
-// see plans what to do about a path that differs from the real index.
+// see plans a path that differs from the real index.
 func (r *recording) see(name string) {
 	before, had := r.base.has(name)
 	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
 	mode := modeOf(info, err)
 	switch {
-	case r.deleted[name] && r.behindLink(path.Dir(name)): // git refuses to look there
+	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
 		r.replaced(name)
 		return
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		r.facts = append(r.facts, name)
 		r.files = append(r.files, file{name: name, gone: true})
 		return
-	case r.deleted[name] || mode.IsDir() && !r.tracked[name].gitlink(): // a link or a folder is there instead, whose files are listed
+	case r.deleted[name] || mode.IsDir() && !r.tracked[name].gitlink(): // a symlink or a folder is there instead, whose files are listed
 		r.replaced(name)
 		return
 	case !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0:
@@ -159,8 +160,8 @@ func (r *recording) see(name string) {
 			r.facts = append(r.facts, factsOf(name, stat, info))
 		}
 	}
-	// Git has to read a file that may have changed since the earlier snapshot read it, also where the times of the two look
-	// the same; how it converts content depends on what the index had.
+	// git must read a file that may have changed since the earlier snapshot has read it, even if
+	// the times look equal; and the old index entry affects how git converts content.
 	entry := r.tracked[name].cacheinfo()
 	f.known = before && !recent(changed, r.base.Began)
 	if !f.known && (had || r.base.Index != "" && entry != "" || r.hides[name]) {
@@ -172,7 +173,7 @@ func (r *recording) see(name string) {
 	r.files = append(r.files, f)
 }
 
-// behindLink reports whether a folder of the worktree is a link, or in one.
+// behindLink reports whether a folder is a symlink, or inside one.
 func (r *recording) behindLink(folder string) bool {
 	if folder == "." {
 		return false
@@ -186,7 +187,8 @@ func (r *recording) behindLink(folder string) bool {
 	return linked
 }
 
-// replaced handles a path of the index where git finds no file: a folder, a pipe, or a file behind a link to a folder.
+// replaced plans an index path without a file for git: a folder, a pipe, or a file behind a
+// symlinked folder.
 func (r *recording) replaced(name string) {
 	r.facts = append(r.facts, name)
 	if before, had := r.base.has(name); before || !had || r.base.Real != r.real.hash {
@@ -195,7 +197,7 @@ func (r *recording) replaced(name string) {
 	r.own[name] = false
 }
 
-// has reports whether the kept index has a path otherwise than the real one, and whether it has a file there.
+// has reports whether the kept index has its own entry for a path, and whether a file is there.
 func (s *keptState) has(name string) (file, own bool) {
 	if _, own = s.Files[name]; own {
 		return true, true
@@ -204,7 +206,8 @@ func (s *keptState) has(name string) (file, own bool) {
 	return false, own
 }
 
-// modeOf returns the mode of a file, and of a file that cannot be looked at the mode of a regular one: git says why.
+// modeOf returns the mode of a file; for one that cannot be read, that of a regular file, so that
+// git reports why.
 func modeOf(info fs.FileInfo, err error) fs.FileMode {
 	if err != nil {
 		return 0
@@ -212,25 +215,26 @@ func modeOf(info fs.FileInfo, err error) fs.FileMode {
 	return info.Mode()
 }
 
-// factsOf is all that the kernel tells of a file.
+// factsOf returns a file's stat data as a text.
 func factsOf(name string, stat *syscall.Stat_t, info fs.FileInfo) string {
 	mtime, ctime := statTimes(stat)
 	return string(facts(nil, name, int64(stat.Ino), int64(info.Mode()), info.Size(), mtime.UnixNano(), ctime.UnixNano()))
 }
 
-// seen stands for what was known of all files when they were looked at.
+// seen returns a hash of the stat data of all files.
 func (r *recording) seen() string {
 	sum := sha256.Sum256([]byte(strings.Join(r.facts, "\n")))
 	return hex.EncodeToString(sum[:])
 }
 
-// unchanged reports whether the earlier snapshot has recorded the same files, and none can have changed since.
+// unchanged reports whether the earlier snapshot has recorded the same files, and none can have
+// changed since.
 func (r *recording) unchanged() bool {
 	return len(r.resets) == 0 && r.base.Seen != "" && r.base.Seen == r.seen()
 }
 
-// settle gives paths of the kept index that do not differ from the real one any more the entries of that, and all others where
-// the real index is another one than the last time.
+// settle resets entries of the kept index to those of the real index: at paths that no longer
+// differ from it and, if the real index has changed since the earlier snapshot, at all others.
 func (r *recording) settle(ctx context.Context) error {
 	now := map[string]bool{}
 	for _, name := range r.names {
@@ -257,10 +261,10 @@ func (r *recording) settle(ctx context.Context) error {
 	have := oneEach(listed)
 	differ := func(name string, have, real indexEntry) {
 		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
-			return // it was not in the real index before, nor is it now
+			return // not in the real index, before and now
 		}
 		if _, replaced := r.own[name]; replaced {
-			return // it is in none
+			return // in neither index
 		}
 		if have.name != real.name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
 			r.resets[name] = real.cacheinfo()
@@ -282,7 +286,8 @@ func (r *recording) settle(ctx context.Context) error {
 	return nil
 }
 
-// convertsOtherwise reports whether a file may have changed that decides how content is converted.
+// convertsOtherwise reports whether a file may have changed that decides how content is converted
+// (.gitattributes).
 func (r *recording) convertsOtherwise() bool {
 	decides := func(name string) bool { return path.Base(name) == ".gitattributes" }
 	for name := range r.resets {

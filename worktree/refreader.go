@@ -20,9 +20,8 @@ type refReader struct {
 	packed    []byte // nil until read
 }
 
-// resolve returns the commit id of a full ref name, "" when it has none here.
-// Loose refs are looked at before packed-refs is read: the other order could
-// miss one that is being packed.
+// resolve returns the commit id of a full ref name, "" for none. It reads the loose ref before
+// packed-refs, so as not to miss a ref that is just being packed.
 func (r *refReader) resolve(ref string) string {
 	for range 5 { // git allows five levels of symbolic refs
 		value := readLine(filepath.Join(r.commonDir, filepath.FromSlash(ref)))
@@ -38,7 +37,7 @@ func (r *refReader) resolve(ref string) string {
 	return ""
 }
 
-// leadsTo is the ref that a symbolic one names, "" for any other.
+// leadsTo returns the ref that a symbolic ref names, "" for any other ref.
 func (r *refReader) leadsTo(ref string) string {
 	target, symbolic := strings.CutPrefix(readLine(filepath.Join(r.commonDir, filepath.FromSlash(ref))), "ref:")
 	if !symbolic {
@@ -47,7 +46,7 @@ func (r *refReader) leadsTo(ref string) string {
 	return strings.TrimSpace(target)
 }
 
-// packedID looks a ref up in packed-refs, "" when it is not there.
+// packedID looks up a ref in packed-refs, "" for none.
 func (r *refReader) packedID(ref string) string {
 	if r.packed == nil {
 		content, err := disk.Map(filepath.Join(r.commonDir, "packed-refs"), r)
@@ -63,8 +62,8 @@ func (r *refReader) packedID(ref string) string {
 	return oid
 }
 
-// packedLine is the id that a packed-refs file has for a ref. A line is "<id> <ref>", and no ref has a space in its name;
-// after that of an annotated tag comes one with "^<id>". Git says in the first line whether they are in order.
+// packedLine returns the id of a ref in a packed-refs file. A line is "<id> <ref>"; an annotated
+// tag is followed by a line "^<id>". The first line says whether the refs are sorted.
 func packedLine(packed []byte, ref string) (oid string) {
 	traits, rest, _ := bytes.Cut(packed, []byte("\n"))
 	if !bytes.HasPrefix(traits, []byte("# pack-refs")) || !bytes.Contains(append(bytes.Clone(traits), ' '), []byte(" sorted ")) {
@@ -103,7 +102,7 @@ func packedLine(packed []byte, ref string) (oid string) {
 	return ""
 }
 
-// isOID reports whether text is a whole object id that is not all zeros.
+// isOID reports whether text is a full object id, other than all zeros.
 func isOID(text string) bool {
 	if len(text) != 40 && len(text) != 64 {
 		return false
@@ -111,10 +110,10 @@ func isOID(text string) bool {
 	return strings.Trim(text, "0123456789abcdef") == "" && strings.Trim(text, "0") != ""
 }
 
-// storedRefs returns the refs whose full names begin with one of the prefixes, with the ids they have, read from the files
-// of the ref store without git. It is not ok for a ref store of another format, and for prefixes that worktrees have refs
-// of their own under. Loose refs come before packed-refs is read: a ref that is being packed is in at least one of them
-// then.
+// storedRefs returns the refs that begin with one of the prefixes, with their ids, from the files
+// of the ref store. ok is false for a ref store of another format, and for prefixes under which
+// each worktree has refs of its own. It reads loose refs before packed-refs, so as not to miss one
+// that is just being packed.
 func storedRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
 	ok, err = refsInFiles(commonDir)
 	shared := func(prefix string) bool {
@@ -144,7 +143,8 @@ func storedRefs(commonDir string, prefixes []string) (found map[string]string, o
 	return found, true, nil
 }
 
-// storedMatching returns the refs that match a pattern in which a star stands for a part of a name, read as storedRefs does.
+// storedMatching returns the refs that match a pattern in which * stands for one part of the name,
+// read like storedRefs.
 func storedMatching(commonDir, pattern string) (found map[string]string, ok bool, err error) {
 	if ok, err = refsInFiles(commonDir); err != nil || !ok {
 		return nil, false, err
@@ -174,7 +174,7 @@ type looseRefs struct {
 	commonDir string
 	prefixes  []string
 	names     []string
-	listed    map[string]bool // directories
+	listed    map[string]bool // directories that were listed
 }
 
 // list adds the refs below a directory ("refs/tags") that begin with one of the prefixes.
@@ -210,7 +210,8 @@ func (l *looseRefs) list(dir string) error {
 	return err
 }
 
-// match adds the refs below a directory, "" for the top, whose further names are these; "*" is any.
+// match adds the refs below dir, "" for the top, whose further name parts match names; "*" matches
+// any part.
 func (l *looseRefs) match(dir string, names []string) error {
 	if names[0] != "*" && len(names) > 1 {
 		return l.match(path.Join(dir, names[0]), names[1:])
@@ -231,15 +232,15 @@ func (l *looseRefs) match(dir string, names []string) error {
 	return err
 }
 
-// read returns the ids of those that are there, and which are but say nothing: git passes these over, also where they were
-// packed before.
+// read returns the ids of the listed refs. broken are refs without a valid id, which git ignores,
+// even if packed-refs has them.
 func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
 	refs := &refReader{commonDir: l.commonDir}
 	found, broken = map[string]string{}, map[string]bool{}
 	for _, ref := range l.names {
 		content, err := disk.ReadFile(filepath.Join(l.commonDir, filepath.FromSlash(ref)))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was packed just now
+			continue // the ref was just packed
 		}
 		oid := strings.TrimRight(string(content), "\r\n")
 		if target, symbolic := strings.CutPrefix(oid, "ref:"); symbolic {
@@ -254,15 +255,15 @@ func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
 	return found, broken
 }
 
-// refName reports whether git takes a file or folder of that name for a ref, or for a folder of some.
+// refName reports whether git accepts a file or folder of that name as part of a ref.
 func refName(name string) bool {
 	return name[0] != '.' && !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".") && !strings.ContainsAny(name, " ~^:?*[\\\x7f") &&
 		!strings.Contains(name, "..") && !strings.Contains(name, "@{") && bytes.IndexFunc([]byte(name), func(r rune) bool { return r < ' ' }) < 0
 }
 
-// TagNames returns the names of the tags that begin with prefix and have no slash, sorted, read from the files of the ref
-// store without git and without opening one file per tag. It is not ok for a ref store of another format;
-// `git for-each-ref` can read that one.
+// TagNames returns the sorted names of the tags that begin with prefix and have no slash, from the
+// files of the ref store, without opening a file for each tag. ok is false for a ref store of
+// another format, which `git for-each-ref` can read.
 func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
 	ok, err = refsInFiles(commonDir)
 	if err != nil || !ok {
@@ -274,26 +275,25 @@ func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
 	return sorted(names), true, nil
 }
 
-// Tags looks for single tags of a repository in the files of its ref store, without listing the others.
+// Tags looks up single tags in the files of a ref store, without listing the others.
 type Tags struct{ refs refReader }
 
-// TagsOf is not ok for a ref store of another format.
+// TagsOf returns the Tags of a repository; ok is false for a ref store of another format.
 func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
 	ok, err = refsInFiles(commonDir)
 	return &Tags{refReader{commonDir: commonDir}}, ok, err
 }
 
-// ID returns the object that a tag of this name points to, "" where there is no such tag.
+// ID returns the object that a tag points to, "" for no such tag.
 func (t *Tags) ID(name string) string { return t.refs.resolve("refs/tags/" + name) }
 
-// refsInFiles reports whether the refs are in the classic files.
+// refsInFiles reports whether the ref store has the classic format of files.
 func refsInFiles(commonDir string) (bool, error) {
 	format, err := repositoryExtension(commonDir, "refstorage")
 	return format == "" || format == "files", err
 }
 
-// repositoryExtension is the value of extensions.<name> (in lower case), "" when
-// it is not set.
+// repositoryExtension returns the value of extensions.<name> in lower case, "" if it is not set.
 func repositoryExtension(commonDir, name string) (string, error) {
 	found := ""
 	err := eachSettingIn(filepath.Join(commonDir, "config"), func(key, value string) {
@@ -304,9 +304,9 @@ func repositoryExtension(commonDir, name string) (string, error) {
 	return found, err
 }
 
-// eachStoredRef calls f with the name below dir ("refs/tags/") of each ref there
-// that begins with prefix, maybe twice. Loose refs come before packed-refs is
-// read: a ref that is being packed is in at least one of them then.
+// eachStoredRef calls f, possibly twice, for each ref below dir ("refs/tags/") whose name begins
+// with prefix. It reads loose refs before packed-refs, so as not to miss one that is just being
+// packed.
 func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
 	loose := looseRefs{commonDir: commonDir, prefixes: []string{dir + prefix}}
 	if err := loose.list(strings.TrimSuffix(dir, "/")); err != nil {
@@ -328,8 +328,8 @@ func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
 	return nil
 }
 
-// eachPackedRef calls f with each ref of a packed-refs file that begins with
-// prefix. A line is "<id> <ref>", and no ref has a space in its name.
+// eachPackedRef calls f for each ref in a packed-refs file that begins with prefix. A line is "<id>
+// <ref>"; ref names hold no space.
 func eachPackedRef(packed []byte, prefix string, f func(ref string)) {
 	mark := []byte(" " + prefix)
 	for at := bytes.Index(packed, mark); at >= 0; at = bytes.Index(packed, mark) {

@@ -14,9 +14,8 @@ import (
 	"paw/worktree/git"
 )
 
-// RefLockedError is a ref that cannot be changed because of a lock file. Age says
-// how old the file is: git holds such a lock for milliseconds, so an old one was
-// left by a git that was killed. Nothing is deleted.
+// RefLockedError says that a lock file keeps a ref from being changed. git holds such a lock for
+// milliseconds, so a lock of a great Age was left by a killed git. Nothing is deleted.
 type RefLockedError struct {
 	Ref, File string
 	Age       time.Duration
@@ -26,20 +25,21 @@ func (e *RefLockedError) Error() string {
 	return fmt.Sprintf("%s: locked by %s, which is %s old", e.Ref, e.File, e.Age.Round(time.Second))
 }
 
-// refLockPatience bounds the wait for the lock of another git, which a slow
-// machine holds longer than git itself waits (core.filesRefLockTimeout, 100 ms).
+// refLockPatience limits the wait for another git's lock, which a slow machine can hold for longer
+// than git itself waits (core.filesRefLockTimeout, 100 ms).
 const refLockPatience = 2 * time.Second
 
-// Refs are the refs of a repository. They are read from files where git is not needed for it, and written by git.
+// Refs reads the refs of a repository, from files where git is not needed, and writes them with
+// git.
 type Refs struct {
 	Repository Repository
 
 	objects Objects
 }
 
-// Create makes a ref that does not exist yet. Of any number of racers exactly
-// one wins; the others get false, as do all for a ref that was there before. A
-// lock file that stays is *RefLockedError.
+// Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
+// others get false, as does everyone for an existing ref. A lock file that stays gives a
+// *RefLockedError.
 func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !isOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
@@ -54,7 +54,7 @@ func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error)
 	return err == nil, err
 }
 
-// Set makes a ref lead to an object, whether it is there already or not: of several callers the last one wins.
+// Set sets a ref, existing or not: of several callers the last one wins.
 func (r Refs) Set(ctx context.Context, ref, oid string) error {
 	if !isOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
@@ -62,13 +62,13 @@ func (r Refs) Set(ctx context.Context, ref, oid string) error {
 	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
-// Delete deletes refs (name -> the id it must have) in one transaction: all
-// of them or, when one has moved, is locked or gone, none.
+// Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
+// has moved, is locked or is gone.
 func (r Refs) Delete(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "delete", refs)
 }
 
-// update does one thing, "create" or "delete", to all refs or to none.
+// update creates or deletes (do) all refs, or none.
 func (r Refs) update(ctx context.Context, do string, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
@@ -86,9 +86,8 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 	})
 }
 
-// List returns the refs whose full names begin with one of the prefixes, with the
-// ids they have. It starts one git process where the files of the ref store do not
-// tell, see storedRefs.
+// List returns the refs that begin with one of the prefixes, with their ids. It starts one git
+// process if the files of the ref store do not suffice, see storedRefs.
 func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	if found, ok, err := storedRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
@@ -124,9 +123,9 @@ func (r Refs) list(ctx context.Context, args ...string) (map[string]string, erro
 	return found, nil
 }
 
-// change repeats change while a lock file of another git is in its way, and
-// names the file when it does not go away. It also does while a git that packs refs takes away the folders that
-// change makes, since they are empty.
+// change retries a change while another git's lock file is in the way, or while a git that packs
+// refs removes the empty folders that the change has just made. If the lock file stays, the error
+// names it.
 func (r Refs) change(ctx context.Context, what string, change func() error) error {
 	deadline := time.NewTimer(refLockPatience)
 	defer deadline.Stop()
@@ -146,11 +145,11 @@ func (r Refs) change(ctx context.Context, what string, change func() error) erro
 	}
 }
 
-// HookError is a ref that a hook of the repository keeps from being changed.
+// HookError says that a hook of the repository has refused to change a ref.
 type HookError struct {
 	Ref       string
 	CommonDir string // git directory of the repository
-	Err       error  // with what the hook said
+	Err       error  // with the hook's output
 }
 
 func (e *HookError) Error() string {
@@ -159,7 +158,7 @@ func (e *HookError) Error() string {
 
 func (e *HookError) Unwrap() error { return e.Err }
 
-// refusedByHook is a *HookError for an error of git that says that a hook refused, else that error.
+// refusedByHook returns a *HookError if git says that a hook has refused, else err.
 func (r Refs) refusedByHook(what string, err error) error {
 	var failed *git.Error
 	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
@@ -174,7 +173,7 @@ func folderGone(err error) bool {
 	return errors.As(err, &failed) && failed.Said("unable to create directory for")
 }
 
-// lockInTheWay is the lock file that git's message names, "" for another error.
+// lockInTheWay returns the lock file named in git's message, "" for another error.
 func lockInTheWay(err error) string {
 	var failed *git.Error
 	if !errors.As(err, &failed) {
@@ -190,14 +189,14 @@ func lockInTheWay(err error) string {
 
 func stillLocked(what, file string, err error) error {
 	info, statErr := os.Lstat(file)
-	if statErr != nil { // it is gone at last, and another may be there
+	if statErr != nil { // The lock file is gone; there may be another one.
 		return err
 	}
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// ListMerged returns the refs matching any of some patterns of for-each-ref whose commits are a commit or came before it, and are not in another
-// one, "" for none.
+// ListMerged returns the refs that match any of some for-each-ref patterns, whose commits are
+// commit or an ancestor of it, and not the same for without ("" for none).
 func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
 	if without != "" {
@@ -207,29 +206,29 @@ func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns .
 	return strings.Fields(out), err
 }
 
-// CreateAll makes refs (name -> id) that do not exist yet, in one transaction:
-// all of them or, when one is there already, none.
+// CreateAll makes refs (name -> id) in one transaction: all of them, or none if one exists already.
 func (r Refs) CreateAll(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "create", refs)
 }
 
-// KeepBlob makes a text an object of the repository and returns its id.
+// KeepBlob writes a text as a blob and returns its id. No ref keeps it.
 func (o Objects) KeepBlob(ctx context.Context, text string) (string, error) {
 	out, err := o.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(out), err
 }
 
-// BlobID returns the id that KeepBlob gives for a text, and writes nothing.
+// BlobID returns the id that KeepBlob would return for a text, without writing it.
 func (o Objects) BlobID(text string) (string, error) {
 	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
 }
 
-// claimTries bounds the race for a number: each lost one means that another
-// process has won.
+// claimTries limits the attempts to take a number: each failed one means that another process has
+// taken it.
 const claimTries = 1000
 
-// Claim takes a number for good: the first that is at least atLeast, at least 1, and above all numbers taken before. It
-// makes the ref <prefix><n> point to oid; prefix ends with a slash. Of any number of processes exactly one gets each number.
+// Claim takes a number for good: the lowest one that is at least atLeast, at least 1, and above all
+// numbers taken before. It creates the ref <prefix><n> at oid; prefix ends with a slash. Each
+// number goes to exactly one process.
 func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {
 		highest, err := r.highestNumber(ctx, prefix)
@@ -241,15 +240,14 @@ func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string)
 		if err != nil || won {
 			return n, err
 		}
-		if atLeast <= n { // a ref that the listing does not show must not hold us up
+		if atLeast <= n { // A ref that the listing does not show must not block the claim.
 			atLeast = n + 1
 		}
 	}
 	return 0, fmt.Errorf("%s: no number could be taken", prefix)
 }
 
-// highestNumber is the highest number among the refs directly below prefix, 0
-// when there is none.
+// highestNumber returns the highest number among the refs directly below prefix, 0 for none.
 func (r Refs) highestNumber(ctx context.Context, prefix string) (int, error) {
 	highest := 0
 	see := func(name string) {

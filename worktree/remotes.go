@@ -13,14 +13,14 @@ import (
 // Remote is a repository that branches are pushed to.
 type Remote struct {
 	Name    string
-	Address string // that pushes go to
+	Address string // URL for pushes
 }
 
-// Remotes are the remotes of a repository.
+// Remotes reads and uses the remotes of a repository.
 type Remotes struct{ objects Objects }
 
-// For are where a branch is pushed to, and where the branch is that it is meant for: by git's own settings, else the only
-// remote, else origin. A name of "" means that there is none.
+// For returns the remote that a branch is pushed to, and the one that has its target: by git's own
+// settings, else the only remote, else origin. Name is "" for none.
 func (remotes Remotes) For(ctx context.Context, branch, target string) (push, base Remote, err error) {
 	out, err := remotes.objects.home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
 	if err != nil && git.ExitCode(err) != 1 {
@@ -48,7 +48,8 @@ func (remotes Remotes) For(ctx context.Context, branch, target string) (push, ba
 	return push, base, nil
 }
 
-// Upstream is the remote and the branch there that a branch is pushed to by a plain git push of it, a name of "" where it has none.
+// Upstream returns the remote and the branch there to which a plain git push pushes a branch; Name
+// is "" for none.
 func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remote, there string, err error) {
 	out, err := remotes.objects.home().Output(ctx, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)", "refs/heads/"+branch)
 	if err != nil {
@@ -64,7 +65,8 @@ func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remo
 	return remote, there, err
 }
 
-// firstRemote is the first of the wanted remotes that exists; where none does the only one, or origin.
+// firstRemote returns the first of the wanted remotes that exists, else the only one, else origin,
+// else "".
 func firstRemote(names []string, wanted ...string) string {
 	if len(names) == 1 {
 		wanted = append(wanted, names[0])
@@ -77,14 +79,16 @@ func firstRemote(names []string, wanted ...string) string {
 	return ""
 }
 
-// Terminal is where git may ask the user for a password, and shows how far it is.
+// Terminal holds the streams and the environment of a command in which git may ask the user for a
+// password, and print its progress.
 type Terminal = git.Terminal
 
-// ErrPushRejected means that the branch of the remote is not what the caller has seen. Nothing was pushed.
+// ErrPushRejected says that the remote's branch is not at the commit that the caller has seen.
+// Nothing was pushed.
 var ErrPushRejected = errors.New("the branch has moved there")
 
-// Has looks what branches of a remote are at, by its address; one that is not there is not in the result. head is the
-// branch that the remote has as its own, "" where it does not say.
+// Has returns the commits of branches of a remote, given by its address, without those that do not
+// exist. head is the remote's default branch, "" if the remote does not say.
 func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, branches ...string) (found map[string]string, head string, err error) {
 	args := []string{"ls-remote", "-q", "--symref", "--", address, "HEAD"}
 	for _, branch := range branches {
@@ -107,14 +111,15 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 	return found, head, nil
 }
 
-// Fetch brings the commit of a ref of a remote, with all that the commit needs, and changes no ref.
+// Fetch fetches the commit of a remote's ref, with everything it needs, and changes no ref.
 func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
 	_, err := remotes.objects.home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
 	return err
 }
 
-// FetchRefs brings refs of another repository, as refspecs say, through a program in the place of ssh, which is run with the words behind it. The
-// other side is not trusted: each object is checked, and nothing is fetched from any other place because that side says so.
+// FetchRefs fetches refs of another repository by refspecs. program is used in place of ssh, as
+// git's GIT_SSH_COMMAND; name is the host it is called with. The other side is not trusted: each
+// object is checked, and the other side cannot make git fetch from elsewhere.
 func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, name string, refspecs []string) error {
 	t := Terminal{Env: append(slices.Clone(env), "GIT_SSH_COMMAND="+program, "GIT_SSH_VARIANT=ssh")}
 	args := []string{
@@ -125,14 +130,16 @@ func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, nam
 	return err
 }
 
-// Serve lets a fetch read the repository, over standard streams, in a version of git's protocol as GIT_PROTOCOL names it.
+// Serve answers a fetch of the repository over standard streams, with the version of git's protocol
+// that GIT_PROTOCOL names.
 func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader, out io.Writer) error {
 	repo := remotes.objects.home().WithEnv("GIT_PROTOCOL=" + protocol)
 	return repo.Stream(ctx, in, out, "-c", "uploadpack.hideRefs=!refs/paw", "upload-pack", remotes.objects.Repository.CommonDir)
 }
 
-// Push makes a branch of a remote a commit, whatever the branch of that name is here, and pushes nothing else. there is what the
-// branch has to be at, "" for none: else it is ErrPushRejected. The user's hook for pushes runs.
+// Push sets a branch of a remote to a commit, whatever the local branch of that name is, and pushes
+// nothing else. If the remote's branch is not at there ("" for missing), the error is
+// ErrPushRejected. The user's pre-push hook runs.
 func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
 	ref := "refs/heads/" + branch
 	out, err := remotes.objects.home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
@@ -142,13 +149,13 @@ func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, com
 	return err
 }
 
-// excludeDecoration is git's setting for refs that git log does not name.
+// excludeDecoration is git's setting for refs that git log does not show as decoration.
 const excludeDecoration = "log.excludeDecoration"
 
-// Undecorated reports whether git log leaves the refs of a pattern out, by the user's settings.
+// Undecorated reports whether the user's settings make git log hide the refs of a pattern.
 func (remotes Remotes) Undecorated(ctx context.Context, pattern string) (bool, error) {
 	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
-	if git.ExitCode(err) == 1 { // it is not set
+	if git.ExitCode(err) == 1 { // not set
 		return false, nil
 	}
 	for line := range strings.Lines(out) {
@@ -159,7 +166,7 @@ func (remotes Remotes) Undecorated(ctx context.Context, pattern string) (bool, e
 	return false, err
 }
 
-// Undecorate has git log leave the refs of a pattern out, in this repository.
+// Undecorate makes git log hide the refs of a pattern, in this repository.
 func (remotes Remotes) Undecorate(ctx context.Context, pattern string) error {
 	return remotes.objects.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
 }

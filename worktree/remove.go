@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// Removal says what Remove did.
+// Removal says what Remove has done.
 type Removal struct {
-	Trash  string   // where the directory is kept, "" when it is deleted in the background
-	Aside  []string // what is kept with it that git does not have, as in Dirt
-	Rescue string   // refs that keep what only the git directory led to, "" for none
+	Trash  string   // where the directory is kept, "" if it is deleted in the background
+	Aside  []string // contents of Trash that git does not have, see Dirt.Aside
+	Rescue string   // refs that keep what only the worktree's git directory led to, "" for none
 }
 
-// Remove takes a clean worktree, that of p, away: its directory and then its git directory are renamed into the trash
-// folder. What See has seen before counts as long as nothing has changed since; without that it is looked at now.
+// Remove removes the clean worktree of p: it moves the directory, and then its git directory, to
+// the trash folder. An earlier See is used if nothing has changed since; otherwise the worktree is
+// inspected now.
 //
-// It is refused with *ConflictError for the main worktree, for a path that is
-// not a registered worktree of this repository, for one that was not made for p,
-// for one with a file system mounted in it, and for one that is not clean by See. The
-// trash is deleted in the background when it holds nothing
-// that git does not have and nothing in it has changed since it was looked at. The
-// trash of a worktree that is half made always stays.
+// The error is a *ConflictError for the main worktree, for a path that is not a registered worktree
+// of this repository, for a worktree that was not made for p, that has a file system mounted in it,
+// or that is not clean by See. The trash is deleted in the background if it holds nothing that git
+// does not have, and nothing in it has changed since the inspection. The trash of a half-made
+// worktree is always kept.
 //
-// One that is neither there nor registered is no error, nor is one of another
-// session, which stays.
+// A worktree that is neither there nor registered is no error. Nor is one of another session, which
+// stays.
 func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error) {
 	if !seen.lasts {
 		if e, err := m.removable(ctx, p); e == nil {
@@ -57,8 +57,8 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 	return done, err
 }
 
-// Removable fails as Remove would, whatever the worktree of p holds, with
-// *ConflictError or *MismatchError. It reports whether there is anything to remove.
+// Removable returns the error with which Remove would refuse a worktree of any content: a
+// *ConflictError or a *MismatchError. there says whether there is anything to remove.
 func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) {
 	e, err := m.removable(ctx, p)
 	if e == nil {
@@ -67,8 +67,9 @@ func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) 
 	return true, refuseMounts(p.Path)
 }
 
-// RemoveKept moves a worktree, whatever it holds, into the trash as it is, for good. Commits that only this worktree knows
-// are kept under refs/paw/…/rescue. It is refused as Remove is.
+// RemoveKept moves a worktree, whatever its content, to the trash, where it stays. Commits that
+// only this worktree knows are kept under refs/paw/…/rescue. It refuses the same worktrees as
+// Remove.
 func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
@@ -95,15 +96,14 @@ func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	return Removal{Trash: cmp.Or(directory, registration), Rescue: refs}, nil
 }
 
-// removeAsSeen moves a clean worktree into the trash, unless its files have
-// changed since it was seen.
+// removeAsSeen moves a clean worktree to the trash, unless its files have changed since seen.
 func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Removal, changed bool, err error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return Removal{}, false, err
 	}
 	defer x.release()
-	e, err := m.removable(ctx, p) // again, now that nothing can change
+	e, err := m.removable(ctx, p) // again, now under the lock
 	if e == nil {
 		return Removal{}, false, err
 	}
@@ -118,8 +118,8 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 	return m.dropSeen(ctx, directory, registration, seen), false, nil
 }
 
-// dropSeen has a worktree that was moved to the trash deleted, if it holds what was seen and nothing else: who had it open
-// may have written into it while it was moved.
+// dropSeen deletes a worktree in the trash if it holds exactly what was seen: a program that had it
+// open may have written into it during the move.
 func (m Manager) dropSeen(ctx context.Context, directory, registration string, seen Seen) Removal {
 	if now, err := imprint(directory); len(seen.Aside) > 0 || err != nil || now != seen.files {
 		return Removal{Trash: directory, Aside: seen.Aside}
@@ -128,15 +128,15 @@ func (m Manager) dropSeen(ctx context.Context, directory, registration string, s
 	return Removal{}
 }
 
-// HalfMade reports whether the worktree at path is one that Create left before
-// its checkout was complete, so that nothing has run in it.
+// HalfMade reports whether Create has left the worktree at path before its checkout was complete,
+// so that nothing has run in it.
 func (m Manager) HalfMade(path string) bool {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	return err == nil && halfFilled(admin)
 }
 
-// removable returns the registration of the worktree of p, nil without an error
-// when nothing of p is at its path.
+// removable returns the registration of the worktree of p; nil without an error if nothing of p is
+// at its path.
 func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
@@ -169,15 +169,14 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	return nil, conflict("", "", "%s: not a worktree of this repository", p.Path)
 }
 
-// ofAnother reports whether a registration is that of another session.
+// ofAnother reports whether a registration belongs to another session.
 func ofAnother(e Entry, p Plan) bool {
 	return e.Locked && strings.HasPrefix(e.LockReason, ownerPrefix) && !ownedBy(e, p)
 }
 
-// madeFor refuses a registration at the path of p that was not made for p. The
-// lock that paw puts on each of its worktrees says whose one is. One that the user
-// has unlocked is known by paw's mark or by its branch; one that the user has
-// locked for a reason of his own is left alone.
+// madeFor returns an error if the registration at the path of p was not made for p. paw's lock on a
+// worktree names its owner. A worktree unlocked by the user is recognised by paw's mark or by its
+// branch; one that the user has locked for another reason is left alone.
 func (r Registry) madeFor(e Entry, p Plan) error {
 	switch {
 	case ownedBy(e, p), !e.Locked && (exists(filledMark(e.AdminDir)) || e.Branch == p.Branch):
@@ -189,8 +188,8 @@ func (r Registry) madeFor(e Entry, p Plan) error {
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 
-// throwAway moves the directory first: a registration without a directory can be
-// removed again, a directory without a registration would look foreign.
+// throwAway moves the directory before its registration: a registration without a directory can be
+// removed again, while a directory without a registration would look foreign.
 func (m Manager) throwAway(e Entry, path string) (directory, registration string, err error) {
 	name := filepath.Base(e.AdminDir)
 	if directory, err = m.Trash().take(path, name); err != nil {
@@ -200,10 +199,10 @@ func (m Manager) throwAway(e Entry, path string) (directory, registration string
 	return directory, registration, err
 }
 
-// Release takes paw's lock off the worktree of p, which stays as it is, whatever
-// has become of it, and is the user's from then on. Where a repository of its own
-// has taken its place, the registration, which would hold the branch for ever,
-// goes into the trash folder. One that is not locked, not paw's or gone is no error.
+// Release removes paw's lock from the worktree of p, which stays as it is and belongs to the user
+// from then on. If a repository of its own has taken the worktree's place, the registration, which
+// would hold the branch for ever, is moved to the trash folder. A worktree that is not locked, not
+// paw's or missing is no error.
 func (m Manager) Release(ctx context.Context, p Plan) error {
 	return m.Registry().eachAt(ctx, p, func(e Entry) error {
 		if !ownedBy(e, p) {
@@ -219,14 +218,13 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 		if err := os.WriteFile(releasedMark(e.AdminDir), nil, 0o666); err != nil {
 			return err
 		}
-		// What `git worktree unlock` does, which wants to find the way back from the directory.
+		// Does what `git worktree unlock` does, which fails if the directory does not lead back.
 		return removeFile(filepath.Join(e.AdminDir, "locked"))
 	})
 }
 
-// Lock locks the worktree of p again when it was unlocked, and reports whether it
-// was: without its lock `git worktree prune` drops the registration of a worktree
-// on a disk that is not there.
+// Lock locks the worktree of p again if it was unlocked, and reports whether it was. Without the
+// lock `git worktree prune` removes the registration of a worktree whose disk is not mounted.
 func (r Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 	err = r.eachAt(ctx, p, func(e Entry) error {
 		if made := r.madeFor(e, p) == nil; e.Locked || !made {

@@ -13,16 +13,15 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// Repair puts right what interrupted steps left in the registry of worktrees,
-// where owned says of the lock reason that it is paw's:
+// Repair repairs what interrupted steps have left in the registry of worktrees, for registrations
+// whose lock reason is paw's (owned):
 //
-//   - a half-made registration, with which git's own worktree list, fetch and gc
-//     fail for everyone, is moved into the trash folder;
-//   - a worktree whose .git file is missing or points to where the repository was
-//     before it moved gets it written again.
+//   - a half-made registration, which makes git's worktree list, fetch and gc fail for everyone, is moved to the trash
+//     folder;
+//   - a worktree whose .git file is missing, or names the place where the repository was before it was moved, gets a new
+//     .git file.
 //
-// Foreign registrations stay untouched and are only named. The result says what
-// was found, one line each.
+// Foreign registrations are reported and not changed. The result has one line for each finding.
 func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
@@ -55,8 +54,8 @@ func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]
 	return report, nil
 }
 
-// halfMade reports whether a registration lacks what git writes into it one by
-// one: the way back to the worktree, to the repository, and a HEAD.
+// halfMade reports whether a registration lacks one of the files that git writes one by one:
+// gitdir, commondir and HEAD.
 func halfMade(admin string) bool {
 	head := readLine(filepath.Join(admin, "HEAD"))
 	return readLine(filepath.Join(admin, "gitdir")) == "" ||
@@ -64,22 +63,22 @@ func halfMade(admin string) bool {
 		!strings.HasPrefix(head, "ref:") && !isOID(head)
 }
 
-// Unregistered reports whether a registration in the repository lacks what git writes into it. The main worktree has none.
+// Unregistered reports whether a registration lacks files that git writes into it. The main
+// worktree has no registration.
 func (e Entry) Unregistered() bool {
 	return filepath.Base(filepath.Dir(e.AdminDir)) == "worktrees" && halfMade(e.AdminDir)
 }
 
-// Unlinked reports whether the directory of p is its worktree and has only lost the
-// way to the repository, so that Repair puts it right.
+// Unlinked reports whether the directory of p is its worktree and has only lost its .git file's
+// link to the repository, which Repair restores.
 func (r Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
 	e, err := r.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && r.lostLink(ctx, e) })
 	return e != nil, err
 }
 
-// lostLink reports whether a worktree directory is there and its .git file is
-// gone, or names a git directory of the same name that no longer exists. Without
-// the file the directory may also be another one, in which git would take every
-// file for deleted.
+// lostLink reports whether a worktree's directory exists, and its .git file is missing or names a
+// missing git directory of the same name. Without a .git file the directory may be another one, in
+// which git would take all files for deleted, so its files are compared as well.
 func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 	info, err := os.Stat(e.Path)
 	if err != nil || !info.IsDir() {
@@ -93,8 +92,9 @@ func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
 }
 
-// hasFilesOf reports whether a file lies in the directory of e that is as git has seen it last, by its size and time. Where
-// git has recorded none, any file will do. Git itself compares whole seconds, and the inode, which a copy has of its own.
+// hasFilesOf reports whether the directory of e has a file with the size and time that its index
+// records; any file will do for an empty index. Unlike git it compares nanoseconds, and no inode,
+// which a copy does not share.
 func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
 	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")
@@ -113,11 +113,11 @@ func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 		}
 		seconds, nanoseconds, size := file[2], file[3], file[4]
 		return size == fmt.Sprint(uint32(info.Size())) && seconds == fmt.Sprint(uint32(info.ModTime().Unix())) &&
-			(nanoseconds == "0" || nanoseconds == fmt.Sprint(info.ModTime().Nanosecond())) // some builds of git keep seconds only
+			(nanoseconds == "0" || nanoseconds == fmt.Sprint(info.ModTime().Nanosecond())) // some builds of git record seconds only
 	})
 }
 
-// recordedFile is the name, the time and the size of a file in what git ls-files --debug -z prints.
+// recordedFile matches name, time and size of a file in the output of git ls-files --debug -z.
 var recordedFile = lazyregexp.New(`([^\x00]+)\x00  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n`)
 
 func relink(e Entry) error {
@@ -133,19 +133,19 @@ func relink(e Entry) error {
 	return os.WriteFile(dotGit, []byte("gitdir: "+e.AdminDir+"\n"), 0o666)
 }
 
-// Unregistered reports whether the directory of p is a worktree of this
-// repository whose registration is gone, as after `git worktree prune` while its
-// disk was not there. Restore registers it again.
+// Unregistered reports whether the directory of p is a worktree of this repository whose
+// registration is gone, as after `git worktree prune` while its disk was not mounted. Restore
+// registers it again.
 func (r Registry) Unregistered(p Plan) bool {
 	target, err := readGitFile(filepath.Join(p.Path, ".git"))
 	return err == nil && !exists(target) &&
 		samePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
 
-// registerAgain makes a worktree beside the directory, with the index of HEAD and
-// no files, and hands its registration over. Then what the agent had not
-// committed shows as changes. A registration is marked as filled before it is
-// handed over, so that no later step takes the directory for a partial checkout.
+// registerAgain makes a worktree next to the directory, with HEAD's index and no files, and hands
+// its registration over to the directory. Uncommitted work then shows as changes. The registration
+// is marked as filled before that, so that no later step takes the directory for a partial
+// checkout.
 func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	beside := p
 	beside.Path = p.Path + ".paw-again"
@@ -182,8 +182,8 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	return nil
 }
 
-// handOver makes the registration of the worktree at from that of the directory
-// at to. Until the last rename the directory counts as unregistered.
+// handOver changes the registration of the worktree from to that of the directory to. Until the
+// last rename the directory counts as unregistered.
 func handOver(admin, from, to string) error {
 	if err := os.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to, ".git")+"\n"), 0o666); err != nil {
 		return err
@@ -194,11 +194,10 @@ func handOver(admin, from, to string) error {
 	return os.Remove(from)
 }
 
-// Moved finds worktrees that were made before the repository was moved to where
-// it is now: the registrations with the owner and the path of a plan came along,
-// which no other repository has. The result is where each is, by agent: at its
-// old path, or at the path that along makes of it when it was moved, too. A plan
-// that was not made in this repository is not in the result.
+// Moved finds worktrees made before the repository was moved to its present place: their
+// registrations, with owner and path of a plan, were moved along with it. The result is each
+// worktree's place by agent: its old path, or along(path) if the worktree was moved, too. Plans
+// that were not made in this repository are left out.
 func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -225,15 +224,15 @@ func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path strin
 	return places, nil
 }
 
-// cameAlong tells whether the worktree at path was made with this registration,
-// at its place of now or at one where nothing is any more.
+// cameAlong reports whether the worktree at path was made with this registration, at its present
+// place or at one that no longer exists.
 func cameAlong(path, admin string) bool {
 	target, err := readGitFile(filepath.Join(path, ".git"))
 	return err == nil && filepath.Base(target) == filepath.Base(admin) && (!exists(target) || samePath(target, admin))
 }
 
-// Follow makes the registration of the worktree of p that of the directory at
-// path, where Moved found it. Repair links the directory back.
+// Follow makes the registration of the worktree of p name the directory at path, where Moved has
+// found it. Repair then restores the directory's link.
 func (r Registry) Follow(ctx context.Context, p Plan, path string) error {
 	return r.eachLinked(ctx, func(e Entry) error {
 		if !ownedBy(e, p) || samePath(e.Path, path) {

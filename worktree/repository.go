@@ -13,19 +13,19 @@ import (
 	"paw/worktree/git"
 )
 
-// Repository is a git repository as seen from one directory. All paths are
-// absolute with symbolic links resolved.
+// Repository is a git repository as seen from one directory. All paths are absolute, with symlinks
+// resolved.
 type Repository struct {
-	Path      string // main worktree; "" when bare or when its place cannot be known
-	CommonDir string // the directory all worktrees share, usually <Path>/.git
-	Worktree  string // toplevel of the worktree that contains the directory; "" inside a git directory
-	GitDir    string // of that worktree
+	Path      string // main worktree; "" if bare, or if its place is unknown
+	CommonDir string // directory that all worktrees share, usually <Path>/.git
+	Worktree  string // top level of the worktree around the directory; "" inside a git directory
+	GitDir    string // git directory of that worktree
 	Bare      bool
 }
 
-// Discover finds the repository that contains dir, as git does but without
-// starting it and without regard to GIT_DIR and its like. A submodule is a
-// repository of its own. The error is ErrNotRepository when there is none.
+// Discover finds the repository that contains dir, like git, but without starting git and ignoring
+// GIT_DIR and the like. A submodule is a repository of its own. The error is ErrNotRepository if
+// there is none.
 func Discover(dir string) (Repository, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -78,8 +78,7 @@ func readGitFile(path string) (string, error) {
 	return absoluteFrom(filepath.Dir(path), strings.TrimLeft(strings.TrimRight(target, "\r\n"), " ")), nil
 }
 
-// isGitDir applies git's own test: a HEAD, and refs and objects here or in the
-// common directory.
+// isGitDir applies git's own test: a HEAD, and refs and objects here or in the common directory.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -134,10 +133,9 @@ func absoluteFrom(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// Init makes an empty directory a repository with one empty commit, which is
-// what branches need to start from. Its own interrupted attempt is continued; one
-// that fails leaves nothing. The caller is Alone.
-// The error is *NotEmptyError when there is anything in the directory.
+// Init makes an empty directory a repository with one empty commit, since branches need a commit to
+// start from. It continues an interrupted Init, and leaves nothing after a failure. The caller
+// holds the lock of Alone. The error is *NotEmptyError if there is anything in the directory.
 func Init(ctx context.Context, dir, message string) error {
 	content, err := os.ReadDir(dir)
 	if err != nil {
@@ -166,7 +164,7 @@ func Init(ctx context.Context, dir, message string) error {
 	return err
 }
 
-// Empty reports whether a directory holds nothing, or nothing but an empty .git folder.
+// Empty reports whether a directory holds nothing, or only an empty .git folder.
 func Empty(dir string) (bool, error) {
 	content, err := os.ReadDir(dir)
 	if err != nil || len(content) == 0 {
@@ -179,8 +177,8 @@ func Empty(dir string) (bool, error) {
 	return err == nil && len(content) == 0, err
 }
 
-// firstCommit makes an empty commit, also where git knows no name of the user or
-// has no key to sign with.
+// firstCommit makes an empty commit, even if git knows no name of the user, or has no key to sign
+// with.
 func firstCommit(ctx context.Context, repo git.Repo, message string) error {
 	commit := []string{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--no-verify", "--message", message}
 	err := repo.Run(ctx, commit...)
@@ -191,9 +189,9 @@ func firstCommit(ctx context.Context, repo git.Repo, message string) error {
 	return err
 }
 
-// Alone waits until no other paw, of whatever user, holds the directory itself.
-// Init and Uninit are for those who do: else one takes away what another one has
-// begun to use. unlock is never nil. An error means that this cannot be had here.
+// Alone locks the directory itself against other paws, of any user. Init and Uninit are called
+// under this lock: otherwise one paw could remove what another has begun to use. unlock is never
+// nil. An error means that the directory cannot be locked.
 func Alone(ctx context.Context, dir string) (unlock func(), err error) {
 	file, err := os.Open(dir)
 	if err != nil {
@@ -205,9 +203,9 @@ func Alone(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// Uninit takes Init back, for a caller that could not go on, as long as nothing
-// but the one empty commit has come into the directory. The error is
-// *NotEmptyError otherwise. The caller has been Alone since before Init.
+// Uninit undoes Init for a caller that could not go on, provided that the directory holds nothing
+// but the one empty commit; else the error is *NotEmptyError. The caller has held the lock of Alone
+// since before Init.
 func Uninit(ctx context.Context, dir string) error {
 	content, err := os.ReadDir(dir)
 	if err != nil {
@@ -227,11 +225,11 @@ func Uninit(ctx context.Context, dir string) error {
 	return os.RemoveAll(filepath.Join(dir, ".git"))
 }
 
-// core holds the settings that finding a repository needs; reading
-// it here keeps git out of `paw status`.
+// core holds the settings needed to find a repository, read without git to keep it out of `paw
+// status`.
 type core struct {
-	bare       string // "" when not set
-	worktree   string // absolute, "" when not set
+	bare       string // "" if not set
+	worktree   string // absolute, "" if not set
 	ignoreCase bool
 }
 
@@ -264,7 +262,7 @@ func readCore(commonDir string) (core, error) {
 	return c, nil
 }
 
-// isBare follows git's guess where the configuration is silent.
+// isBare guesses like git if core.bare is not set.
 func (c core) isBare(commonDir string) bool {
 	if c.bare != "" {
 		return isTrue(c.bare)
@@ -280,7 +278,7 @@ func isTrue(value string) bool {
 	return false
 }
 
-// eachSettingIn is eachSetting of a file; one that is missing has none.
+// eachSettingIn is eachSetting for a file; a missing file has no settings.
 func eachSettingIn(path string, f func(key, value string)) error {
 	content, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -290,8 +288,8 @@ func eachSettingIn(path string, f func(key, value string)) error {
 	return err
 }
 
-// eachSetting calls f for every "section.key" without a subsection, in lower
-// case. A key without "=" has the value "true".
+// eachSetting calls f for every "section.key" without a subsection, in lower case. A key without
+// "=" has the value "true".
 func eachSetting(content string, f func(key, value string)) {
 	section := ""
 	for line := range strings.Lines(content) {
@@ -317,7 +315,7 @@ func eachSetting(content string, f func(key, value string)) {
 	}
 }
 
-// settingValue removes quotes and comments, and resolves backslashes.
+// settingValue removes quotes, comments and backslashes.
 func settingValue(raw string) string {
 	var value strings.Builder
 	quoted := false

@@ -14,8 +14,8 @@ import (
 	"paw/worktree/git"
 )
 
-// turnSession is the name under refs/paw for the owner of a worktree:
-// "paw session/agent ID" is "session_agent".
+// turnSession returns the name under refs/paw for the owner of a worktree: for "paw session/agent
+// ID" it is "session_agent".
 func turnSession(owner string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(owner, ownerPrefix), " ")
 	name = strings.ReplaceAll(name, "/", "_")
@@ -33,12 +33,11 @@ type rescues struct {
 	refs    Refs
 }
 
-// keep keeps what only the git directory of a worktree leads to: what is
-// staged in its index when that differs from HEAD, and commits that no ref of the
-// repository keeps (a detached HEAD, an unfinished merge, an autostash, refs of the
-// worktree alone). It returns the refs, "" when there is nothing to keep, and
-// whether that is all of it: where git could not read the index or a commit, the
-// git directory itself has to stay.
+// keep makes refs for what only the git directory of a worktree leads to: staged content that
+// differs from HEAD, and commits that no ref of the repository keeps (a detached HEAD, an
+// unfinished merge, an autostash, refs of the worktree alone). It returns the refs, "" for nothing
+// to keep. whole is false if git could not read the index or a commit; then the git directory
+// itself must be kept.
 func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.headOf(admin)
@@ -87,7 +86,7 @@ func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, wh
 	return strings.Join(names, ", "), whole && readable, nil
 }
 
-// rescueCommit is a commit of a tree with HEAD and the loose commits as parents.
+// rescueCommit makes a commit of a tree with HEAD and the loose commits as parents.
 func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose []string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", "index and commits of a worktree"}
 	if head != "" {
@@ -118,9 +117,9 @@ func (r rescues) name(ctx context.Context, commit, owner string) (string, error)
 	}
 }
 
-// indexTree writes the tree of a worktree's index; of a conflict it takes our
-// side. It is "" when there is no index. whole is false when git could not write
-// it: nobody can say then whether the index is broken or the disk full.
+// indexTree writes the tree of a worktree's index, with our side of conflicts; "" without an index.
+// whole is false if git could not write it, because the index is broken or for example the disk is
+// full.
 func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
 	file := newScratchIndex(admin)
 	defer dropIndex(file)
@@ -149,12 +148,12 @@ func settledTree(ctx context.Context, repo git.Repo) (string, error) {
 	return repo.Line(ctx, quietly("write-tree")...)
 }
 
-// ourSide turns the output of `ls-files --unmerged -z` into the input of
-// `update-index -z --index-info` that settles each conflict.
+// ourSide turns the output of `ls-files --unmerged -z` into an input for `update-index -z
+// --index-info` that resolves each conflict.
 func ourSide(unmerged string) string {
 	var input strings.Builder
 	settled := ""                                 // name of which our side was seen
-	for _, line := range nulSeparated(unmerged) { // by name, then by stage: the base, ours, theirs; the last one counts
+	for _, line := range nulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
 		info, name, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(info) // mode, id, stage
 		if len(fields) != 3 || name == settled {
@@ -169,9 +168,8 @@ func ourSide(unmerged string) string {
 	return input.String()
 }
 
-// looseCommits returns the commits that the git directory of a worktree names and no
-// ref of the repository keeps, the detached HEAD first. readable is false when git
-// could not follow one of them.
+// looseCommits returns the commits that the git directory of a worktree names and no ref of the
+// repository keeps, the detached HEAD first. readable is false if git could not follow one of them.
 func (r rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
 	if isOID(readLine(filepath.Join(admin, "HEAD"))) {
@@ -209,24 +207,24 @@ func (r rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bo
 	return err == nil && tree == empty
 }
 
-// ownRefs lists where the refs of one worktree alone are, beside HEAD: what only
-// they lead to goes with it.
+// ownRefs lists the namespaces of refs that belong to one worktree, besides HEAD, and are removed
+// with it.
 var ownRefs = []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"}
 
 // allOthers lists the arguments of `rev-list --not` for the refs that stay.
 var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*"}
 
-// ownRef is a ref of one worktree and what it points to.
+// ownRef is a ref of one worktree, with the object it points to and the object's type.
 type ownRef struct{ name, oid, kind string }
 
-// listOwnRefs lists the refs that belong to the worktree with the git directory
-// admin, in which repo runs. It starts no git where there are none.
+// listOwnRefs lists the refs that belong to the worktree with the git directory admin, in which
+// repo runs. Without any it starts no git.
 func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
 	files, err := refsInFiles(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
-	if files && !hasFiles(filepath.Join(admin, "refs")) { // git packs none of these
+	if files && !hasFiles(filepath.Join(admin, "refs")) { // git never packs these refs
 		return nil, nil
 	}
 	out, err := repo.Output(ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(objecttype)"}, ownRefs...)...)
@@ -242,7 +240,7 @@ func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) (
 	return refs, nil
 }
 
-// hasFiles reports whether there is any file below dir, or it cannot be said.
+// hasFiles reports whether there is a file below dir, or dir cannot be read.
 func hasFiles(dir string) bool {
 	found := false
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -255,9 +253,8 @@ func hasFiles(dir string) bool {
 	return found || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// unkeptCommits describes the commits that only a detached HEAD or a ref of the
-// worktree at path leads to, "" when there are none. Of a ref to anything but a
-// commit nobody asks further.
+// unkeptCommits describes the commits that only a detached HEAD or a ref of the worktree at path
+// leads to, "" for none. A ref to another type of object is reported as such.
 func (r rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
 	repo := in(path)
 	refs, err := r.listOwnRefs(ctx, repo, admin)

@@ -12,14 +12,13 @@ import (
 	"paw/config/disk"
 )
 
-// Restore makes the worktree of p again at the same path when its directory is
-// gone. What only the old git directory led to is kept under rescueRef first
-// ("" when there was nothing); the old git directory itself goes into the trash
-// folder. When the directory is there and only its registration is gone, it is
-// registered again and no file in it changes.
+// Restore makes the worktree of p again at the same path if its directory is gone. What only the
+// old git directory led to is kept under rescueRef first ("" if there was nothing); the old git
+// directory is moved to the trash folder. If the directory exists and only its registration is
+// gone, it is registered again, and no file in it changes.
 //
-// It is refused with *ConflictError when the branch is gone or checked out
-// elsewhere, or when something else is at the path. step is that of Create.
+// The error is a *ConflictError if the branch is gone or checked out elsewhere, or if something
+// else is at the path. For step see Create.
 func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
 	p.CreateBranch = false
 	rescueRef, err = m.clearLost(ctx, p)
@@ -33,8 +32,8 @@ func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (r
 	return rescueRef, err
 }
 
-// clearLost moves the registration of a directory that is gone out of the way,
-// once nothing else is.
+// clearLost moves the registration of a missing directory out of the way, if nothing else prevents
+// Restore.
 func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
@@ -69,13 +68,14 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	return ref, m.Trash().setAside(*lost, "")
 }
 
-// vacant reports whether a worktree's directory is gone or empty.
+// vacant reports whether a worktree's directory is missing or empty.
 func vacant(path string) bool {
 	content, err := os.ReadDir(path)
 	return len(content) == 0 && (err == nil || !exists(path))
 }
 
-// branchThere refuses a branch that is gone, with the last commit it was seen at.
+// branchThere returns a *ConflictError for a missing branch, with a hint that names the last commit
+// it was seen at.
 func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
 	found, err := m.Refs().Branches(ctx, []string{p.Branch})
 	if err != nil || found[p.Branch] != "" {
@@ -88,12 +88,12 @@ func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
 	return conflict(p.Agent, hint, "branch %s: does not exist any more", p.Branch)
 }
 
-// LastHead returns the newest commit that HEAD of the worktree was at, by its
-// log, also when its branch is gone. It is "" where git keeps no such log.
+// LastHead returns the newest commit in the reflog of the worktree's HEAD, even if the branch is
+// gone; "" without a reflog.
 func (e Entry) LastHead() string { return lastHead(e.AdminDir) }
 
-// lastHead is the newest commit in the log of a worktree's HEAD. A branch that
-// was deleted from inside the worktree is there as a move to no commit.
+// lastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
+// inside the worktree shows as a move to an id of zeros, which is skipped.
 func lastHead(admin string) string {
 	lines := strings.Split(readLine(filepath.Join(admin, "logs", "HEAD")), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -110,10 +110,10 @@ func lastHead(admin string) string {
 	return ""
 }
 
-// resume finds what an earlier Create left for a plan. Complete worktrees are
-// kept; those that are only registered or partly filled are moved aside, since
-// nobody has worked there yet: only a filled worktree is ever handed to an agent.
-// busy names the git directory of one that somebody is filling right now.
+// resume finds what an earlier Create has left for a plan. Complete worktrees are kept; those that
+// are only registered or partly filled are moved to the trash: no agent has worked there, since
+// only a filled worktree is handed to one. busy names the git directory of a worktree that is being
+// filled right now.
 func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creation, busy string, err error) {
 	c = &creation{plan: p, made: Made{Agent: p.Agent}}
 	for _, e := range entries[1:] {
@@ -134,7 +134,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			c.made.Existed = true
 			continue
 		}
-		if exists(filledMark(e.AdminDir)) { // it was in use, and its directory is gone
+		if exists(filledMark(e.AdminDir)) { // The worktree was in use, and its directory is gone.
 			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
@@ -149,7 +149,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		}
 		_, wrong = verified(p.Path, m.Repository.CommonDir, p.Branch)
 		if whole && wrong == nil && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) {
-			// The index is written last: only the hook may be missing.
+			// The index is written last: only the hook may not have run.
 			c.admin, c.filling = e.AdminDir, lock
 			continue
 		}
@@ -162,10 +162,10 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 	return c, "", nil
 }
 
-// Rollback takes back what one Create made, as long as nobody has used it: the
-// worktree must be clean or as its snapshot, with its branch at the base. That goes only when
-// Create made it. Worktrees that existed before the call stay. Directories end
-// in the trash folder. What has to stay is named in the error.
+// Rollback removes what one Create has made, if it is unused: the worktree must be clean or equal
+// its snapshot, and its branch be at the base. The branch is removed only if Create has made it.
+// Worktrees that existed before are kept. Directories are moved to the trash folder. The error
+// names what has to stay.
 func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	}
 	e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir})
 	if ofAnother(e, p) {
-		return nil // somebody else was faster: nothing here is this call's
+		return nil // Another session was faster: nothing here belongs to this call.
 	}
 	if !ownedBy(e, p) {
 		return errors.New("not locked by " + p.Owner)
@@ -234,8 +234,8 @@ func (m Manager) undo(ctx context.Context, failed []*creation) error {
 	return m.undoLocked(ctx, x, failed)
 }
 
-// undoLocked removes registration, directory and, when this call created it and
-// it is still at its base, the branch.
+// undoLocked removes registration and directory, and the branch if this call has created it and it
+// is still at its base.
 func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
 	var errs []error
 	for _, c := range creations {
@@ -248,7 +248,7 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 				continue
 			}
 		}
-		m.folders().drop(c.plan.Path) // they are made before git makes the worktree
+		m.folders().drop(c.plan.Path) // paw makes these folders before git makes the worktree
 		if !c.made.BranchCreated {
 			continue
 		}
@@ -266,8 +266,8 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 	return errors.Join(errs...)
 }
 
-// Holders returns the branches that worktrees use, each with the path of one such worktree; the worktrees of these plans do
-// not count.
+// Holders returns the branches that worktrees use, each with the path of one such worktree. The
+// worktrees of the plans in but do not count.
 func (r Registry) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {

@@ -9,37 +9,34 @@ import (
 	"strings"
 )
 
-// Rescued says where everything is that a rewind has replaced, and where HEAD was
-// and is.
+// Rescued says where the state before a rewind is kept, and where HEAD was and is.
 type Rescued struct {
-	Ref, Commit string // of a snapshot; rewinding to it takes the rewind back. Ref is "" where nothing has changed
+	Ref, Commit string // of a snapshot; rewinding to it undoes the rewind. Ref is "" if nothing has changed
 	HeadBefore  string
 	Head        string
-	Changed     int      // files that were written or removed
+	Changed     int      // number of files written or removed
 	NotSaved    []string // embedded repositories, which the rewind has not touched
 }
 
-// Rewind makes the files of the worktree at path those of the commit target,
-// after a snapshot of what they are, which rescueRef keeps. Tracked and untracked
-// files are exactly as in target then; what target does not have is gone, ignored
-// files stay.
+// Rewind makes the files of the worktree at path equal the commit target, after taking a snapshot
+// that rescueRef keeps. Tracked and untracked files are then exactly those of target; other files
+// are gone, except ignored ones.
 //
-// HEAD stays on its branch. The branch moves, with an entry in the reflog, to the
-// commit that was HEAD when target was taken: its first parent if target is a
-// snapshot, else target itself. Commits made since stay reachable through the
-// rescue. The index is as HEAD; content that was only staged is in the second
-// parent of the rescue. Where all of that is so already, nothing is kept, and
-// the rewind before stays the last one.
+// HEAD stays on its branch. The branch moves, with an entry in the reflog, to the commit that was
+// HEAD when target was taken: its first parent if target is a snapshot, else target itself. Later
+// commits stay reachable through the rescue. The index equals HEAD; content that was only staged is
+// in the second parent of the rescue. If nothing has to change, nothing is kept, and the previous
+// rewind stays the last one.
 //
-// Files that git converts (line ends, filters) come back as git checks them out,
-// and of permissions only whether a file is executable.
+// Files that git converts (line ends, filters) come back as git checks them out, and of the
+// permissions only the executable bit.
 //
-// It is refused with *ConflictError, and nothing has changed but that the rescue
-// may be there, during a merge or rebase, while the index is locked, with changes
-// in submodules or a submodule at another commit, and when an ignored file or an embedded repository is in the way; with
-// *NotSavedError when a file cannot be saved, with *IndexLockedError when another git has the index,
-// and with *MoveError when an earlier move has not ended there. One that fails in the middle, as on a full disk, is taken
-// back; *HalfMovedError when that failed as well. Killed after any step, EndMove ends it.
+// It returns an error, and has changed nothing except that the rescue may exist: *ConflictError
+// during a merge or rebase, with changes in submodules or a submodule at another commit, and if an
+// ignored file or an embedded repository is in the way; *NotSavedError if a file cannot be saved;
+// *IndexLockedError if another git has locked the index; *MoveError if an earlier move has not
+// ended there. A failure in the middle, as on a full disk, is undone; if that fails, too, the error
+// is *HalfMovedError. If paw is killed after any step, EndMove ends the rewind.
 func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
 	to, err := m.objects.goal(ctx, target)
 	if err != nil {
@@ -53,17 +50,17 @@ func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions)
 	return m.rewindTo(ctx, path, to, o)
 }
 
-// RewindOptions is how a rewind goes.
+// RewindOptions holds the options of a rewind.
 type RewindOptions struct {
-	Rescue  string            // ref to keep what is there
-	From    string            // commit that the files must be as, "" for any: the target was made of it, and what has come since would go
-	Command string            // that moves, for whoever finds it half done
-	Log     string            // of what the branch moves for, "" for a rewind
-	Session string            // whose recover ends it then
-	Step    func(name string) // called after each step, nil for nobody
+	Rescue  string            // ref for the snapshot from before
+	From    string            // commit that the files must equal, "" for any: target was made from it, and later changes would be lost
+	Command string            // command that moves, for messages about an unfinished move
+	Log     string            // message for the reflog, "" for that of a rewind
+	Session string            // session whose recover ends an unfinished move
+	Step    func(name string) // called after each step; may be nil
 }
 
-// rewindTo is Rewind where it is known what HEAD becomes.
+// rewindTo is Rewind for a known goal.
 func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -96,14 +93,14 @@ func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptio
 	return r.run(ctx)
 }
 
-// goal is where a rewind leads.
+// goal is where a rewind leads to.
 type goal struct {
 	commit, tree string
-	head         string // "" to leave it where it is
-	was          string // tree that the files must be as, "" for any
+	head         string // commit for HEAD, "" to leave HEAD
+	was          string // tree that the files must equal, "" for any
 }
 
-// goal reads a commit.
+// goal reads one commit.
 func (o Objects) goal(ctx context.Context, target string) (goal, error) {
 	all, err := o.goals(ctx, target)
 	if err != nil {
@@ -115,7 +112,8 @@ func (o Objects) goal(ctx context.Context, target string) (goal, error) {
 	return all[0], nil
 }
 
-// goals reads commits, of each one once, in no order; the snapshots of paw are known by who signed them.
+// goals reads commits, each once, unordered. paw's snapshots are recognised by their author and
+// committer.
 func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
 	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
 	out, err := o.home().Output(ctx, append(append(args, targets...), "--")...)
@@ -144,7 +142,7 @@ type rewind struct {
 	to      goal
 	dir     string // for scratch files
 	options RewindOptions
-	now     string // tree of the files as they are
+	now     string // tree of the current files
 }
 
 func (r *rewind) run(ctx context.Context) (Rescued, error) {
@@ -179,7 +177,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	return done, r.apply(ctx, done)
 }
 
-// refuse says why these files cannot be saved or brought back.
+// refuse returns a *ConflictError if the files cannot be saved or replaced.
 func (r *rewind) refuse() error {
 	switch {
 	case r.head == "":
@@ -192,7 +190,7 @@ func (r *rewind) refuse() error {
 	return nil
 }
 
-// rescue commits the files as they are. The scratch index holds them then.
+// rescue commits the current files. The scratch index then holds them.
 func (r *rewind) rescue(ctx context.Context) (string, error) {
 	if !r.dirty {
 		tree, err := r.repo.Line(ctx, "rev-parse", "--verify", r.head+"^{tree}")
@@ -222,7 +220,7 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 	return r.commit(ctx, r.now, "before a rewind to "+r.to.commit+"\n", parents...)
 }
 
-// stagedCommit keeps what is in the index.
+// stagedCommit commits the content of the index.
 func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 	tree, err := repoWithIndex(r.top, r.real.file).Line(ctx, quietly("write-tree")...)
 	if err != nil {
@@ -231,11 +229,12 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 	return r.commit(ctx, tree, "index before a rewind to "+r.to.commit+"\n")
 }
 
-// apply moves files, index and HEAD. HEAD goes back before the files do, and forward after them: what is cut short in between
-// looks like changes that are not committed, and never as if the agent had taken out what HEAD has. Git looks at all files
-// before it writes the first one: what has changed since the rescue is in its way.
+// apply moves files, index and HEAD. HEAD moves back before the files, and forward after them: then
+// an interrupted rewind looks like uncommitted changes, and never as if the agent had removed what
+// HEAD has. git checks all files before it writes the first one, so that a change made since the
+// rescue stops it.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
-	back := r.began.Add(-clockMargin) // git shall look into files, not at their times
+	back := r.began.Add(-clockMargin) // so that git compares content, not times
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
 		return err
 	}
@@ -272,7 +271,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.began, r.began) })
 }
 
-// asSeen refuses an index, or a HEAD, that is another one than that which was looked at.
+// asSeen returns a *ConflictError if index or HEAD has changed since they were read.
 func (r *rewind) asSeen(ctx context.Context) error {
 	same, err := r.real.same(ctx, filepath.Join(r.at.AdminDir, "index"))
 	if err != nil {
@@ -287,13 +286,13 @@ func (r *rewind) asSeen(ctx context.Context) error {
 	return nil
 }
 
-// FromSnapshot puts the files of a snapshot into the new worktree at path, as
-// changes that are not committed: HEAD and index stay, files that HEAD does not
-// have are untracked, files that the snapshot does not have are gone. It runs once
-// in the life of a worktree; repeated, it changes nothing. When an earlier call was
-// cut short, what is there then is kept under rescueRef first, and rescued tells so.
+// FromSnapshot puts the files of a snapshot into the new worktree at path, as uncommitted changes:
+// HEAD and index stay; files that HEAD does not have are untracked; files that the snapshot does
+// not have are removed. It acts once in the life of a worktree, and later calls change nothing. If
+// an earlier call was interrupted, the files it has left are kept under rescueRef first, and
+// rescued is true.
 //
-// Submodules stay as the worktree has them.
+// Submodules stay as they are in the worktree.
 func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -311,8 +310,8 @@ func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef strin
 			return rescued, err
 		}
 	}
-	// Neither hooks, which belong to a checkout, nor the user's wish to let git
-	// change submodules, too.
+	// Hooks belong to a checkout and must not run, and submodules must not change even if the user
+	// has told git to change them.
 	err = in(path).Run(ctx, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
 		"restore", "--quiet", "--source="+snapshot, "--worktree", "--no-overlay", "--no-recurse-submodules", "--", ":/")
 	if err != nil {
@@ -321,8 +320,7 @@ func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef strin
 	return rescued, os.WriteFile(restoredMark(admin), nil, 0o666)
 }
 
-// rescueUnlessSame keeps the files of the worktree under ref, unless they are
-// those of the snapshot.
+// rescueUnlessSame keeps the worktree's files under ref, unless they equal the snapshot.
 func (m Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
 	now, err := m.snapshots.Take(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
 	if err != nil {
@@ -344,5 +342,5 @@ func (o Objects) sameTree(ctx context.Context, a, b string) (bool, error) {
 	return one == other, err
 }
 
-// restoredMark exists once a worktree has the files of its snapshot.
+// restoredMark exists once a worktree has got the files of its snapshot.
 func restoredMark(admin string) string { return filepath.Join(admin, "paw-restored") }

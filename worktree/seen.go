@@ -17,19 +17,20 @@ import (
 	"paw/config/disk"
 )
 
-// Seen is what a look at a worktree has found, and by what a later one can tell that nothing has changed since: git need
-// not look at all files a second time then.
+// Seen is the result of See, with hashes by which a later call can tell that nothing has changed,
+// so that git need not look at all files again.
 type Seen struct {
 	Dirt
-	files  [sha256.Size]byte // of the directory
-	lasts  bool              // Dirt follows from files, gitDir, head and saved alone
-	saved  string            // commit that has what is not committed, "" where everything is
-	gitDir [sha256.Size]byte // of the worktree's own
+	files  [sha256.Size]byte // imprint of the directory
+	lasts  bool              // Dirt depends on files, gitDir, head and saved only
+	saved  string            // commit that has the uncommitted files, "" if none are
+	gitDir [sha256.Size]byte // imprint of the worktree's git directory
 	head   string
 }
 
-// See looks for everything that would be lost with the worktree of p. Files that are in the commit p.Saved as they are would
-// not be. The user's settings that make git list less are overruled. What cannot be determined is an error.
+// See finds everything that would be lost if the worktree of p were removed. Files that are the
+// same in the commit p.Saved would not be lost. The user's settings that make git list less are
+// overruled. What cannot be determined is an error.
 func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	path := p.Path
 	admin, err := verified(path, m.Repository.CommonDir, "")
@@ -55,8 +56,8 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	return s, nil
 }
 
-// sameGitDir reports whether index, HEAD and whatever else belongs to the worktree of p alone are as they were seen, and
-// whether that is enough to say so.
+// sameGitDir reports whether index, HEAD and the rest of the git directory of p's worktree are
+// unchanged since s, and s depends on nothing else but the files.
 func (m Manager) sameGitDir(p Plan, s Seen) bool {
 	admin, err := verified(p.Path, m.Repository.CommonDir, "")
 	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().headOf(admin) != s.head {
@@ -66,11 +67,10 @@ func (m Manager) sameGitDir(p Plan, s Seen) bool {
 	return err == nil && now == s.gitDir
 }
 
-// imprint stands for everything that lies below a directory at one moment, its own
-// name left out. It is another one when any file or folder in it was written,
-// added, removed or renamed in between: no program can set the time of the last
-// change of an inode. It looks at tens of thousands of files while somebody waits,
-// so it asks the kernel for names and times and for nothing else.
+// imprint returns a hash of everything below a directory at one moment, without the directory's own
+// name. It changes when any file or folder inside is written, added, removed or renamed, since no
+// program can set an inode's change time. It reads only names and times, because users wait while
+// it looks at tens of thousands of files.
 func imprint(dir string) (of [sha256.Size]byte, err error) {
 	fd, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -85,15 +85,15 @@ func imprint(dir string) (of [sha256.Size]byte, err error) {
 	if err != nil {
 		return of, err
 	}
-	// Its rename is a change of its inode.
+	// Renaming the directory itself changes the inode, so only its modification time counts.
 	return sha256.Sum256(facts(content[:], "", top.Mtim.Nano())), nil
 }
 
-// imprinting is one look at a tree, with a goroutine for each processor.
+// imprinting is one run of imprint, with a goroutine for each processor.
 type imprinting struct{ others chan struct{} }
 
-// walk stands for what is in an open directory, which it closes: what is known of each name, in the order of the names,
-// and for a directory what it stands for itself.
+// walk returns a hash of the entries of an open directory, in order of their names, and of its
+// subdirectories. It closes the directory.
 func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
 	defer func() { _ = unix.Close(fd) }()
 	names, err := disk.Names(fd)
@@ -124,7 +124,7 @@ func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) 
 	return sha256.Sum256(known), nil
 }
 
-// into is walk for a directory in an open one.
+// into is walk for a directory inside an open one.
 func (w imprinting) into(fd int, name, path string) (of [sha256.Size]byte, err error) {
 	inner, err := openDir(fd, name)
 	if err != nil {
@@ -133,7 +133,7 @@ func (w imprinting) into(fd int, name, path string) (of [sha256.Size]byte, err e
 	return w.walk(inner, path)
 }
 
-// share does something beside the rest where a processor is free, else at once.
+// share runs do in a goroutine if a processor is free, else at once.
 func (w imprinting) share(all *sync.WaitGroup, do func()) {
 	select {
 	case w.others <- struct{}{}:
@@ -146,7 +146,7 @@ func (w imprinting) share(all *sync.WaitGroup, do func()) {
 	}
 }
 
-// facts adds what is known of one name.
+// facts appends a name and numbers to a text to be hashed.
 func facts(to []byte, name string, known ...int64) []byte {
 	to = append(append(to, name...), 0)
 	for _, fact := range known {

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Ended is how a move ended that was cut short.
+// Ended says how an interrupted move was ended.
 type Ended struct {
 	Journal
-	Moved bool   // it took place; otherwise all is as it was
+	Moved bool   // the move has taken place; otherwise everything is as before
 	Note  string // what the user has to look at, "" for nothing
-	Hint  string // command that helps with that, "" for none
+	Hint  string // command that helps, "" for none
 }
 
-// String says how the move ended.
+// String returns one line about how the move was ended.
 func (e *Ended) String() string {
 	said := "a " + e.Command + " was cut short: "
 	switch {
@@ -29,7 +29,7 @@ func (e *Ended) String() string {
 	return said + "all is as before it"
 }
 
-// WhatToSee names what the user has to look at, with the command that helps.
+// WhatToSee returns Note, followed by Hint.
 func (e *Ended) WhatToSee() string {
 	if e.Hint == "" {
 		return e.Note
@@ -37,7 +37,7 @@ func (e *Ended) WhatToSee() string {
 	return e.Note + "; " + e.Hint
 }
 
-// EndMoveIn is EndMove in the linked worktree at path.
+// EndMoveIn is EndMove for the linked worktree at path.
 func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -46,10 +46,11 @@ func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 	return m.EndMove(ctx, Checkout{Path: path, AdminDir: admin})
 }
 
-// EndMove ends the move at a place that was cut short at any point; it is nil where there is none. Where the ref is says
-// whether it took place, and files and index are brought to agree with that. A file that is neither as before nor as after, nor
-// a piece of that, was written by somebody else since: it stays as it is, and git status shows it. Where the HEAD of the
-// place has gone elsewhere since, all stays as it is. It may be repeated.
+// EndMove ends an interrupted move at a place; the result is nil if there is none. The ref decides
+// whether the move has taken place, and files and index are made to agree. A file that is neither
+// as before nor as after, nor a partly written one, was written by somebody else: it is kept, and
+// git status shows it. If the place's HEAD has moved elsewhere since, everything is left as it is.
+// EndMove may be repeated.
 func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 	if !moveLeft(c.AdminDir) {
 		return nil, nil
@@ -88,7 +89,8 @@ func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 	return ended, v.close()
 }
 
-// settleSince settles what somebody may have used since it was cut short: the lock of the index is gone then.
+// settleSince settles a place that may have been used since the interruption, as a missing
+// index.lock shows.
 func (v *move) settleSince(ctx context.Context, ended *Ended) error {
 	if readLine(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
 		if err := v.lockIndex(ctx); err != nil {
@@ -106,13 +108,14 @@ func (v *move) settleSince(ctx context.Context, ended *Ended) error {
 	return err
 }
 
-// errUsedSince means that somebody has staged paths of a move after it was cut short.
+// errUsedSince says that paths of an interrupted move were staged since.
 var errUsedSince = errors.New("staged since")
 
-// namedInHint is how many files a hint names.
+// namedInHint limits the files named in a hint.
 const namedInHint = 20
 
-// leave says that a place stays as it is, and which files of it are as before the move although its HEAD has them as after.
+// leave notes that a place is left as it is, and which of its files are as before the move although
+// HEAD has them as after.
 func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	ended.Note = v.at.Path + " was changed since, and is left as it is"
 	if v.Rescue != "" {
@@ -138,7 +141,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 		return err
 	}
 	var old []string
-	folder := "" // which is a file on one side: its name stands for what is in it
+	folder := "" // path that is a file on one side and a folder on the other: its name stands for the files in the folder
 	for _, c := range changes {
 		moved := slices.ContainsFunc(has, func(other change) bool { return other.name == c.name && other.entry() == c.entry() })
 		if moved && have[c.name] == c.oldEntry() && (folder == "" || !inside(c.name, folder, "/")) {

@@ -9,8 +9,9 @@ import (
 	"paw/worktree/git"
 )
 
-// settle brings the paths of a move, in the files and in the index, to one of its two sides: forward to what they become, else
-// back to what they were. The index is either as before or as after the move: with anything else in it, nothing is done.
+// settle brings the paths of a move, in files and index, to one side: forward to what they become,
+// else back to what they were. If the index is neither as before nor as after the move, settle does
+// nothing.
 func (v *move) settle(ctx context.Context, forward bool) error {
 	s := &settling{move: v, forward: forward, goal: v.Was, other: v.Becomes}
 	if forward {
@@ -27,7 +28,7 @@ func (v *move) settle(ctx context.Context, forward bool) error {
 	if err := s.lookAtIndex(ctx); err != nil {
 		return err
 	}
-	if forward && s.installed && !v.Resets { // the index comes last, so the files are there
+	if forward && s.installed && !v.Resets { // The index comes last, so the files are there.
 		return nil
 	}
 	if err := s.makeIndex(ctx); err != nil {
@@ -46,7 +47,7 @@ func (v *move) settle(ctx context.Context, forward bool) error {
 	return s.putIndex(ctx)
 }
 
-// settling is one settle on its way.
+// settling is one run of settle.
 type settling struct {
 	*move
 	forward     bool
@@ -55,11 +56,11 @@ type settling struct {
 	changes     []change
 
 	installed bool            // the index is as after the move
-	index     string          // scratch file that becomes the index, "" to keep the one that is there
-	away      map[string]bool // files that are in the goal, and that skip-worktree keeps away
+	index     string          // scratch file that becomes the index, "" to keep the present one
+	away      map[string]bool // files of the goal that skip-worktree keeps away
 }
 
-// lookAtIndex finds out whether the index is as before the move or as after it.
+// lookAtIndex finds out whether the index is as before or as after the move.
 func (s *settling) lookAtIndex(ctx context.Context) error {
 	have, err := stagedEntries(ctx, s.repo())
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 		return err
 	}
 	untouched := sameEntries(have, was)
-	if !s.Resets { // what else is staged does not matter
+	if !s.Resets { // other staged paths do not matter
 		changes, err := changesBetween(ctx, s.m.objects.home(), s.From, s.To)
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func sameEntries(a, b map[string]string) bool {
 	return true
 }
 
-// stagedEntries returns the entries of an index by path, the sides of a conflict by path and side.
+// stagedEntries returns the entries of an index by path; the sides of a conflict by path and side.
 func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
 	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
 	if err != nil {
@@ -122,7 +123,8 @@ func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error
 	return have, nil
 }
 
-// entry is how git lists the path in the index once it has changed, and oldEntry before: "" where it is not there.
+// entry and oldEntry return the path's index entry after and before the change, in git's format; ""
+// for none.
 func (c change) entry() string    { return entryOf(c.mode, c.id) }
 func (c change) oldEntry() string { return entryOf(c.oldMode, c.oldID) }
 
@@ -133,8 +135,8 @@ func entryOf(mode, id string) string {
 	return mode + " " + id + " 0"
 }
 
-// makeIndex makes the index of the goal in a scratch file, with the bits that entries have. Back, it is the one that was kept,
-// or the one that is there, which is as before.
+// makeIndex makes the goal's index in a scratch file, with the bits of the entries. When going back
+// that is the index kept in the journal, or the present one if it is unchanged.
 func (s *settling) makeIndex(ctx context.Context) error {
 	s.away = map[string]bool{}
 	for _, name := range s.Absent {
@@ -168,7 +170,7 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		}
 		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 	}
-	// Git decides what a sparse checkout leaves out: it writes the files into a folder where there are none.
+	// git decides what a sparse checkout leaves out: it writes the files into an empty folder.
 	empty := filepath.Join(s.dir, "files")
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		return err
@@ -188,8 +190,8 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 }
 
-// resetIndex makes the index of the commit that a move leads to out of the one that was there, of which it keeps the bits and
-// the times of what is the same.
+// resetIndex makes the index of the commit that a move leads to from the one before, whose bits it
+// keeps, and whose stat data for unchanged entries.
 func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
 	kept := filepath.Join(v.at.AdminDir, journalIndex)
 	index, repo := newScratchIndex(dir), v.repo()
@@ -205,7 +207,7 @@ func (v *move) resetIndex(ctx context.Context, dir string) (index string, err er
 	return index, refresh(ctx, repo)
 }
 
-// putIndex makes the scratch index, or the one that is there, know the files as they are now.
+// putIndex refreshes the scratch index, or a copy of the present one, and installs it.
 func (s *settling) putIndex(ctx context.Context) error {
 	if s.index == "" {
 		var err error
@@ -240,7 +242,7 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 	})
 }
 
-// dropFolders removes the folders above a file that have nothing in them any more.
+// dropFolders removes the folders above a file that are empty now.
 func (s *settling) dropFolders(name string) {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if os.Remove(filepath.Join(s.at.Path, dir)) != nil {
@@ -249,8 +251,8 @@ func (s *settling) dropFolders(name string) {
 	}
 }
 
-// rewritten are the paths whose files a move has written, in whole or in part, or not yet: those that the goal has are to
-// be written, the others to be removed. What is somebody's own is in neither.
+// rewritten returns the paths whose files the move has written, partly written, or not yet written:
+// write are those of the goal, remove the others. Files of somebody else are in neither.
 func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
 	if len(s.changes) == 0 {
 		return nil, nil, nil
@@ -264,7 +266,7 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 		return nil, nil, err
 	}
 	gone := map[string]bool{}
-	for _, goes := range []bool{true, false} { // what goes makes room for what comes
+	for _, goes := range []bool{true, false} { // files to remove make room for those to write
 		for _, c := range s.changes {
 			away := s.away[c.name]
 			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !isFile(filepath.Join(s.at.Path, c.name)) {
@@ -285,7 +287,8 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	return write, remove, nil
 }
 
-// asIn reports which paths have the file that one of the sides has, as git compares them: with the user's conversions.
+// asIn reports which paths have the file of one side, as git compares files: with the user's
+// conversions.
 func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[string]bool, error) {
 	file, repo, err := s.staged(ctx, entry)
 	if err != nil {
@@ -307,7 +310,7 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 	return same, nil
 }
 
-// changedFiles are the paths whose files are not as the index of repo has them, as git compares them.
+// changedFiles returns the paths whose files differ from repo's index, as git compares files.
 func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
 	if err := refresh(ctx, repo); err != nil {
 		return nil, err
@@ -324,7 +327,8 @@ func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
 	return differs, err
 }
 
-// staged is a scratch index whose entries for the paths of a move are what entry says, without a bit.
+// staged returns a scratch index in which the move's paths have the entries that entry returns,
+// without bits.
 func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
 	file = newScratchIndex(s.dir)
 	real := filepath.Join(s.at.AdminDir, "index")
@@ -338,14 +342,15 @@ func (s *settling) staged(ctx context.Context, entry func(change) string) (file 
 	return file, repo, err
 }
 
-// indexInfo is what git update-index --index-info reads to make the entries of some paths what entry says, without a bit.
+// indexInfo returns an input for git update-index --index-info that gives paths the entries that
+// entry returns, without bits.
 func indexInfo(changes []change, entry func(change) string) []byte {
 	var input strings.Builder
-	for _, pass := range []bool{false, true} { // a folder can only be put where a file was when that is gone
+	for _, pass := range []bool{false, true} { // A folder can replace a file only after the file's entry is removed.
 		for _, c := range changes {
 			what := entry(c)
 			switch {
-			case !pass: // also what comes back: an entry that is replaced keeps its bits
+			case !pass: // Every entry is removed first: a replaced one would keep its bits.
 				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
 			case what != "":
 				input.WriteString(what + "\t" + c.name + "\x00")
@@ -355,8 +360,9 @@ func indexInfo(changes []change, entry func(change) string) []byte {
 	return []byte(input.String())
 }
 
-// mine reports whether nothing of somebody's own is at a path once gone are gone: the file of the other side is there,
-// or none, or the begin of what one of the two has, because git was cut short while it wrote.
+// mine reports whether a path holds nothing of somebody else's, once gone are gone: no file, the
+// other side's file, or the beginning of one side's file, from a git that was interrupted while
+// writing.
 func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]bool) (bool, error) {
 	at, err := obstacleAt(s.at.Path, c.name, gone)
 	if at == "" || err != nil {

@@ -20,11 +20,11 @@ import (
 	"paw/worktree/git"
 )
 
-// Problem is something SetUp could not or would not do. It never stops the rest.
+// Problem is something that SetUp could not do, or refused. It never stops the rest.
 type Problem struct {
 	Path string // relative to the worktree; "" for the set-up command
 	What string
-	Err  error // of the set-up command
+	Err  error // error of the set-up command
 }
 
 func (p Problem) String() string {
@@ -37,22 +37,24 @@ func (p Problem) String() string {
 // Setup says what makes a worktree usable.
 type Setup struct {
 	Copy, Link []string             // patterns of ignored files in the main checkout
-	Include    bool                 // copy what includeFile names, too
-	Command    string               // run through sh, "" for none
-	For        string               // what else of the configuration the command depends on
-	Env        []string             // of the command, without the variables of git.LocalEnv
-	Out        io.Writer            // gets the output of the command
+	Include    bool                 // also copy the files named in includeFile
+	Command    string               // run with sh, "" for none
+	For        string               // other configuration that the command depends on
+	Env        []string             // environment of the command, without the variables that git.Scrub removes
+	Out        io.Writer            // gets the command's output
 	Announce   func(command string) // called before the command runs
-	Copied     func([]Copied)       // called with what was copied; nil for nobody
+	Copied     func([]Copied)       // called with the copied files; may be nil
 }
 
 // Empty reports whether there is nothing to do.
 func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.Command == "" }
 
-// includeFile lies at the top of the main checkout and names ignored files that worktrees get, as .gitignore names files.
+// includeFile names ignored files that worktrees get, in the format of .gitignore. It is at the
+// top of the main checkout.
 const includeFile = ".worktreeinclude"
 
-// included lists what includeFile names; a folder of which it names everything stands for its content.
+// included lists the files named in includeFile; a folder named as a whole is listed instead of its
+// content.
 func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
 	file := filepath.Join(m.Repository.Path, includeFile)
 	if !s.Include || !exists(file) {
@@ -62,14 +64,14 @@ func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
 	return nulSeparated(out), err
 }
 
-// SetUp prepares the worktree at path: it copies what the globs match in the main
-// checkout, links what Link names, then runs the command. A glob without a slash
-// matches in every folder that is not itself ignored, one with a slash from the
-// top. Nothing is ever linked into a check worktree: links become copies there.
+// SetUp prepares the worktree at path: it copies the files of the main checkout that match Copy,
+// links those that match Link, and runs the command. A pattern without a slash matches in every
+// folder that is not ignored itself, one with a slash from the top. In a check worktree links
+// become copies.
 //
-// Only what git ignores in the worktree is copied or linked, so `git status`
-// stays clean; what is there already stays as it is; nothing is written outside
-// of the worktree. Unprepared is false after it, unless ctx ended.
+// Only files that git ignores in the worktree are copied or linked, so `git status` stays clean;
+// existing files are kept; nothing is written outside of the worktree. Afterwards Unprepared is
+// false, unless ctx has ended.
 func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err == nil {
@@ -91,7 +93,7 @@ func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
 		}
 	}
 	if ctx.Err() != nil {
-		return problems // cut short: whoever goes on with it begins again
+		return problems // Interrupted: the next SetUp begins again.
 	}
 	if err := removeFile(unpreparedMark(admin)); err != nil {
 		problems = append(problems, Problem{Path: ".", What: err.Error()})
@@ -99,14 +101,13 @@ func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	return problems
 }
 
-// Unprepared reports whether a worktree was made whose set-up has not ended, since
-// paw was killed before.
+// Unprepared reports whether the set-up of a worktree has not completed, because paw was killed.
 func (m Manager) Unprepared(path string) bool {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	return err == nil && exists(unpreparedMark(admin))
 }
 
-// bring copies and links.
+// bring copies and links files.
 func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 	if len(s.Copy)+len(s.Link) > 0 && m.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
@@ -144,7 +145,7 @@ func (b *bringer) problem(name, format string, args ...any) {
 	b.problems = append(b.problems, Problem{Path: name, What: fmt.Sprintf(format, args...)})
 }
 
-// matches lists the paths in the main checkout that the patterns name.
+// matches lists the paths in the main checkout that the patterns match.
 func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 	var names []string
 	seen := map[string]bool{".": true, ".git": true}
@@ -187,13 +188,13 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 	return names
 }
 
-// linkAll makes symbolic links to the main checkout.
+// linkAll makes symlinks into the main checkout.
 func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 	names := b.absent(b.matches(ctx, patterns))
 	ignored := b.ignoredIn(ctx, names)
 	for _, name := range names {
 		if !ignored[name] {
-			// A pattern that ends in a slash matches folders, and a link is none.
+			// A pattern with a final slash matches folders, and a symlink is none.
 			b.problem(name, "not linked: git would not ignore the link; a pattern without a slash at its end in .gitignore or .git/info/exclude would")
 			continue
 		}
@@ -211,7 +212,7 @@ func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 	}
 }
 
-// absent keeps the names that are not there yet.
+// absent returns the names that do not exist in the worktree.
 func (b *bringer) absent(names []string) []string {
 	var missing []string
 	for _, name := range names {
@@ -222,8 +223,8 @@ func (b *bringer) absent(names []string) []string {
 	return missing
 }
 
-// ignoredIn asks git which of names it ignores in the worktree. One question it
-// cannot answer, such as a path below a link, spoils only itself.
+// ignoredIn asks git which of names it ignores in the worktree. If git cannot answer for a name,
+// such as a path behind a symlink, only that name is lost.
 func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool {
 	ignored := map[string]bool{}
 	if len(names) == 0 {
@@ -252,10 +253,11 @@ func nulSeparated(out string) []string {
 	return strings.Split(out, "\x00")
 }
 
-// commandPatience is how long a cancelled command may take to end.
+// commandPatience limits how long a cancelled command may take to end.
 const commandPatience = 5 * time.Second
 
-// runCommand runs a command of the project through sh. When ctx ends it leaves no process of its group behind.
+// runCommand runs a command of the project with sh. When ctx ends, all processes of the command's
+// group are killed.
 func runCommand(ctx context.Context, dir, command string, out io.Writer, env []string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Env = dir, append(git.Scrub(env), "PWD="+dir)
@@ -270,20 +272,20 @@ func runCommand(ctx context.Context, dir, command string, out io.Writer, env []s
 		}
 		return ctx.Err()
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it left something behind that has its output
+	if errors.Is(err, exec.ErrWaitDelay) { // The command has left a process behind that keeps its output open.
 		return nil
 	}
 	return err
 }
 
-// Link is an ignored symbolic link of a worktree that leads into the main checkout.
+// Link is an ignored symlink of a worktree that leads into the main checkout.
 type Link struct {
 	Name   string // relative to the worktree
-	Target string // in the main checkout
-	Out    string // a link in the target's folder that leads out of that folder again, relative to it; "" for none
+	Target string // path in the main checkout
+	Out    string // a symlink inside the target's folder that leaves that folder, relative to it; "" for none
 }
 
-// LinksToMain lists the links that bring files of the main checkout into the worktree at path.
+// LinksToMain lists the symlinks that bring files of the main checkout into the worktree at path.
 func (m Manager) LinksToMain(ctx context.Context, path string) ([]Link, error) {
 	if m.Repository.Path == "" {
 		return nil, nil
@@ -302,9 +304,9 @@ func (m Manager) LinksToMain(ctx context.Context, path string) ([]Link, error) {
 	return links, nil
 }
 
-// leadsOut finds, among the entries of a folder and of its subfolders, a symbolic link that leaves the folder: a relative one,
-// as package managers make them to the packages of a workspace, or an absolute one into the main checkout. Whoever reads such
-// a link through a link to the folder reads files of the main checkout. It returns "" for none.
+// leadsOut returns a symlink inside a folder that leaves the folder, "" for none: a relative one,
+// as package managers make to a workspace's packages, or an absolute one into the main checkout.
+// Read through a link to the folder, it would lead to files of the main checkout.
 func leadsOut(main, folder string) string {
 	folder = resolved(folder)
 	leaves := func(at string) bool {
@@ -320,14 +322,14 @@ func leadsOut(main, folder string) string {
 	return firstLink(folder, leaves)
 }
 
-// mostLookedAt is how many entries of a folder are looked at for a link.
+// mostLookedAt limits the entries of a folder that are searched.
 const mostLookedAt = 20000
 
-// firstLink finds a symbolic link that fits in a folder or in one of its subfolders, the nearest ones first; "" for none.
+// firstLink returns a symlink below root for which fits is true, nearest first; "" for none.
 func firstLink(root string, fits func(at string) bool) string {
 	left := mostLookedAt
 	for folders := []string{""}; len(folders) > 0 && left > 0; folders = folders[1:] {
-		entries, _ := os.ReadDir(filepath.Join(root, folders[0])) // a file has none
+		entries, _ := os.ReadDir(filepath.Join(root, folders[0])) // a file has no entries
 		left -= len(entries)
 		for _, e := range entries {
 			name := filepath.Join(folders[0], e.Name())
@@ -342,7 +344,8 @@ func firstLink(root string, fits func(at string) bool) string {
 	return ""
 }
 
-// leadsInto reports whether a path is a folder or lies in it, by its text or behind its links.
+// leadsInto reports whether a path is a folder or inside it, by its text or after resolving
+// symlinks.
 func leadsInto(path, folder string) bool {
 	path = filepath.Clean(path)
 	if path == folder || within(path, folder) {
@@ -352,7 +355,8 @@ func leadsInto(path, folder string) bool {
 	return path == folder || within(path, folder)
 }
 
-// ignoredNames lists the ignored files of the checkout at path; a folder that is ignored as a whole stands for its content.
+// ignoredNames lists the ignored files of the checkout at path; a folder that is ignored as a whole
+// is listed instead of its content.
 func ignoredNames(ctx context.Context, path string) ([]string, error) {
 	out, err := in(path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	if err != nil {

@@ -13,44 +13,44 @@ import (
 	"paw/worktree/git"
 )
 
-// Snapshot is the state of a worktree kept in a commit.
+// Snapshot is the state of a worktree, kept in a commit.
 type Snapshot struct {
-	Commit string // HEAD itself when the worktree is clean
+	Commit string // HEAD itself for a clean worktree
 	Ref    string
-	// NotSaved are paths whose content is not in the commit: embedded repositories,
-	// submodules with changes of their own, files that git could not read.
+	// NotSaved lists paths whose content is not in the commit: embedded repositories, submodules
+	// with changes of their own, files that git could not read.
 	NotSaved   []string
-	Submodules []string // of those, submodules with changes of their own
-	Head       string   // that it was taken on, "" where only the commit says: there was nothing to commit
-	Cause      error    // what git said of the first file that it could not read or keep, nil where there is none
+	Submodules []string // the submodules in NotSaved with changes of their own
+	Head       string   // HEAD at that time; "" if the worktree was clean, and Commit is HEAD
+	Cause      error    // git's error about the first file that it could not read or store, nil for none
 	Staged     bool     // the index has content that neither HEAD nor a file has
-	Unmerged   bool     // there are conflicts in the index: files have the marks of them
+	Unmerged   bool     // the index has conflicts; files may hold conflict markers
 }
 
-// ErrRefTaken means that the ref of a snapshot exists already.
+// ErrRefTaken says that the ref for a snapshot exists already.
 var ErrRefTaken = errors.New("the ref exists already")
 
-// ErrOverBudget means that saving a worktree would take more than it may. What
-// was recorded so far is known to the next try.
+// ErrOverBudget says that saving a worktree would exceed the budget. Content recorded so far is
+// reused by the next try.
 var ErrOverBudget = errors.New("over the budget of a snapshot")
 
-// Budget bounds a snapshot. Zero is no bound.
+// Budget limits a snapshot. Zero means no limit.
 type Budget struct {
 	Time  time.Duration
-	Bytes int64 // of untracked and changed files that no earlier snapshot has saved
+	Bytes int64 // bytes of untracked and changed files that no earlier snapshot has saved
 }
 
-// snapshotTries bounds the attempts against a `git gc --prune=now` that runs at
-// the same time and takes objects no ref names yet.
+// snapshotTries limits the attempts while a `git gc --prune=now` runs, which removes objects that
+// no ref keeps yet.
 const snapshotTries = 4
 
-// snapshotAuthor signs snapshots, also where the user has not told git a name.
+// snapshotAuthor signs snapshots; the user's name may be unknown to git.
 var snapshotAuthor = []string{
 	"GIT_AUTHOR_NAME=paw", "GIT_AUTHOR_EMAIL=" + snapshotEmail,
 	"GIT_COMMITTER_NAME=paw", "GIT_COMMITTER_EMAIL=" + snapshotEmail,
 }
 
-// snapshotEmail is how paw knows its own commits.
+// snapshotEmail identifies paw's own commits.
 const snapshotEmail = "paw@localhost"
 
 // Snapshots saves the files of worktrees as they are.
@@ -62,12 +62,11 @@ type Snapshots struct {
 	journals Journals
 }
 
-// Take commits all files of the worktree at path as they are, untracked ones
-// too, ignored ones not, with HEAD as the parent, and makes ref point to it. HEAD,
-// index, files and what `git status` says stay as they are; neither a conflict nor
-// a held index.lock is in the way. A clean worktree needs no commit: ref then
-// points to HEAD. ErrRefTaken when there is such a ref. Without a ref none is made,
-// and the commit lasts until git collects garbage.
+// Take commits all files of the worktree at path, with untracked and without ignored ones, with
+// HEAD as the parent, and makes ref point to the commit. HEAD, index, files and the output of `git
+// status` do not change; a conflict or a held index.lock does not prevent it. For a clean worktree
+// ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
+// the commit lasts until git collects garbage.
 func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
 	admin, err := verified(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
@@ -81,15 +80,14 @@ func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) 
 	return snapshots.TakeWithin(ctx, path, ref, message, dir, Budget{})
 }
 
-// TakeWithin is Snapshot for the begin and end of a turn, where somebody
-// waits: within a budget, and with an index kept in scratchDir, one folder for
-// each worktree and outside of it, so that content is read once only. It starts
-// two git processes when nothing has changed since the last snapshot, five when
-// something has, and one more when the index has.
+// TakeWithin is Take for the start and end of a turn, while somebody waits: with a budget, and with
+// an index kept in scratchDir, a folder for this worktree and outside of it, so that content is
+// read only once. It starts two git processes if nothing has changed since the last snapshot, five
+// if something has, and one more if the index has changed.
 //
-// It fails with *MoveError where a move of paw has not ended: the files are neither those before nor those after it.
-// Over the budget it fails with ErrOverBudget, leaves no process behind and
-// returns HEAD as the commit.
+// The error is a *MoveError if a move has not ended: the files are then neither those from before
+// nor those from after. Over the budget the error is ErrOverBudget, no process is left behind, and
+// the result's commit is HEAD.
 func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := verified(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
@@ -98,8 +96,8 @@ func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, s
 	return snapshots.takeAt(ctx, Checkout{Path: path, AdminDir: admin}, ref, message, scratchDir, b)
 }
 
-// TakeOf commits the files of a checkout that need not be one of paw's, as Take does. No ref is made. It fails with *ConflictError
-// where a merge, rebase or the like is not finished there.
+// TakeOf commits the files of any checkout like Take, without a ref. The error is a *ConflictError
+// if a merge, rebase or the like is unfinished there.
 func (snapshots Snapshots) TakeOf(ctx context.Context, c Checkout, message string) (Snapshot, error) {
 	if name := operation(c.AdminDir); name != "" {
 		return Snapshot{}, conflict("", "git -C "+quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
@@ -145,10 +143,10 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, b.Time)
 }
 
-// errPruned means that git has collected a snapshot that no ref kept.
+// errPruned says that git has removed a snapshot that no ref kept.
 var errPruned = errors.New("the last snapshot is gone")
 
-// vanished reports whether git missed an object that was there a moment ago.
+// vanished reports whether git missed an object that existed a moment ago.
 func vanished(err error) bool {
 	if errors.Is(err, errPruned) {
 		return true
@@ -163,16 +161,17 @@ func vanished(err error) bool {
 	}, failed.Said)
 }
 
-// shooting is a request for a snapshot.
+// shooting holds the parameters of a snapshot.
 type shooting struct {
 	m            Snapshots
 	top, admin   string
-	dir          string // for scratch files, those of earlier snapshots among them
+	dir          string // folder for scratch files and those kept by earlier snapshots
 	ref, message string
-	limit        int64 // of bytes to save, 0 for none
+	limit        int64 // limit of bytes to save, 0 for none
 }
 
-// once makes one attempt. Only what takes time with the number and size of the files is cut off by the budget.
+// once makes one attempt. within, the budget's context, cancels only the steps whose time grows
+// with number and size of the files.
 func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	l, err := s.m.lookAt(within, s.top, s.admin, s.dir)
 	if err != nil {
@@ -200,7 +199,7 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	return shot, s.m.refs.keep(ctx, shot.Commit, s.ref)
 }
 
-// commit saves the files that l has seen, and says what it could not record.
+// commit saves the files that l has found, and returns what it could not record.
 func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
 	r, err = l.plan(within, s.admin, s.dir)
 	if err != nil {
@@ -214,7 +213,7 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 		commit, err = s.commitOf(ctx, r, tree)
 	}
 	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.real.hash
-	if !again && !l.m.objects.reads() { // an index that is kept names objects that last
+	if !again && !l.m.objects.reads() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
 	return commit, r, err
@@ -235,8 +234,8 @@ func (r *recording) tree(ctx context.Context) (string, error) {
 	return r.repo.Line(ctx, privately("write-tree")...)
 }
 
-// commitOf returns the commit of a tree: HEAD where all changes have been taken back, that of the earlier snapshot where nothing has
-// changed since, else a new one.
+// commitOf returns the commit of a tree: HEAD if the tree equals HEAD's, the earlier snapshot if
+// nothing has changed since, else a new commit.
 func (s shooting) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
 	if same, err := r.isHead(ctx, tree); same || err != nil {
 		return r.head, err
@@ -250,7 +249,7 @@ func (s shooting) commitOf(ctx context.Context, r *recording, tree string) (stri
 	return r.base.Commit, nil
 }
 
-// isHead reports whether all changes have been taken back.
+// isHead reports whether the tree equals HEAD's, because all changes were undone.
 func (l *look) isHead(ctx context.Context, tree string) (bool, error) {
 	if l.certain || l.head == "" {
 		return false, nil
@@ -276,14 +275,14 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	return made, err
 }
 
-// headOf is the commit of a worktree's HEAD, "" when its branch is gone or has none.
+// headOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
 func (r Refs) headOf(admin string) string {
 	e := Entry{AdminDir: admin}
 	e.readHead(&refReader{commonDir: r.Repository.CommonDir})
 	return e.Head
 }
 
-// keep makes ref point to a commit, unless there is such a ref.
+// keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.
 func (r Refs) keep(ctx context.Context, commit, ref string) error {
 	won, err := r.Create(ctx, ref, commit)
 	if err == nil && !won {
@@ -292,8 +291,8 @@ func (r Refs) keep(ctx context.Context, commit, ref string) error {
 	if err != nil || !exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
 		return err
 	}
-	// A gc that runs now may have decided before the ref was there: look whether
-	// everything is still there.
+	// A running gc may have chosen its objects before the ref existed, so check that all objects
+	// are still there.
 	if err = r.objects.home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
 		return errors.Join(err, r.objects.home().Run(ctx, quietly("update-ref", "-d", ref, commit)...))
 	}

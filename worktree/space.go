@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space is what copies into new worktrees take, and what there is.
+// Space is the disk space that copies into new worktrees need, and that is free.
 type Space struct {
-	Copy int64  // bytes of one worktree
-	Free int64  // bytes on the disk of the worktrees
-	At   string // a folder on that disk
+	Copy int64  // bytes for one worktree
+	Free int64  // free bytes on the disk of the worktrees
+	At   string // folder on that disk
 }
 
-// CopySpace finds out how much the copies into a worktree at path take: nothing where the file system can share blocks, which is
-// tried only where as many worktrees would not leave so many bytes free.
+// CopySpace returns the space that the copies into a worktree at path need: none if the file system
+// can share blocks, which is tried only if this number of worktrees would leave fewer than leave
+// bytes free.
 func (m Manager) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
 	names, err := m.included(ctx, s)
 	if err != nil || m.Repository.Path == "" {

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 )
 
-// lookIntoSubmodules inspects the submodules that are checked out like worktrees
-// of their own, and the stores of all that ever were: they lie in the git
-// directory of the worktree and go with it.
+// lookIntoSubmodules inspects checked-out submodules like worktrees, and the stores of all
+// submodules there ever were: stores are in the worktree's git directory, and removed with it.
 func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
 	checkedOut := map[string]bool{}
 	for _, name := range submodules {
@@ -37,7 +36,8 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string)
 		if err := i.lookIntoStore(ctx, name, store); err != nil {
 			return err
 		}
-		// What its index and its log have beside the refs cannot be told without its files.
+		// What the index and reflogs of the store hold besides its refs cannot be told without its
+		// files.
 		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
 	}
 	i.dirt.Submodules, i.dirt.Aside = sorted(i.dirt.Submodules), sorted(i.dirt.Aside)
@@ -61,12 +61,11 @@ func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) e
 	return i.lookIntoStore(ctx, name, store)
 }
 
-// lookIntoStore looks for commits that the remotes of a submodule do not have.
-// Those of branches, stashes and HEAD are work. Those that only a tag or a log
-// names may be the remote's or of no use to anybody: nobody can say, so they are
-// kept.
+// lookIntoStore looks for commits that the submodule's remotes do not have. Those of branches,
+// stashes and HEAD count as work. Those that only a tag or a reflog names may be the remote's, or
+// useless; they are kept.
 func (i inspection) lookIntoStore(ctx context.Context, name, store string) error {
-	// Where its files were may be nothing any more, and git would go there first.
+	// The store's worktree may be gone, and git would go there first.
 	repo := in(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
 	list := func(args ...string) (string, error) {
 		return repo.Output(ctx, append([]string{"rev-list", "--max-count=1"}, args...)...)
@@ -88,8 +87,7 @@ func (i inspection) lookIntoStore(ctx context.Context, name, store string) error
 
 func storeOf(submodule string) string { return "the store of submodule " + submodule }
 
-// storesIn lists the git directories of submodules below the one of a worktree,
-// those of nested submodules included.
+// storesIn lists the git directories of submodules below that of a worktree, with nested ones.
 func storesIn(admin string) ([]string, error) {
 	var stores []string
 	err := filepath.WalkDir(filepath.Join(admin, "modules"), func(at string, d fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clone makes the file name in root as one that shares its blocks with from, where the file system can.
+// clone makes a file in root that shares its blocks with from, if the file system can.
 func clone(from *os.File, root *os.Root, name string) error {
 	folder, err := root.Open(path.Dir(name))
 	if err != nil {
@@ -21,8 +21,8 @@ func clone(from *os.File, root *os.Root, name string) error {
 	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW)
 }
 
-// create makes a new file in the worktree, with the blocks, the mode and the times of another one where the file system can share
-// these: there is nothing left to do then, and no file.
+// create makes a new file in the worktree. If the file system can share blocks, the file is a
+// complete clone with content, mode and times, and to is nil.
 func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
 	if !p.alone.Load() {
 		err := clone(from, p.to, name)
@@ -35,7 +35,7 @@ func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File
 	return to, false, err
 }
 
-// sharesBlocks tries whether a copy of a file into a folder shares its blocks.
+// sharesBlocks reports, by trying, whether a copy of a file into a folder shares its blocks.
 func sharesBlocks(file, folder string) bool {
 	from, err := os.Open(file)
 	if err != nil {
@@ -55,7 +55,7 @@ func sharesBlocks(file, folder string) bool {
 	return clone(from, root, "clone") == nil
 }
 
-// processesWith is not known on macOS (docs/limitations.md).
+// processesWith returns nothing on macOS (docs/limitations.md).
 func processesWith(string) []int { return nil }
 
 // mountPoints lists where file systems are mounted.
@@ -64,7 +64,7 @@ func mountPoints() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := make([]unix.Statfs_t, n+16) // some may be mounted in between
+	table := make([]unix.Statfs_t, n+16) // more may be mounted meanwhile
 	if n, err = unix.Getfsstat(table, unix.MNT_NOWAIT); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func mountPoints() ([]string, error) {
 	return points, nil
 }
 
-// statTimes returns the times of the last change of a file's content and of the file's inode.
+// statTimes returns a file's modification time, and the change time of its inode.
 func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
 	return time.Unix(s.Mtimespec.Unix()), time.Unix(s.Ctimespec.Unix())
 }

@@ -16,7 +16,7 @@ import (
 	"paw/config/disk"
 )
 
-// create makes a new file in the worktree, with the blocks of another one where the file system can share these.
+// create makes a new file in the worktree, which shares the blocks of from if the file system can.
 func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
 	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil || info.Size() == 0 || p.alone.Load() {
@@ -31,7 +31,7 @@ func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File
 	return to, false, nil
 }
 
-// sharesBlocks tries whether a copy of a file into a folder shares its blocks.
+// sharesBlocks reports, by trying, whether a copy of a file into a folder shares its blocks.
 func sharesBlocks(file, folder string) bool {
 	from, err := os.Open(file)
 	if err != nil {
@@ -47,7 +47,7 @@ func sharesBlocks(file, folder string) bool {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
 }
 
-// processesWith returns the living processes that were started with an entry of the environment, but for this one.
+// processesWith returns the living processes, except paw itself, whose environment has this entry.
 func processesWith(entry string) []int {
 	var found []int
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -56,7 +56,7 @@ func processesWith(entry string) []int {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, err := os.ReadFile(file) // empty for one that has ended and that nobody has waited for
+		env, err := os.ReadFile(file) // empty for a zombie
 		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+entry+"\x00")) {
 			found = append(found, pid)
 		}
@@ -82,7 +82,7 @@ func mountPoints() ([]string, error) {
 
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
-// statTimes returns the times of the last change of a file's content and of the file's inode.
+// statTimes returns a file's modification time, and the change time of its inode.
 func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
 	return time.Unix(s.Mtim.Unix()), time.Unix(s.Ctim.Unix())
 }

@@ -5,8 +5,9 @@ import (
 	"io"
 )
 
-// TearDown runs a command of the project through sh in the worktree at path, which is about to go, with its output going to out
-// and without the variables of git.LocalEnv. It leaves no process of its group behind when ctx ends.
+// TearDown runs a command of the project with sh in the worktree at path, before its removal, with
+// output to out, and without the variables that git.Scrub removes. When ctx ends, all processes of
+// the command's group are killed.
 func (m Manager) TearDown(ctx context.Context, path, command string, out io.Writer, env []string) error {
 	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
 		return err

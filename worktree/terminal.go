@@ -15,19 +15,20 @@ import (
 	"paw/worktree/git"
 )
 
-// ErrNoEditor means that git knows no editor, as without a terminal.
+// ErrNoEditor says that git knows no editor, as without a terminal.
 var ErrNoEditor = errors.New("no editor: set GIT_EDITOR, core.editor or EDITOR")
 
-// MessageFile is the name by which editors know the message of a commit.
+// MessageFile is the file name by which editors recognise a commit message.
 const MessageFile = "COMMIT_EDITMSG"
 
-// Edit lets the user change a text in the editor that git would use in dir, with the variables of env and on these streams,
-// and returns what was saved. name is that of the file, by which an editor knows what is in it. Where the editor fails, the
-// file stays if the user has written something, and the error names it.
+// Edit lets the user change a text in the editor that git would use in dir, with the environment
+// env and on these streams, and returns the saved text. name is the file's name, by which an editor
+// recognises the format. If the editor fails and the user has changed the text, the file is kept,
+// and the error names it.
 func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	repo := git.Repo{Dir: dir}
 	if in, ok := stdin.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
-		repo = repo.WithEnv("TERM=dumb") // the editor that git takes where none is set would wait for keys
+		repo = repo.WithEnv("TERM=dumb") // git's default editor would wait for keys
 	}
 	editor, err := repo.Line(ctx, "var", "GIT_EDITOR")
 	if err != nil || editor == "" {
@@ -66,8 +67,8 @@ type Pager struct {
 	cmd *exec.Cmd
 }
 
-// PagerCommand is the shell command of the user's pager as git finds it in dir: GIT_PAGER, core.pager, PAGER, less. It is ""
-// where there is to be none.
+// PagerCommand returns the shell command of the user's pager as git finds it in dir: GIT_PAGER,
+// core.pager, PAGER, less. It is "" for no pager.
 func PagerCommand(ctx context.Context, dir string) string {
 	command, err := git.Repo{Dir: dir}.Line(ctx, "var", "GIT_PAGER")
 	if err != nil || command == "cat" {
@@ -76,7 +77,7 @@ func PagerCommand(ctx context.Context, dir string) string {
 	return command
 }
 
-// StartPager starts a pager on a terminal, with the variables of env.
+// StartPager starts a pager on a terminal, with the environment env.
 func StartPager(ctx context.Context, command string, env []string, terminal, errw io.Writer) (*Pager, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Stdout, cmd.Stderr, cmd.Env = terminal, errw, env
@@ -87,7 +88,8 @@ func StartPager(ctx context.Context, command string, env []string, terminal, err
 	return &Pager{in, cmd}, cmd.Start()
 }
 
-// Wait says that nothing more comes, and waits until the user has left the pager. How it ended is nobody's concern.
+// Wait closes the pager's input and waits until the user has left the pager. Its exit status is
+// ignored.
 func (p *Pager) Wait() {
 	_ = p.Close()
 	_ = p.cmd.Wait()

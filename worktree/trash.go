@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// Trash holds what was taken away, until it is deleted.
+// Trash manages the folders for what was removed, until it is deleted.
 type Trash struct {
 	Repository Repository
 
-	doomed *[]string // folders to sweep later, nil to sweep them at once
+	doomed *[]string // collects folders to sweep later; nil sweeps them at once
 }
 
-// dir is where things go that are in the way and may not be deleted.
+// dir returns the trash folder of the repository.
 func (t Trash) dir() string { return filepath.Join(t.Repository.CommonDir, "paw", "trash") }
 
-// Kept lists what stays in the trash folder dir until somebody deletes it: removed
-// directories, and registrations that went without one.
+// Kept lists what stays in the trash folder dir until somebody deletes it: removed directories, and
+// registrations without a directory.
 func (t Trash) Kept() (kept []string, dir string) {
 	content, _ := os.ReadDir(t.dir())
 	for _, item := range content {
@@ -37,8 +37,9 @@ func (t Trash) Kept() (kept []string, dir string) {
 	return kept, t.dir()
 }
 
-// Undeleted lists what was to be deleted in the background at least that long ago, and is there all the same: as where find
-// is missing, or something in it may not be deleted. A deletion that goes on changes the folder.
+// Undeleted lists what was to be deleted in the background, at least age ago, and still exists, for
+// example because find is missing, or may not delete something. A running deletion changes the
+// folder's time.
 func (t Trash) Undeleted(age time.Duration) []string {
 	var left []string
 	content, _ := os.ReadDir(t.dir())
@@ -51,10 +52,9 @@ func (t Trash) Undeleted(age time.Duration) []string {
 	return left
 }
 
-// take moves path, with every byte in it, into the trash folder, or into
-// ".paw-trash" beside it when that is on another file system, and returns where
-// it is now. A path that is not there is no error and gives "". One with a file
-// system mounted in it is refused with *ConflictError.
+// take moves path unchanged to the trash folder, or to ".paw-trash" next to it if the trash is on
+// another file system, and returns the new path; "" for a missing path. The error is a
+// *ConflictError if a file system is mounted inside.
 func (t Trash) take(path, name string) (string, error) {
 	if !exists(path) {
 		return "", nil
@@ -76,7 +76,7 @@ func moveInto(dir, path, name string) (string, error) {
 	stamp := time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; n <= 1000; n++ {
 		target := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", stamp, name, n))
-		// A folder of its own for each thing: of two racers only one can make it.
+		// Each removed thing gets a folder of its own, which only one of two callers can make.
 		if err := os.Mkdir(target, 0o777); errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
@@ -92,9 +92,8 @@ func moveInto(dir, path, name string) (string, error) {
 	return "", fmt.Errorf("%s: no free name in %s", path, dir)
 }
 
-// setAside moves a worktree directory and its registration into the trash
-// folder. The directory goes first: a registration without a directory is
-// repaired, a directory without a registration would look foreign.
+// setAside moves a worktree directory and then its registration to the trash folder. A registration
+// without a directory can be repaired, while a directory without a registration would look foreign.
 func (t Trash) setAside(e Entry, path string) error {
 	name := filepath.Base(e.AdminDir)
 	if path != "" && (pointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
@@ -106,8 +105,8 @@ func (t Trash) setAside(e Entry, path string) error {
 	return err
 }
 
-// barelyBegun reports whether nothing but an empty .git file is in a folder:
-// git makes it, then writes it, and may be killed in between.
+// barelyBegun reports whether a folder holds only an empty .git file: git creates that file before
+// writing it, and may be killed in between.
 func barelyBegun(path string) bool {
 	content, err := os.ReadDir(path)
 	if err != nil || len(content) != 1 || content[0].Name() != ".git" {
@@ -117,18 +116,17 @@ func barelyBegun(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
-// doomed ends the name of a trash folder that may be deleted: all that is in it
-// was found to be in commits that refs keep.
+// doomed is the suffix of a trash folder that may be deleted, since everything in it is in commits
+// that refs keep.
 const doomed = ".delete"
 
-// emptying is the shell script that deletes its arguments. Folders without write
-// permission, as in Go's module cache, get it first; files do not: one that is a
-// hard link would change its mode in the store that it comes from, too. Nothing on
-// another file system is touched.
+// emptying is the shell script that deletes its arguments. Folders without write permission, as in
+// Go's module cache, are made writable first; files are not, since a hard-linked file would change
+// its mode in the store that it comes from, too. Other file systems are not touched.
 const emptying = `find "$@" -xdev -type d ! -perm -u=rwx -exec chmod u+rwx {} \; 2>/dev/null; exec find "$@" -xdev -depth -delete`
 
-// doom deletes what take has moved to these places, in the background. One that
-// cannot be marked for it stays.
+// doom deletes what take has moved to these places, in the background. A folder that cannot be
+// marked for deletion stays.
 func (t Trash) doom(ctx context.Context, moved ...string) {
 	dirs := []string{t.dir()}
 	for _, path := range moved {
@@ -143,20 +141,21 @@ func (t Trash) doom(ctx context.Context, moved ...string) {
 	sweep(ctx, dirs...)
 }
 
-// SweepLater is m for several removals, after which the caller sweeps once: each sweep looks at all that is doomed.
+// SweepLater returns m for several removals, after which the caller calls sweepNow once: each sweep
+// lists everything that is doomed.
 func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
 	doomed := []string{}
 	m.doomed = &doomed
 	return m, func(ctx context.Context) { sweep(ctx, doomed...) }
 }
 
-// sweep deletes what is doomed in these trash folders in the background, also
-// what an earlier sweep that was killed left. It outlives paw.
+// sweep deletes the doomed folders in these trash folders in the background, with those of an
+// earlier sweep that was killed. The deletion goes on after paw has ended.
 func sweep(ctx context.Context, trash ...string) {
 	slices.Sort(trash)
 	mounts, err := mountPoints()
 	if err != nil {
-		return // what cannot be seen might be emptied
+		return // Without a list of mounts, a mounted file system could be emptied.
 	}
 	var found []string
 	for _, dir := range slices.Compact(trash) {
@@ -174,10 +173,10 @@ func sweep(ctx context.Context, trash ...string) {
 	args := append([]string{"-c", emptying, "sh"}, found...)
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", args...)
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin"} // some systems have no find there
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin"} // some systems' PATH lacks the directory of find
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = commandPatience
 	if cmd.Start() == nil {
-		go cmd.Wait() // where paw lives on, it leaves no zombie
+		go cmd.Wait() // reaps the child in a long-running paw
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"paw/worktree/git"
 )
 
-// run carries the plan out on the scratch index.
+// run carries out the plan on the scratch index.
 func (r *recording) run(ctx context.Context) error {
 	r.notSaved = slices.Clone(r.special)
 	arguments, err := r.resetArguments(ctx)
@@ -34,8 +34,8 @@ func (r *recording) run(ctx context.Context) error {
 	return nil
 }
 
-// resetArguments returns the arguments of `git update-index` that carry out the resets. Resets that are too many for a command
-// line are carried out at once.
+// resetArguments returns the arguments of `git update-index` for the resets. If they are too many
+// for a command line, it carries them out at once and returns none.
 func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	var removed, replaced []string
 	var lines strings.Builder
@@ -63,13 +63,14 @@ func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	return append(removed, replaced...), nil
 }
 
-// isNew reports whether git reads the file.
+// isNew reports whether git has to read the file.
 func (f file) isNew(r *recording) bool {
 	_, reset := r.resets[f.name]
 	return !f.gone && (reset || !f.known)
 }
 
-// nextBatch returns what one git process records; of files that the index most likely has already it only looks at the times.
+// nextBatch returns the files that one git process records. Files that the index most likely has
+// already do not count, since git only compares their times.
 func (r *recording) nextBatch(all []file) (batch, rest []file) {
 	size, count := int64(0), 0
 	for i, f := range all {
@@ -85,7 +86,7 @@ func (r *recording) nextBatch(all []file) (batch, rest []file) {
 	return all, nil
 }
 
-// update lets git carry out resets and read files, or nothing of all that.
+// update makes git carry out resets and read files, all or nothing.
 func (r *recording) update(ctx context.Context, resets []string, files []file) error {
 	args := append(privately(byAllFacts...), "update-index", "--add", "--remove", "--replace")
 	if unknown := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !f.isNew(r) }); len(unknown) >= packedBatch {
@@ -108,7 +109,7 @@ func (r *recording) update(ctx context.Context, resets []string, files []file) e
 	return nil
 }
 
-// inQuarantine calls f with a git whose new objects get into the store when it has ended well.
+// inQuarantine calls f with a git whose new objects are moved to the store after f has succeeded.
 func (r *recording) inQuarantine(f func(git.Repo) error) error {
 	if r.m.objects.reads() {
 		return f(r.repo)
@@ -124,11 +125,11 @@ func (r *recording) inQuarantine(f func(git.Repo) error) error {
 	return q.release()
 }
 
-// refused reports whether git gave up because of one of its files.
+// refused reports whether git has failed because of one of the files.
 func refused(ctx context.Context, err error) bool { return ctx.Err() == nil && git.ExitCode(err) > 0 }
 
-// addSome records what can be where git gives up at a file that it cannot read, convert or keep. A file that is being
-// written may be read the next time.
+// addSome records as many files as possible after git has failed at one that it cannot read,
+// convert or store. A file that is being written may succeed next time.
 func (r *recording) addSome(ctx context.Context, files []file) error {
 	if len(files) == 1 {
 		err := r.update(ctx, nil, files)

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// binding are the variables that tie a process to one repository, index or object store: what `git rev-parse
-// --local-env-vars` prints, and what git sets for its hooks, aliases and external commands.
+// binding lists the variables that tie a process to one repository, index or object store: those of
+// `git rev-parse --local-env-vars`, and those that git sets for hooks, aliases and external
+// commands.
 var binding = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
 	"GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX",
@@ -16,20 +17,20 @@ var binding = []string{
 	"GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_REFLOG_ACTION",
 }
 
-// reading are those that change how git reads paths and revisions, and what it shows.
+// reading lists variables that change how git reads paths and revisions, and what it prints.
 var reading = []string{
 	"GIT_ATTR_SOURCE", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_GLOB_PATHSPECS",
 	"GIT_ICASE_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
 }
 
-// Unbound returns env ("NAME=value" items) without the variables that tie a process to one repository: what works in
-// another one must not inherit them.
+// Unbound returns env ("NAME=value" items) without the variables that tie a process to one
+// repository, for a process that works in another.
 func Unbound(env []string) []string {
 	return without(env, binding)
 }
 
-// Scrub is Unbound, also without what changes how git reads and what it shows: a user's settings, which paw's own calls
-// of git must not depend on.
+// Scrub returns env like Unbound, and without the user's variables that change how git reads and
+// prints: paw's own git calls must not depend on them.
 func Scrub(env []string) []string {
 	return without(Unbound(env), reading)
 }

@@ -8,19 +8,19 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// ErrNotInstalled means that there is no git on PATH.
+// ErrNotInstalled says that there is no git on PATH.
 var ErrNotInstalled = errors.New("git: not found on PATH")
 
-// Error is a git command that did not succeed.
+// Error describes a git command that failed.
 type Error struct {
 	Args     []string // without "git"
 	Dir      string
-	ExitCode int    // -1 when git did not start or was ended by a signal
+	ExitCode int    // -1 when git did not start, or was ended by a signal
 	Stderr   string // complete
 	Err      error
 }
 
-// Error names the subcommand and ends with git's own last message.
+// Error returns the subcommand and git's last message.
 func (e *Error) Error() string {
 	if e.CorruptIndex() {
 		return fmt.Sprintf("%s: its index is corrupt (git %s: %s)", e.Dir, subcommand(e.Args), lastMessage(e.Stderr))
@@ -39,19 +39,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Said reports whether git's messages contain text. The children run with
-// LC_ALL=C, so the text is git's untranslated one.
+// Said reports whether git's messages contain text. git runs with LC_ALL=C, so messages are not
+// translated.
 func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text) }
 
-// CorruptIndex reports whether git could not read the index of the checkout that it ran in.
+// CorruptIndex reports whether git could not read the checkout's index.
 func (e *Error) CorruptIndex() bool {
 	return e.Said("index file corrupt") || e.Said("index file smaller than expected")
 }
 
-// filterRefused is what git says of a file that a filter cannot convert which the user requires, in either direction.
+// filterRefused matches git's message about a required filter that failed, in either direction.
 var filterRefused = lazyregexp.New(`(?m)^fatal: .*: (?:clean|smudge) filter '?(.+?)'? failed$`)
 
-// RefusingFilter returns the name of the filter.NAME.required that could not convert a file, "" where it is something else.
+// RefusingFilter returns the name of the required filter (filter.NAME.required) that failed, "" for
+// another error.
 func (e *Error) RefusingFilter() string {
 	found := filterRefused.FindStringSubmatch(e.Stderr)
 	if found == nil {
@@ -60,8 +61,7 @@ func (e *Error) RefusingFilter() string {
 	return found[1]
 }
 
-// ExitCode returns the exit code of the git command behind err, -1 for any
-// other error.
+// ExitCode returns the exit code of the git command behind err, -1 for any other error.
 func ExitCode(err error) int {
 	var failed *Error
 	if errors.As(err, &failed) {
@@ -86,9 +86,9 @@ func subcommand(args []string) string {
 	return strings.Join(args, " ")
 }
 
-// lastMessage is, with what a hook printed that refused, the last fatal or error line, with the indented list that
-// follows it, else the last line that is no hint: git's first lines are often
-// progress.
+// lastMessage returns the last fatal or error line with the indented list after it, and with the
+// output of a hook that refused. Without such a line it returns the last line that is no hint:
+// git's first lines are often progress.
 func lastMessage(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	last := ""

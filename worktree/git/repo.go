@@ -1,7 +1,6 @@
-// Package git runs git. It is the only package that does: every child gets an
-// explicit directory, an environment without the variables that tie a process
-// to another repository, and a process group of its own, so that Ctrl-C on paw
-// does not cut it in the middle.
+// Package git is the only package that runs git. Each git process gets an explicit directory, an
+// environment without the variables that tie a process to another repository, and a process group
+// of its own, so that Ctrl-C on paw does not interrupt it.
 package git
 
 import (
@@ -18,12 +17,11 @@ import (
 	"time"
 )
 
-// patience is how long a cancelled git may clean up after SIGTERM, and how long
-// the pipes of a finished one may stay open in a child that it left behind.
+// patience limits how long a cancelled git may clean up after SIGTERM, and how long a child left
+// behind by a finished git may keep its pipes open.
 const patience = 5 * time.Second
 
-// Repo is a directory to run git in. The zero value of the other fields is the
-// ordinary case; With… methods return changed copies.
+// Repo is a directory to run git in. The With… methods return changed copies.
 type Repo struct {
 	Dir string
 
@@ -32,22 +30,22 @@ type Repo struct {
 	patience time.Duration
 }
 
-// WithEnv returns a Repo whose children get these "NAME=value" items as well.
-// They are added after the scrubbing, so GIT_DIR and its like may be set here.
+// WithEnv returns a Repo whose git processes get these "NAME=value" items, too. They are added
+// after Scrub, so GIT_DIR and the like may be set.
 func (r Repo) WithEnv(kv ...string) Repo {
 	r.env = append(slices.Clone(r.env), kv...)
 	return r
 }
 
-// WithFile returns a Repo whose children inherit f. With a locked file the lock
-// lives as long as any of them, also when paw itself is killed.
+// WithFile returns a Repo whose git processes inherit f. The lock of a locked file lasts as long as
+// any of them, even if paw is killed.
 func (r Repo) WithFile(f *os.File) Repo {
 	r.files = append(slices.Clone(r.files), f)
 	return r
 }
 
-// WithPatience returns a Repo whose children have d to clean up when they are
-// cancelled; then they are killed, with all that they started.
+// WithPatience returns a Repo whose git processes have d to clean up when cancelled; then they are
+// killed, with their children.
 func (r Repo) WithPatience(d time.Duration) Repo {
 	r.patience = d
 	return r
@@ -59,19 +57,19 @@ func (r Repo) Run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// Output runs git and returns its standard output as it is, last newline
-// included. The error is an *Error.
+// Output runs git and returns its standard output unchanged, with the last newline. The error is an
+// *Error.
 func (r Repo) Output(ctx context.Context, args ...string) (string, error) {
 	return r.Input(ctx, nil, args...)
 }
 
-// Line is Output for commands that print one line, returned without its end.
+// Line is Output without the end of the line, for commands that print one line.
 func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Input(ctx, nil, args...)
 	return strings.TrimRight(out, "\r\n"), err
 }
 
-// Input is Output with stdin for git to read.
+// Input is Output with a standard input.
 func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	var stdout bytes.Buffer
 	var in io.Reader
@@ -82,8 +80,8 @@ func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, 
 	return stdout.String(), err
 }
 
-// RunWhole is Run for commands that write and delete files: git only warns of a file that it cannot delete, and ends well. Here
-// that is an *Error, too.
+// RunWhole is Run for commands that write and delete files. If git cannot delete a file, it only
+// warns and exits with 0; RunWhole returns an *Error.
 func (r Repo) RunWhole(ctx context.Context, args ...string) error {
 	said, err := r.stream(ctx, nil, nil, args)
 	if err == nil && strings.Contains(said, "unable to unlink ") {
@@ -92,14 +90,13 @@ func (r Repo) RunWhole(ctx context.Context, args ...string) error {
 	return err
 }
 
-// Stream runs git with these two streams, either of which may be nil. The error
-// is an *Error.
+// Stream runs git with these streams, each of which may be nil. The error is an *Error.
 func (r Repo) Stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
 	_, err := r.stream(ctx, stdin, stdout, args)
 	return err
 }
 
-// stream returns what git said on its standard error.
+// stream runs git and returns its standard error.
 func (r Repo) stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args []string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.Dir
@@ -115,10 +112,10 @@ func (r Repo) stream(ctx context.Context, stdin io.Reader, stdout io.Writer, arg
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &stderr
 	err := cmd.Run()
 	if r.patience > 0 && ctx.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a filter that ignores SIGTERM
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a filter may ignore SIGTERM
 	}
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
-		// A hook that left a daemon behind keeps the pipe open; git itself succeeded.
+		// Git itself succeeded; a hook has left a daemon behind that keeps the pipe open.
 		return stderr.String(), nil
 	}
 	return "", r.failure(ctx, args, stderr.String(), err)
@@ -139,8 +136,8 @@ func (r Repo) failure(ctx context.Context, args []string, stderr string, err err
 	return failed
 }
 
-// environment is paw's own, scrubbed, with messages in English, no questions on
-// a terminal, and no index refresh on the side while reading.
+// environment returns paw's own environment after Scrub, with English messages, without questions
+// on a terminal, and without index refreshes by commands that only read.
 func (r Repo) environment() []string {
 	env := append(Scrub(os.Environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
 	if r.Dir != "" {

@@ -7,15 +7,15 @@ import (
 	"os/exec"
 )
 
-// Terminal is where git may ask the user for a password, and shows how far it is: the streams of a command, and its
-// environment.
+// Terminal holds the streams and the environment of a command in which git may ask the user for a
+// password, and print its progress.
 type Terminal struct {
 	In  io.Reader
-	Err io.Writer // nil keeps what git says for the error
+	Err io.Writer // nil collects the output for the error
 	Env []string
 }
 
-// Talk is Output of a git that may ask the user something, so one in the foreground.
+// Talk is Output for a git that may ask the user; it therefore runs in the foreground.
 func (r Repo) Talk(ctx context.Context, t Terminal, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env = r.Dir, append(Scrub(t.Env), "LC_ALL=C", "PWD="+r.Dir)

@@ -11,8 +11,8 @@ import (
 
 var versionPattern = lazyregexp.New(`^git version (\d+)\.(\d+)`)
 
-// Version returns the version of the git on PATH; raw is all that follows
-// "git version". It fails with ErrNotInstalled when there is none.
+// Version returns the version of the git on PATH; raw is the output after "git version". The error
+// is ErrNotInstalled when there is none.
 func Version(ctx context.Context) (major, minor int, raw string, err error) {
 	out, err := Repo{}.Line(ctx, "version")
 	if err != nil {
