@@ -1,6 +1,7 @@
-// Package cli is what paw knows of each AI coding CLI: how it is launched, how its conversation is resumed, where it
-// keeps that conversation, and how it tells of its turns. It reads the CLI's own files and starts nothing but the CLI
-// itself: for its version and, where files do not say, for its conversations.
+// Package cli describes an AI coding CLI to the rest of paw: how it is launched, how a conversation
+// of it is resumed, where it keeps its conversations, and how it reports its turns. The package
+// reads a CLI's own files and starts nothing but the CLI: for its version and, where files do not
+// have them, for its conversations.
 package cli
 
 import (
@@ -22,18 +23,18 @@ import (
 // CLI is one AI coding program as the user has configured it.
 type CLI struct {
 	Driver
-	command []string // replaces the program, nil for none
+	command []string // replaces the program; nil keeps it
 	args    []string
 	env     map[string]string
 }
 
-// Configure is the CLI of a driver with what the configuration adds: a wrapper in place of the program, arguments and
-// variables.
+// Configure returns the CLI of a driver with what the user's configuration adds: a wrapper command
+// in place of the program, arguments and environment variables.
 func Configure(d Driver, command, args []string, env map[string]string) CLI {
 	return CLI{Driver: d, command: command, args: args, env: env}
 }
 
-// Program is the configured wrapper, or that of the driver.
+// Program returns the configured wrapper's first word, or the driver's program.
 func (c CLI) Program() string {
 	if len(c.command) > 0 {
 		return c.command[0]
@@ -41,7 +42,8 @@ func (c CLI) Program() string {
 	return c.Driver.Program()
 }
 
-// as is the driver as one that can do something that not all can, or else what holds for the others.
+// as returns the driver as the optional interface T, or plain, the defaults, where the driver does
+// not implement T.
 func as[T any](c CLI) T {
 	if d, ok := c.Driver.(T); ok {
 		return d
@@ -49,12 +51,13 @@ func as[T any](c CLI) T {
 	return any(plain{}).(T)
 }
 
-// Version asks the program.
+// Version asks the program for its version; a driver that is not Versioned is asked with --version.
 func (c CLI) Version(ctx context.Context, executable string, env []string) (string, error) {
 	return as[Versioned](c).Version(ctx, executable, env)
 }
 
-// CheckID is that of the driver; the others have ids of letters, digits, "-" and "_".
+// CheckID refuses an id by the driver's rule or, for a driver without one, by the rule for ids of
+// letters, digits, "-", "_" and ".".
 func (c CLI) CheckID(id string) error {
 	if d, ok := c.Driver.(Identifier); ok {
 		return d.CheckID(id)
@@ -62,38 +65,41 @@ func (c CLI) CheckID(id string) error {
 	return CheckID(c.Name(), id)
 }
 
-// Marks are those of the driver, none of the others.
+// Marks returns the driver's marker variables, none for a driver that has none.
 func (c CLI) Marks() []string { return as[EnvironmentMarker](c).Marks() }
 
-// Launch is that of the driver, as configured.
+// Launch returns the driver's command for a first start, with the configured wrapper, arguments and
+// environment.
 func (c CLI) Launch(s Spec) (Command, error) {
 	return c.start(s, c.checkNew(s), c.Driver.Launch)
 }
 
-// Resume is that of the driver, as configured.
+// Resume returns the driver's command that opens a conversation again, with the configured wrapper,
+// arguments and environment.
 func (c CLI) Resume(s Spec) (Command, error) {
 	return c.start(s, c.CheckID(s.ConversationID), c.Driver.Resume)
 }
 
-// Fork is that of the driver, as configured, ErrCannotFork for the others.
+// Fork returns the driver's command that copies a conversation, or ErrCannotFork.
 func (c CLI) Fork(s Spec, from string) (Command, error) {
 	return c.start(s, cmp.Or(c.CheckID(from), c.checkNew(s)), func(s Spec) (Command, error) { return as[Forker](c).Fork(s, from) })
 }
 
-// Headless is that of the driver, as configured, ErrNoHeadless for the others.
+// Headless returns the driver's command for one turn without a terminal, or ErrNoHeadless.
 func (c CLI) Headless(s Spec) (Command, error) {
 	return c.start(s, c.checkNew(s), as[Headless](c).Headless)
 }
 
-// HeadlessLine is what to show of a line of such a turn, the line itself where nothing is known of it.
+// HeadlessLine returns what a user wants to read of one line of a headless turn's output: the line
+// itself where the driver does not know its form.
 func (c CLI) HeadlessLine(line []byte) string { return as[Headless](c).HeadlessLine(line) }
 
-// HeadlessResult is the answer of such a turn.
+// HeadlessResult returns the answer of a headless turn from its whole standard output.
 func (c CLI) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return as[Headless](c).HeadlessResult(stdout, exitCode)
 }
 
-// Conversation is that of the driver, in the configured environment.
+// Conversation looks Spec.ConversationID up in the CLI's files, in the configured environment.
 func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := c.CheckID(s.ConversationID); err != nil {
 		return Conversation{}, err
@@ -101,23 +107,24 @@ func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	return c.Driver.Conversation(ctx, c.extend(s))
 }
 
-// Learn is that of the driver, in the configured environment. What can be no id is left out.
+// Learn returns the ids of the conversations that began since Spec.Since, without those that
+// CheckID refuses.
 func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
 	ids, err := as[ConversationFinder](c).Learn(ctx, c.extend(s))
 	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
 }
 
-// History is that of the driver, in the configured environment, ErrNoTranscript for the others.
+// History reads the conversation from the CLI's own record, or returns ErrNoTranscript.
 func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
 	return as[TranscriptReader](c).History(ctx, c.extend(s))
 }
 
-// Uses are those of the driver, in the configured environment, ErrNoTranscript for the others.
+// Uses returns what the answers of the conversation cost, or ErrNoTranscript.
 func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
 	return as[UsageReader](c).Uses(ctx, c.extend(s))
 }
 
-// Event is that of the driver. The error of a payload that cannot be read names the hook.
+// Event reads a hook's payload; the error of a payload that cannot be read names the hook.
 func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 	e, err := as[Reporter](c).Event(name, payload)
 	if err != nil {
@@ -126,21 +133,23 @@ func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// Gauge is that of the driver; the others have no such status line.
+// Gauge keeps what a call of the status line was told; for a driver without a status line it does
+// nothing.
 func (c CLI) Gauge(s Spec, launch string, payload []byte) (Gauged, error) {
 	return as[Gauger](c).Gauge(c.extend(s), launch, payload)
 }
 
-// Windows are those of the driver that have not begun anew, none of the others.
+// Windows returns the last known usage limits, without those that have begun anew by now.
 func (c CLI) Windows(s Spec, now time.Time) []session.Window {
 	return slices.DeleteFunc(as[Gauger](c).Windows(c.extend(s)), func(w session.Window) bool { return !now.Before(w.Until) })
 }
 
-// AwaitsEnd is that of the driver; the others call no hook that another process could go on with.
+// AwaitsEnd reports whether the CLI waits for the hook of that name; without a driver that says so,
+// it does not.
 func (c CLI) AwaitsEnd(name string) bool { return as[Awaiting](c).AwaitsEnd(name) }
 
-// Observe is that of the driver, in the configured environment, of the conversation of the open turn, else of the newest.
-// Of a conversation without a file nothing is known.
+// Observe reads the CLI's own record about the conversation of the open turn, else about the newest
+// one. A conversation without a file gives an empty Observed and no error.
 func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	if last != nil && last.State == turn.InProgress && last.Conversation != "" {
 		s.ConversationID = last.Conversation
@@ -158,10 +167,11 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	return seen, err
 }
 
-// Away is that of the driver, in the configured environment; the others never leave their panes.
+// Away returns the CLI's processes that work for the agent outside of its pane.
 func (c CLI) Away(s Spec) []Away { return as[Leaver](c).Away(c.extend(s)) }
 
-// EndAway is that of the driver, in the configured environment. The configured program stands in for the driver's.
+// EndAway returns the command that ends such a process, with the configured wrapper in place of the
+// driver's program.
 func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
 	command, can := as[Leaver](c).EndAway(c.extend(s), a)
 	if can && len(c.command) > 1 {
@@ -174,29 +184,31 @@ func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
 // Leaves reports whether the program can take a conversation out of its pane.
 func (c CLI) Leaves() bool { _, can := c.Driver.(Leaver); return can }
 
-// Ready is that of the driver; of the others nothing tells.
+// Ready says how the CLI shows that it takes typed input; the zero Ready for a driver that does not
+// say.
 func (c CLI) Ready() Ready { return as[Typed](c).Ready() }
 
-// Literal is that of the driver, the prompt itself for the others.
+// Literal returns the text to paste so that the CLI takes a prompt for text and not for a command.
 func (c CLI) Literal(prompt string) (string, error) { return as[Typed](c).Literal(prompt) }
 
-// Pastes are those of the driver, the text in one for the others.
+// Pastes splits a text into the parts to paste; one part for a driver that does not split.
 func (c CLI) Pastes(text string, rows int) []string { return as[Paster](c).Pastes(text, rows) }
 
-// Canonical is that of the driver; every CLI cuts off the blanks around a prompt.
+// Canonical returns a prompt as the CLI keeps it; by default without the blanks around it.
 func (c CLI) Canonical(prompt string) string { return as[Paster](c).Canonical(prompt) }
 
-// Screen is that of the driver; of the others nothing is recognized.
+// Screen recognizes what the CLI shows; nothing for a driver that reads no screens.
 func (c CLI) Screen(shot Screenshot) Screen { return as[Screener](c).Screen(shot) }
 
-// Question is that of the driver; the others ask nothing that is known.
+// Question reads the question on the screen; false for a driver that reads no screens.
 func (c CLI) Question(shot Screenshot) (Question, bool) { return as[Screener](c).Question(shot) }
 
-// Channel is that of the driver; into the others none leads but their terminals.
+// Channel returns the driver's way into a running CLI beside its terminal; noChannel for a driver
+// without one.
 func (c CLI) Channel(s Spec) Channel { return as[Channeled](c).Channel(c.extend(s)) }
 
-// checkNew refuses a conversation that is to begin, or to go on if it exists, under an id that it cannot have. It may have
-// none where the CLI picks its own.
+// checkNew refuses an id under which no conversation can begin. An empty id is allowed where the
+// CLI chooses its own.
 func (c CLI) checkNew(s Spec) error {
 	if s.ConversationID == "" && !c.Facts().ChoosesID {
 		return nil
@@ -204,8 +216,8 @@ func (c CLI) checkNew(s Spec) error {
 	return c.CheckID(s.ConversationID)
 }
 
-// extend puts the configured arguments before those of the launch, and the configured environment, which may say where
-// the CLI keeps its conversations, over the given one.
+// extend puts the configured arguments before the launch's own and adds the configured environment
+// to the given one. The environment may decide where the CLI keeps its conversations.
 func (c CLI) extend(s Spec) Spec {
 	s.Args = slices.Concat(c.args, s.Args)
 	if len(c.env) > 0 {
@@ -214,8 +226,8 @@ func (c CLI) extend(s Spec) Spec {
 	return s
 }
 
-// start is a command of the driver with the configured program around it, unless the ids of its spec are refused. A hook or
-// a file without a certain place is an error.
+// start puts the configured wrapper and environment around a command of the driver, or returns the
+// error refused. A hook or file whose path is not absolute is an error.
 func (c CLI) start(s Spec, refused error, of func(Spec) (Command, error)) (Command, error) {
 	if refused != nil {
 		return Command{}, refused
@@ -251,7 +263,7 @@ func (c CLI) entries() []string {
 	return entries
 }
 
-// ErrNotInstalled means that a program is not on the PATH that was asked.
+// ErrNotInstalled means that a program is not on the PATH that was searched.
 var ErrNotInstalled = errors.New("not installed")
 
 // ErrCannotFork means that a CLI cannot start a conversation as a copy of another one.
@@ -266,12 +278,12 @@ var ErrNoTranscript = errors.New("keeps no record of its conversations that paw 
 // TurnError means that a headless turn did not succeed.
 type TurnError struct {
 	CLI      string
-	Type     string // the CLI's word for it, "" where it has none
+	Type     string // as the CLI names it, "" for none
 	Message  string
 	ExitCode int
 }
 
-// Error names the CLI and what it says.
+// Error names the CLI and gives its message, or its exit code where it gave none.
 func (e *TurnError) Error() string {
 	if e.Message == "" {
 		return fmt.Sprintf("%s: ended with exit code %d", e.CLI, e.ExitCode)
@@ -279,15 +291,14 @@ func (e *TurnError) Error() string {
 	return e.CLI + ": " + e.Message
 }
 
-// PromptError means that a prompt cannot be part of a start of this CLI.
+// PromptError means that a prompt cannot be given on the command line that starts a CLI.
 type PromptError struct {
 	CLI    string
 	Reason string
-	// Send tells that the prompt can be typed once the CLI is ready.
+	// Send reports whether the prompt can be typed instead, once the CLI is ready.
 	Send bool
 }
 
-// Error names the CLI and the reason.
 func (e *PromptError) Error() string { return e.CLI + ": " + e.Reason }
 
 // ConversationError means that a conversation id cannot be put on a command line, or that the CLI cannot resume at all.
@@ -297,7 +308,6 @@ type ConversationError struct {
 	Reason string
 }
 
-// Error names the CLI, the id and the reason.
 func (e *ConversationError) Error() string {
 	if e.ID == "" {
 		return fmt.Sprintf("%s: %s", e.CLI, e.Reason)
@@ -305,11 +315,11 @@ func (e *ConversationError) Error() string {
 	return fmt.Sprintf("%s: conversation %q: %s", e.CLI, e.ID, e.Reason)
 }
 
-// longestID is longer than any id that a CLI uses (36 characters, opencode 30).
+// longestID bounds ids with room to spare: those of today's CLIs have at most 36 characters.
 const longestID = 128
 
-// CheckID refuses an id that could be read as an option, leave its folder or match several files. Ids come from files
-// that other programs write.
+// CheckID refuses an id that could be read as an option, lead out of its folder or match several
+// files. Ids are read from files that other programs write.
 func CheckID(cli, id string) error {
 	var reason string
 	switch {
@@ -329,7 +339,7 @@ func CheckID(cli, id string) error {
 	return &ConversationError{CLI: cli, ID: id, Reason: reason}
 }
 
-// Alphanumeric is an ASCII letter or digit.
+// Alphanumeric reports whether r is an ASCII letter or digit.
 func Alphanumeric(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

@@ -11,14 +11,14 @@ import (
 //go:embed lookedat.txt
 var lookedAtTable string
 
-// LookedAt is what the tests with the real programs were run with of one CLI.
+// LookedAt is a row of the table of the versions that paw's tests were run with.
 type LookedAt struct {
 	CLI            string
-	Package        string // the npm package that has it
-	Oldest, Newest string // versions, equal where there was one
+	Package        string // npm package
+	Oldest, Newest string // versions, equal where only one was tested
 }
 
-// LookedAts has each CLI whose versions were looked at, in the order of the table.
+// LookedAts returns all rows, in the order of the table.
 func LookedAts() []LookedAt {
 	var all []LookedAt
 	for line := range strings.Lines(lookedAtTable) {
@@ -29,7 +29,7 @@ func LookedAts() []LookedAt {
 	return all
 }
 
-// Install is the command that installs a CLI, "" where paw knows none.
+// Install returns the command that installs a CLI, "" where paw knows none.
 func Install(cli string) string {
 	for _, looked := range LookedAts() {
 		if looked.CLI == cli {
@@ -39,20 +39,21 @@ func Install(cli string) string {
 	return ""
 }
 
-// Standing is how the installed version of a CLI compares with those that were looked at.
+// Standing tells how the installed version of a CLI compares with the tested ones.
 type Standing string
 
-// The standings of a version. A CLI that nobody looked at, and a version that cannot be compared, have StandingUnknown.
+// The standings of a version. A CLI that was never tested, and a version that cannot be compared,
+// have StandingUnknown.
 const (
 	StandingUnknown Standing = ""
-	StandingSame    Standing = "looked at" // the oldest or the newest of them
+	StandingSame    Standing = "looked at" // the oldest or the newest tested version
 	StandingBetween Standing = "between"
 	StandingNewer   Standing = "newer"
 	StandingOlder   Standing = "older"
 )
 
-// StandingOf compares the version of a CLI with those that were looked at. An early version of a release (1.2.0-beta) is
-// older than the release.
+// StandingOf compares the version of a CLI with the tested ones. A pre-release (1.2.0-beta) is
+// older than its release.
 func StandingOf(cli, version string) (Standing, LookedAt) {
 	for _, looked := range LookedAts() {
 		if looked.CLI == cli {
@@ -79,7 +80,7 @@ func (l LookedAt) standing(version string) Standing {
 	return StandingBetween
 }
 
-// Describe says in words how a version with that standing compares; "" where nothing is to be said.
+// Describe puts a standing into words; "" for StandingSame and StandingUnknown.
 func (l LookedAt) Describe(standing Standing) string {
 	switch standing {
 	case StandingNewer:

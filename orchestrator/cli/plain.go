@@ -7,8 +7,8 @@ import (
 	"paw/session/turn"
 )
 
-// plain is what holds for a program of which no more is known than a Driver has to say: it reports no turns, keeps no record,
-// takes every text for a prompt and has no mode but its dialogue.
+// plain has the defaults for a program of which only the methods of Driver are known: it reports no
+// turns, keeps no record, takes every text for a prompt and has no headless mode.
 type plain struct{}
 
 func (plain) Version(ctx context.Context, executable string, env []string) (string, error) {

@@ -20,14 +20,14 @@ import (
 	"paw/worktree/git"
 )
 
-// pipeGrace is how long output is awaited of what a finished CLI left running.
+// pipeGrace bounds the wait for output of processes that a finished CLI left running.
 const pipeGrace = time.Second
 
-// interruptGrace is how long an interrupted CLI, and what it started, may take to end before it is killed. Tests shorten
-// it.
+// interruptGrace bounds how long an interrupted CLI and its children may take to end before they
+// are killed. Tests shorten it.
 var interruptGrace = 5 * time.Second
 
-// maxTrace bounds how much of a CLI's standard error is kept.
+// maxTrace is how many bytes of a CLI's standard error are kept.
 const maxTrace = 4 << 10
 
 // Process is a run of a CLI without a terminal.
@@ -35,27 +35,29 @@ type Process struct {
 	Argv []string
 	Dir  string
 	Env  []string
-	Lock *os.File // inherited, so that it stays locked as long as the CLI runs; may be nil
-	// Stdout and Stderr get each line without its end, while the CLI runs; never one of them twice at once.
+	Lock *os.File // inherited by the CLI, so that the lock is held as long as the CLI runs; may be nil
+	// Stdout and Stderr are called with each line, without its end, while the CLI runs; neither is
+	// called concurrently with itself.
 	Stdout, Stderr func(line []byte)
-	// Began, which may be nil, gets the process that was started.
+	// Began, which may be nil, is called with the pid of the started CLI.
 	Began func(pid int)
-	// Started gets a function that kills the CLI and all it started at once.
+	// Started is called with a function that kills the CLI and its children at once, and at the end
+	// with one that does nothing.
 	Started func(kill func())
 }
 
 // Ended is how a Process ended.
 type Ended struct {
 	Stdout      []byte
-	Trace       string // the end of its standard error
+	Trace       string // last bytes of standard error
 	ExitCode    int
-	Signal      syscall.Signal // that killed it, 0 for none
-	Interrupted bool           // because ctx ended
-	Err         error          // it could not be started
+	Signal      syscall.Signal // signal that killed the CLI, 0 for none
+	Interrupted bool           // because ctx was cancelled
+	Err         error          // set when the CLI could not be started
 }
 
-// Run runs the process until it ends or ctx does; then it is interrupted as by Ctrl-C in its terminal and, when it or
-// something that it started takes too long, killed. No process is left in that case.
+// Run runs the CLI until it ends or ctx is cancelled. In the latter case the CLI is interrupted as
+// by Ctrl-C and, when it or a child of it takes too long, killed: no process is left.
 func (p Process) Run(ctx context.Context) Ended {
 	var stdout bytes.Buffer
 	trace := &tail{limit: maxTrace}
@@ -71,8 +73,8 @@ func (p Process) Run(ctx context.Context) Ended {
 	if p.Lock != nil {
 		cmd.ExtraFiles = []*os.File{p.Lock}
 	}
-	// A terminal session of its own: the CLI cannot ask anything on paw's terminal, Ctrl-C reaches paw alone, and all
-	// that the CLI starts is found again.
+	// A terminal session of its own (setsid): the CLI cannot use paw's terminal, Ctrl-C reaches
+	// only paw, and all processes that the CLI starts can be found by that session.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	interrupted, err := p.await(ctx, cmd)
 	outLines.flush()
@@ -87,7 +89,7 @@ func (p Process) Run(ctx context.Context) Ended {
 	return end
 }
 
-// await starts the command and waits for its end, or ends it with ctx.
+// await starts the command and waits for its end, or ends it when ctx is cancelled.
 func (p Process) await(ctx context.Context, cmd *exec.Cmd) (interrupted bool, err error) {
 	if err := cmd.Start(); err != nil {
 		return false, fmt.Errorf("%s: %w", p.Argv[0], err)
@@ -100,7 +102,7 @@ func (p Process) await(ctx context.Context, cmd *exec.Cmd) (interrupted bool, er
 	defer p.Started(func() {})
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // ProcessState says it all
+		_ = cmd.Wait() // the outcome is read from ProcessState
 		close(ended)
 	}()
 	select {
@@ -112,8 +114,8 @@ func (p Process) await(ctx context.Context, cmd *exec.Cmd) (interrupted bool, er
 	}
 }
 
-// endAll interrupts a CLI as Ctrl-C in its terminal would, and kills what is left
-// of it and of its children when they take too long.
+// endAll interrupts a CLI as Ctrl-C would, and kills it and its children when interruptGrace is
+// over.
 func endAll(leader int, ended <-chan struct{}) {
 	_ = syscall.Kill(-leader, syscall.SIGINT)
 	grace := time.NewTimer(interruptGrace)
@@ -145,7 +147,7 @@ func killAll(leader int) {
 	}
 }
 
-// lineWriter hands on whole lines without their ends.
+// lineWriter calls each with every whole line, without its end.
 type lineWriter struct {
 	each func(line []byte)
 	rest []byte
@@ -170,7 +172,7 @@ func (w *lineWriter) flush() {
 	}
 }
 
-// tail keeps the last bytes of lines.
+// tail keeps the last limit bytes of the added lines.
 type tail struct {
 	limit int
 	kept  []byte
@@ -185,9 +187,9 @@ func (t *tail) add(line []byte) {
 
 func (t *tail) text() string { return strings.ToValidUTF8(string(t.kept), "") }
 
-// LookPath finds program on the PATH of env, not on that of paw, and returns an absolute path. Relative entries of PATH
-// are skipped: they would run a program out of whatever repository paw stands in. A program that is not there is
-// ErrNotInstalled.
+// LookPath finds program on the PATH of env, not on that of paw, and returns an absolute path or
+// ErrNotInstalled. Relative entries of PATH are skipped: they would run a program of whatever
+// repository paw was called in.
 func LookPath(program string, env []string) (string, error) {
 	if strings.ContainsRune(program, filepath.Separator) {
 		path, err := filepath.Abs(program)
@@ -214,13 +216,14 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil
 }
 
-// Scrub returns env without the variables that would tie a CLI to the place paw was called from: those of git, and
-// ChildSession. TMUX stays.
+// Scrub returns env without the variables that tie a CLI to the place where paw was called: those
+// of git, and ChildSession. TMUX stays.
 func Scrub(env []string) []string {
 	return Without(git.Unbound(env), []string{ChildSession})
 }
 
-// Getenv is the last value of key in env, as a process sees it; nil is paw's own environment.
+// Getenv returns the last value of key in env, as a process would see it; a nil env stands for
+// paw's own environment.
 func Getenv(env []string, key string) string {
 	if env == nil {
 		return os.Getenv(key)
@@ -233,7 +236,7 @@ func Getenv(env []string, key string) string {
 	return ""
 }
 
-// Without is env without the variables of these names.
+// Without returns env without the named variables.
 func Without(env, names []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {
@@ -244,7 +247,7 @@ func Without(env, names []string) []string {
 	return kept
 }
 
-// Folder is where a CLI keeps its files: the value of variable, else HOME and below.
+// Folder returns the folder of a CLI's files: the value of variable, or the path below HOME.
 func Folder(env []string, variable string, below ...string) string {
 	if dir := Getenv(env, variable); variable != "" && dir != "" {
 		return dir
@@ -252,7 +255,8 @@ func Folder(env []string, variable string, below ...string) string {
 	return filepath.Join(append([]string{Getenv(env, "HOME")}, below...)...)
 }
 
-// Resolved is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
+// Resolved returns path without symlinks, or a cleaned path where it does not exist: CLIs record
+// their directory as getcwd(3) returns it.
 func Resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
@@ -260,7 +264,7 @@ func Resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// environment is env, or a copy of paw's own where it is nil.
+// environment returns env, or paw's own environment where env is nil.
 func environment(env []string) []string {
 	if env == nil {
 		return os.Environ()
@@ -268,21 +272,21 @@ func environment(env []string) []string {
 	return env
 }
 
-// GlobQuote makes filepath.Glob take a path literally.
+// GlobQuote escapes a path so that filepath.Glob takes it literally.
 func GlobQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// ChildSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
-// claude that has it writes neither transcript nor registry and cannot be resumed.
+// ChildSession is a variable that claude sets for everything it runs, a tmux server included. An
+// interactive claude that inherits it writes neither transcript nor registry and cannot be resumed.
 const ChildSession = "CLAUDE_CODE_CHILD_SESSION"
 
-// The slowest of the CLIs takes under 3 s for its version on two busy cores.
+// The slowest CLI needs almost 3 s to print its version on two busy cores.
 const versionTimeout = 20 * time.Second
 
 var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 
-// askVersion runs `executable --version`.
+// askVersion runs `executable --version` and returns the first version number in the output.
 func askVersion(ctx context.Context, executable string, env []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -297,15 +301,15 @@ func askVersion(ctx context.Context, executable string, env []string) (string, e
 	return first, nil
 }
 
-// Output runs a CLI without a terminal or input and returns its standard output; the error ends with the last line of
-// its standard error.
+// Output runs a CLI without a terminal or input and returns its standard output; an error ends with
+// the last line of standard error.
 func Output(ctx context.Context, dir string, env []string, executable string, args ...string) ([]byte, error) {
 	var stdout bytes.Buffer
 	err := OutputTo(ctx, &stdout, dir, env, executable, args...)
 	return stdout.Bytes(), err
 }
 
-// OutputTo is output that goes to stdout.
+// OutputTo is like Output, but copies standard output to stdout.
 func OutputTo(ctx context.Context, stdout io.Writer, dir string, env []string, executable string, args ...string) error {
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
@@ -327,7 +331,8 @@ func OutputTo(ctx context.Context, stdout io.Writer, dir string, env []string, e
 	return fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)
 }
 
-// RunStatusLine runs the user's own command of a status line with what the CLI told, as the CLI itself would.
+// RunStatusLine runs the user's own status line command with payload as its input, as the CLI
+// itself would.
 func RunStatusLine(ctx context.Context, command string, payload []byte, out io.Writer) error {
 	own := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	own.Stdin, own.Stdout = bytes.NewReader(payload), out

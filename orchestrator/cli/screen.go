@@ -8,9 +8,9 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// Screenshot is what the pane of a CLI shows at one moment.
+// Screenshot is the content of a CLI's pane at one moment.
 type Screenshot struct {
-	Text             string // the lines from the top, with colours and attributes as escape sequences
+	Text             string // lines from the top, with colours and attributes as escape sequences
 	Width, Height    int
 	CursorX, CursorY int // from 0
 	CursorShown      bool
@@ -23,23 +23,23 @@ type Box string
 const (
 	BoxUnseen Box = ""
 	BoxEmpty  Box = "empty"  // a prompt that is pasted now stands alone in it
-	BoxFilled Box = "filled" // somebody's text stands in it
+	BoxFilled Box = "filled" // somebody's text is in it
 )
 
-// Screen is what a screenshot shows for certain. The zero value is a screen that is not recognized: nothing follows from
-// it.
+// Screen is what is certain about a screenshot. The zero value is an unrecognized screen, from
+// which nothing follows.
 type Screen struct {
 	Box     Box
-	Draft   string // the text in a filled box, "" where it cannot be read whole
-	Works   bool   // it says that it works on a turn; many a screen leaves that out
-	Dialog  string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
-	Limited bool   // it says that a usage limit is reached
-	Fresh   bool   // it shows no conversation, and the next prompt begins one; most CLIs do not tell
-	Mode    string // the CLI's own name for what a prompt would be done by, "" where it shows none
+	Draft   string // text in a filled box, "" where it cannot be read as a whole
+	Works   bool   // the screen says that a turn runs; many screens do not say so
+	Dialog  string // what a dialog in place of the box asks, such as "asks whether to trust the folder"; "" for no dialog
+	Limited bool   // the screen says that a usage limit is reached
+	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs do not show that
+	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
 }
 
-// String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`,
-// `limited` or `fresh` behind that.
+// String puts the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"`
+// or `unseen`, followed by `works`, `limited` or `fresh`.
 func (s Screen) String() string {
 	if s.Works {
 		s.Works = false
@@ -64,38 +64,39 @@ func (s Screen) String() string {
 	return string(s.Box)
 }
 
-// Question is what a CLI asks in a turn, as its screen shows it.
+// Question is a question that a CLI asks in a turn, read from its screen.
 type Question struct {
 	Text    string   // in one line, such as "asks for permission: npm test"
-	Options []Option // all that can be seen, in their order
-	// Deaf is for how long after it was asked the CLI takes no keys.
+	Options []Option // all visible options, in their order
+	// Deaf is how long the CLI ignores keys after it has asked.
 	Deaf time.Duration
-	// Confirms says that it is asked about an answer that was just given, which counts only after this one.
+	// Confirms means that the question asks to confirm the answer just given, which counts only
+	// after this one.
 	Confirms bool
-	// Paged says that it is one of several that are asked one after the other: all of them are asked once.
+	// Paged means that the question is one of several pages that are submitted together.
 	Paged bool
-	// Onward and Back are the keys that select the next option and the one before; Enter takes the selected one. "" where
-	// each option has a key.
+	// Onward and Back are the keys that select the next and the previous option, and Enter takes
+	// the selected one. Both are "" where each option has a key of its own.
 	Onward, Back string
 }
 
 // Option is one answer that a question offers.
 type Option struct {
 	Label    string // as the CLI shows it, without its number
-	About    string // what the CLI adds below, "" for nothing
-	Key      string // that takes it at once, as tmux names keys; "" where it has to be selected first
+	About    string // text that the CLI adds below, "" for none
+	Key      string // tmux name of the key that takes the option at once; "" where the option has to be selected first
 	Selected bool
 }
 
-// Meaning is what an option says, in one word for all CLIs.
+// Meaning classifies an option with one word for all CLIs.
 type Meaning string
 
 // The meanings of options.
 const (
-	MeansYes    Meaning = "yes"    // this once
-	MeansAlways Meaning = "always" // and without a question from now on
+	MeansYes    Meaning = "yes"    // once
+	MeansAlways Meaning = "always" // without a question from now on
 	MeansNo     Meaning = "no"
-	MeansOther  Meaning = "" // none of these: it has to be named by its number or its words
+	MeansOther  Meaning = "" // none of these: the user has to name the option by its number or its words
 	MeansText   Meaning = "text"
 )
 
@@ -106,7 +107,7 @@ var (
 	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y|confirm|submit answers)(,|\s*\(|$)`)
 )
 
-// Means is what the words of an option say. What is not clear is MeansOther.
+// Means classifies an option by its label. An unclear label is MeansOther.
 func (o Option) Means() Meaning {
 	switch {
 	case saysText.MatchString(o.Label):

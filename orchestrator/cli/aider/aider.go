@@ -1,4 +1,4 @@
-// Package aider is what paw knows of aider.
+// Package aider drives aider, which has one conversation per directory and no hooks.
 package aider
 
 import (
@@ -14,16 +14,16 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// Driver is that of aider.
+// Driver is the driver of aider.
 var Driver cli.Driver = driver{"aider"}
 
-// aider has no conversation ids: it appends to one history file in its directory, and can read that again.
+// driver needs no conversation ids: aider appends to one history file in its directory, and can
+// read that file again.
 type driver struct{ cli.Named }
 
-// history stands for the one conversation of a worktree.
+// history is the id of the one conversation of a worktree.
 const history = "history"
 
-// NewConversation returns "": there is one conversation per directory.
 func (driver) NewConversation() string { return "" }
 
 // Launch refuses a prompt: aider ends after the answer to its --message.
@@ -38,7 +38,7 @@ func (a driver) Resume(s cli.Spec) (cli.Command, error) {
 	return cli.Command{Argv: append([]string{s.Executable, "--restore-chat-history"}, s.Args...)}, nil
 }
 
-// Conversation looks for a prompt in the history file, where each begins with "#### ".
+// Conversation looks for a prompt in the history file: a line that begins with "#### ".
 func (a driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	path := cli.Getenv(s.Env, "AIDER_CHAT_HISTORY_FILE")
 	if path == "" {
@@ -69,7 +69,7 @@ func (a driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	}
 }
 
-// Learn returns the one conversation of the worktree once it has a prompt.
+// Learn returns the id history once the worktree's conversation has a prompt.
 func (a driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	conversation, err := a.Conversation(ctx, s)
 	if err != nil || !conversation.Resumable {

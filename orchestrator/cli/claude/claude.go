@@ -1,4 +1,4 @@
-// Package claude is what paw knows of Claude Code.
+// Package claude drives Claude Code.
 package claude
 
 import (
@@ -13,7 +13,7 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Driver is that of claude.
+// Driver is the driver of claude.
 var Driver cli.Driver = driver{"claude"}
 
 type driver struct{ cli.Named }
@@ -28,7 +28,8 @@ func (c driver) Resume(s cli.Spec) (cli.Command, error) {
 	return c.command(s, "", "--resume", s.ConversationID)
 }
 
-// Fork opens from under a new id. Like Resume it works in all worktrees of the repository that from began in.
+// Fork opens a copy of the conversation from under a new id. Like Resume it works in every worktree
+// of the repository in which from began.
 func (c driver) Fork(s cli.Spec, from string) (cli.Command, error) {
 	return c.command(s, s.Prompt, "--resume", from, "--fork-session", "--session-id", s.ConversationID)
 }
@@ -47,17 +48,18 @@ func (c driver) command(s cli.Spec, prompt string, words ...string) (cli.Command
 		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
 			return cli.Command{}, err
 		}
-		// Options such as --allowedTools take every word up to the next option, hence the dashes.
+		// Options such as --allowedTools take every word up to the next option: "--" ends them.
 		argv = append(argv, "--", text)
 	}
 	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, nil
 }
 
-// commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
+// commandLike matches a slash command, or a single word: "doctor" is a subcommand of claude even
+// after "--".
 var commandLike = lazyregexp.New(`^(/|[[:alpha:]][\w-]{0,63}$)`)
 
-// argument makes text of a prompt that claude's command line would take for a command; a leading space does that,
-// but for what claude itself takes when it talks with a user (see checkOwn).
+// argument puts a space before a prompt that claude's command line would take for a command. It
+// does not help against the commands that checkOwn refuses.
 func argument(prompt string) string {
 	if commandLike.MatchString(prompt) {
 		return " " + prompt
@@ -71,12 +73,13 @@ func (driver) Facts() cli.Facts {
 	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
-// Ready: SessionStart comes after the question whether the folder is trusted.
+// Ready needs no dialog check: claude reports SessionStart only after the user has trusted the
+// folder.
 func (driver) Ready() cli.Ready {
 	return cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: "C-u"}
 }
 
-// Marks were seen with 2.1.197.
+// Marks lists the variables that claude 2.1.197 sets.
 func (driver) Marks() []string {
 	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
 }
@@ -84,7 +87,8 @@ func (driver) Marks() []string {
 // AwaitsEnd names the hooks that claude 2.1.330 runs before it takes the next prompt.
 func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "StopFailure" }
 
-// Headless gives claude's stream of JSON, because its exit code does not tell an interrupt from an answer.
+// Headless asks for a stream of JSON, because claude's exit code does not tell an interrupt from an
+// answer.
 func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	option, err := prompts.Session(c, s)
 	if err != nil {
@@ -105,16 +109,18 @@ func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
 }
 
-// background is the kind of a registry entry whose process a daemon of claude runs, and no terminal: one key or `/background`
-// takes a conversation there, under another id, where the settings do not keep the agent view off.
+// background is the kind of registry entries of processes that claude's daemon runs without a
+// terminal. A key or `/background` moves a conversation to the daemon, under another id, unless the
+// settings switch the agent view off.
 const background = "bg"
 
-// keepInPane keeps the agent view off unless the user's own settings say otherwise: neither a key nor a command of
-// claude takes the conversation out of the pane then, and nothing starts claude's daemon.
+// keepInPane is the setting that switches the agent view off: no key or command of claude moves the
+// conversation out of the pane then, and claude starts no daemon. The user's own settings may say
+// otherwise.
 const keepInPane = "disableAgentView"
 
-// Away are the processes of claude's daemon that have a conversation of the agent, or work in its worktree: the conversation
-// that was taken out of the pane has a new id.
+// Away returns the processes of claude's daemon that have a conversation of the agent or run in its
+// worktree: a conversation that was moved out of the pane has a new id.
 func (driver) Away(s cli.Spec) []cli.Away {
 	var away []cli.Away
 	all, worktree := registry(s), ""
@@ -136,7 +142,7 @@ func (driver) Away(s cli.Spec) []cli.Away {
 	return away
 }
 
-// EndAway asks claude's daemon: it starts a process again that a signal has ended.
+// EndAway uses `claude stop`: claude's daemon restarts a process that a signal has ended.
 func (driver) EndAway(s cli.Spec, a cli.Away) (cli.Command, bool) {
 	return cli.Command{Argv: []string{s.Executable, "stop", a.Job}, Unset: []string{cli.ChildSession}}, a.Job != ""
 }

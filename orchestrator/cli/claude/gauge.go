@@ -15,11 +15,12 @@ import (
 	"paw/session"
 )
 
-// statusLine is the setting whose command claude tells what a conversation has cost and how much of the limits is used. claude shows
-// what the command prints, and runs one such command: paw's runs the user's own.
+// statusLine is the setting of the command that claude tells the cost of the conversation and the
+// use of the limits. claude shows the command's output and allows one such command: paw's own runs
+// the user's.
 const statusLine = "statusLine"
 
-// gaugeName is the file of the agent in which paw keeps what claude told.
+// gaugeName is the file, below Spec.StateDir, with what claude told its status line.
 const gaugeName = "claude-gauge.jsonl"
 
 // gauge is what claude told its status line at one moment.
@@ -27,11 +28,11 @@ type gauge struct {
 	At           time.Time        `json:"at"`
 	Launch       string           `json:"launch"`
 	Conversation string           `json:"conversation"`
-	Cost         float64          `json:"cost_usd"` // of the conversation, from its begin or from where the launch took it up
+	Cost         float64          `json:"cost_usd"` // of the conversation, since it began or was resumed
 	Windows      []session.Window `json:"windows"`
 }
 
-// toldLine is what the status line gets, as far as paw needs it.
+// toldLine has the fields of the status line's payload that paw needs.
 type toldLine struct {
 	Session string `json:"session_id"`
 	Cost    struct {
@@ -46,7 +47,7 @@ type toldLine struct {
 
 type toldWindow struct {
 	Used   float64 `json:"used_percentage"`
-	Resets int64   `json:"resets_at"` // seconds since 1970
+	Resets int64   `json:"resets_at"` // Unix time in seconds
 }
 
 func (t toldLine) windows() []session.Window {
@@ -62,14 +63,15 @@ func (t toldLine) windows() []session.Window {
 	return windows
 }
 
-// withStatusLine makes paw's command the status line of a launch, unless what the user gave to --settings has one.
+// withStatusLine makes `paw hook` the status line of a launch, unless the user's --settings have
+// one.
 func withStatusLine(s cli.Spec, name string, settings map[string]json.RawMessage) {
 	if _, said := settings[statusLine]; !said {
 		settings[statusLine] = hooks.JSON(map[string]string{"type": "command", "command": hooks.Command(s, name, cli.StatusLine)})
 	}
 }
 
-// Gauge keeps what claude tells its status line, where that has changed.
+// Gauge appends what claude tells its status line to a file when it differs from the last line.
 func (driver) Gauge(s cli.Spec, launch string, payload []byte) (cli.Gauged, error) {
 	var told toldLine
 	if err := json.Unmarshal(payload, &told); err != nil {
@@ -89,7 +91,8 @@ func (driver) Gauge(s cli.Spec, launch string, payload []byte) (cli.Gauged, erro
 	return shown, err
 }
 
-// ownStatusLine is the command of the user's own status line, "" for none: that of the settings which claude would take.
+// ownStatusLine returns the command of the user's own status line, "" for none, from the settings
+// file that claude would take it from.
 func ownStatusLine(s cli.Spec) string {
 	for _, file := range []string{
 		filepath.Join(s.Worktree, ".claude", "settings.local.json"),
@@ -109,13 +112,13 @@ func ownStatusLine(s cli.Spec) string {
 	return ""
 }
 
-// Windows are those that claude told of last.
 func (driver) Windows(s cli.Spec) []session.Window {
 	last, _ := lastGauge(s)
 	return last.Windows
 }
 
-// lastGauge is what claude told last, whichever conversation that was in: limits are those of an account.
+// lastGauge returns the newest gauge of the agent, whatever its conversation: the limits are those
+// of an account.
 func lastGauge(s cli.Spec) (last gauge, err error) {
 	err = records.EachBack(filepath.Join(s.StateDir, gaugeName), func(g gauge) bool {
 		last = g
@@ -124,15 +127,16 @@ func lastGauge(s cli.Spec) (last gauge, err error) {
 	return last, err
 }
 
-// point is what a conversation had cost at a moment.
+// point is the cost of a conversation at a moment.
 type point struct {
 	at     time.Time
-	launch string // that told it, "" where claude's own record has it
+	launch string // launch whose status line told the cost, "" for the transcript
 	cost   float64
 }
 
-// costPoints are those of a conversation by the status line and, where it ended in peace, by the transcript, whose lines of cost have no
-// time but that of the line before.
+// costPoints returns the costs of a conversation from the status line and, after a regular exit,
+// from the transcript. The transcript's lines of cost have no time: they get the time of the line
+// before.
 func costPoints(s cli.Spec, transcript string) []point {
 	var points []point
 	_ = records.EachLine(filepath.Join(s.StateDir, gaugeName), func(g gauge) bool {
@@ -160,8 +164,9 @@ func costPoints(s cli.Spec, transcript string) []point {
 	return points
 }
 
-// costs are what was paid between the points. A launch begins with what the conversation had cost when it last ended in peace: that is
-// less than before where it crashed, and of a copied conversation what the other one had cost.
+// costs returns what was paid between the points. A launch begins with the cost of the conversation
+// at its last regular exit: less than before after a crash, and the other conversation's cost for a
+// fork.
 func costs(points []point) []cli.Use {
 	var uses []cli.Use
 	last, launch := 0.0, ""
@@ -184,7 +189,7 @@ func costs(points []point) []cli.Use {
 	return uses
 }
 
-// priced gives what was paid to the last answer before claude said so.
+// priced adds each payment to the last answer before it.
 func priced(uses, paid []cli.Use) []cli.Use {
 	for _, p := range paid {
 		newest := -1
@@ -193,7 +198,7 @@ func priced(uses, paid []cli.Use) []cli.Use {
 				newest = i
 			}
 		}
-		if newest < 0 { // of an answer that no record has
+		if newest < 0 { // no record has the answer
 			uses = append(uses, p)
 			continue
 		}
@@ -202,7 +207,7 @@ func priced(uses, paid []cli.Use) []cli.Use {
 	return uses
 }
 
-// inWords is what paw's status line says where the user has none.
+// inWords formats paw's own status line, for a user who has none.
 func inWords(cost float64, windows []session.Window) string {
 	var parts []string
 	if cost > 0 {

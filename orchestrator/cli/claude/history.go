@@ -15,8 +15,9 @@ import (
 	"paw/session/turn"
 )
 
-// History reads the branch of the transcript that claude would go on with. A rewind leaves the abandoned one in the
-// file, and a compaction what it summarized, which is read here as it was said.
+// History reads the branch of the transcript that claude would go on with. After a rewind the file
+// still has the abandoned branch. A conversation that was compacted is read in full, without the
+// summary.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []record
 	begun, err := records.ReadTalk(ctx, c, s, func(r record) { all = append(all, r) })
@@ -37,7 +38,8 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-// tree are the types of lines that follow one another, aside those that are about the conversation.
+// tree lists the types of lines that form the conversation's tree, aside those that are about the
+// conversation.
 var (
 	tree  = []string{"user", "assistant", "attachment", "system", "progress"}
 	aside = []string{
@@ -54,7 +56,7 @@ type record struct {
 	Type              string    `json:"type"`
 	UUID              string    `json:"uuid"`
 	Parent            string    `json:"parentUuid"`
-	LogicalParent     string    `json:"logicalParentUuid"` // of the first line after a compaction
+	LogicalParent     string    `json:"logicalParentUuid"` // set in the first line after a compaction
 	Timestamp         time.Time `json:"timestamp"`
 	IsMeta            bool      `json:"isMeta"`
 	IsSidechain       bool      `json:"isSidechain"`
@@ -75,7 +77,7 @@ type record struct {
 	} `json:"attachment"`
 }
 
-// contents is a text or a list of blocks.
+// contents is a list of blocks; a plain text is one block.
 type contents []contentBlock
 
 type contentBlock struct {
@@ -88,7 +90,7 @@ type contentBlock struct {
 	Content   contents        `json:"content"`
 }
 
-// UnmarshalJSON makes one block of a text.
+// UnmarshalJSON reads a list of blocks, or a plain text as one block.
 func (c *contents) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -98,7 +100,7 @@ func (c *contents) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]contentBlock)(c))
 }
 
-// text joins the texts of blocks; what is no text is named.
+// text joins the texts of the blocks; an image or document becomes its type in brackets.
 func (c contents) text() string {
 	var parts []string
 	for _, block := range c {
@@ -112,8 +114,8 @@ func (c contents) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// lastBranchOf are the records of the last branch in the order of the conversation; the file has the first answer before
-// its prompt.
+// lastBranchOf returns the records of the last branch in the order of the conversation. In the file
+// the first answer can come before its prompt.
 func lastBranchOf(all []record) []record {
 	nodes := make([]records.BranchNode, len(all))
 	leaf := -1
@@ -131,10 +133,10 @@ func lastBranchOf(all []record) []record {
 	return branch
 }
 
-// talk makes messages of records.
+// talk turns records into messages.
 type talk struct {
 	records.Talk
-	answers map[string]int // where the message of each answer is
+	answers map[string]int // index of the message of each answer, by the answer's id
 }
 
 func (t *talk) add(r record) {
@@ -158,8 +160,8 @@ func (t *talk) add(r record) {
 	}
 }
 
-// addAnswer adds a part of an answer. Each part is a record of its own, with the id of the answer, and there may be
-// results between them.
+// addAnswer adds one part of an answer. The parts are records of their own that share the answer's
+// id; results may come between them.
 func (t *talk) addAnswer(r record) {
 	text := r.Message.Content.text()
 	var calls []history.ToolCall
@@ -177,7 +179,7 @@ func (t *talk) addAnswer(r record) {
 		t.Notice(r.Timestamp, text)
 		return
 	case r.Message.Model == "<synthetic>" && text == "No response requested.":
-		return // so claude ends a turn that a crash cut
+		return // claude writes this line after a turn that a crash cut
 	case text == "" && len(calls) == 0:
 		return
 	}
@@ -200,7 +202,8 @@ var (
 	shell = lazyregexp.New(`</?bash-(?:input|stdout|stderr)>`)
 )
 
-// addUser adds results, or what is in the user's name: besides prompts that is also what claude says of itself.
+// addUser adds a record in the user's name: results of tools, a prompt, or a notice of claude
+// itself.
 func (t *talk) addUser(r record) {
 	for _, block := range r.Message.Content {
 		switch block.Type {
@@ -218,7 +221,7 @@ func (t *talk) addUser(r record) {
 	case r.Origin.Kind == "task-notification":
 		t.Say(history.RoleSystem, r.Timestamp, text)
 	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<local-command-"):
-		// a command that the model does not hear of
+		// claude's own command, which the model does not see
 	case strings.HasPrefix(text, "<command-message>"):
 		if words := slash.FindStringSubmatch(text); words != nil {
 			text = strings.TrimSpace(words[1] + " " + words[2])

@@ -20,22 +20,24 @@ import (
 	"paw/session/turn"
 )
 
-// hookEvents are the events that paw listens to, with their matchers.
+// hookEvents lists the events that paw listens to, with their matchers.
 //
-// None of paw's processes runs at ordinary tool calls, unless a prompt waits (see QueuedMark): each would cost time. So
-// that a permission was granted is not reported; until the turn goes on to its end, the registry says whether claude still
-// waits (see Observe). Tools that always ask the user are rare, and their end is the answer.
+// Ordinary tool calls start no process of paw, unless a prompt waits (see QueuedMark): each would
+// cost time. So a permission that was granted is not reported; until the turn ends, claude's
+// registry says whether claude still waits (see Observe). Tools that always ask the user are rare:
+// the end of such a call is taken as the user's answer.
 var hookEvents = []string{
 	"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse:AskUserQuestion|ExitPlanMode",
 	"Elicitation", "ElicitationResult", "Stop", "StopFailure", "SessionEnd",
 }
 
-// forkStart is the SessionStart of a fork. It has the id of the conversation that is copied; that of the copy comes
-// with its first prompt.
+// forkStart is the name that paw gives to the SessionStart hook of a fork. Its payload has the id
+// of the conversation that is copied; the id of the copy comes with its first prompt.
 const forkStart = "ForkStart"
 
-// withHooks adds paw's hooks to the arguments of a launch. claude adds those of --settings to the user's and the
-// project's own; of several --settings it takes one, hence what the arguments have of that becomes part of paw's.
+// withHooks adds paw's hooks to the arguments of a launch. claude merges --settings with the
+// settings of the user and the project, but takes only one --settings: the user's own is merged
+// into paw's.
 func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli.File, error) {
 	if s.Hook == "" {
 		return args, nil, nil
@@ -66,7 +68,8 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 	return append([]string{"--settings", file.Path}, args...), []cli.File{file}, nil
 }
 
-// givenSettings reads what the user gave to --settings, a file or JSON itself; "" is nothing.
+// givenSettings reads the value of the user's --settings, a file name or JSON; "" gives an empty
+// map.
 func givenSettings(s cli.Spec, given string) (map[string]json.RawMessage, error) {
 	settings := map[string]json.RawMessage{}
 	content := []byte(given)
@@ -91,7 +94,8 @@ func givenSettings(s cli.Spec, given string) (map[string]json.RawMessage, error)
 	return settings, nil
 }
 
-// takeOption removes an option with its value, in either form, and returns the value that counts, the last.
+// takeOption removes every use of an option, as two words or with "=", and returns the last value,
+// which is the one that counts.
 func takeOption(args []string, name string) (value string, rest []string) {
 	rest = slices.Clone(args)
 	for i := 0; i < len(rest); {
@@ -125,15 +129,15 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e.Prompt, e.Type = pasted(p.Prompt), promptType(p.Prompt)
-		e.Queued = e.Type == turn.TypeNotification // of a subagent where a turn is open
+		e.Queued = e.Type == turn.TypeNotification // from a subagent, when a turn is open
 	case "PermissionRequest":
-		e.Child = false // the user has to answer a subagent's question, too
+		e.Child = false // a subagent's question, too, is for the user
 	case "PostToolUse":
 		e = p.Event(turn.KindAnswered)
 		e.Child = false
 	case "Elicitation":
 		e = p.Event(turn.KindInput)
-		e.Message, e.Child = p.Server+": "+p.Message, false // of a subagent, too
+		e.Message, e.Child = p.Server+": "+p.Message, false // a subagent's question, too, is for the user
 	case "ElicitationResult":
 		e = p.Event(turn.KindAnswered)
 		e.Child = false
@@ -161,15 +165,16 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// How long after a hook the transcript may not have what the hook is about: the prompt, and the error with the limit that ended the
-// turn. claude goes on writing while the hook runs, and takes seconds for it where many programs run.
+// How long the transcript may lag behind a hook: flush for the prompt, flushLimit for the error
+// with the usage limit that ended the turn. claude writes on while the hook runs; on a busy machine
+// that can take seconds.
 const (
 	flush      = 300 * time.Millisecond
 	flushLimit = 10 * time.Second
 )
 
-// await waits until the transcript has a line of the turn, which may have begun without a hook. In the first turn of
-// a conversation the file may not be there yet.
+// await waits until the transcript has a line of the turn id, or flush is over. In the first turn
+// of a conversation the file may not exist yet.
 func await(path, id string) {
 	if id == "" || path == "" {
 		return
@@ -184,8 +189,8 @@ func await(path, id string) {
 	})
 }
 
-// limitIn is the usage limit that the newest error in a transcript is about, which has those words; nil for none. claude may
-// write it down a moment after it has called the hook.
+// limitIn returns the usage limit of the newest error in a transcript whose text is words, nil for
+// none. claude may write the error a moment after it has called the hook.
 func limitIn(path, words string) (limit *turn.Limit) {
 	poll.Until(context.Background(), poll.Tick, flushLimit, func() bool {
 		var found turnLine
@@ -204,8 +209,9 @@ func limitIn(path, words string) (limit *turn.Limit) {
 	return limit
 }
 
-// mayGoOn tells whether claude has other hooks for the end of a turn than paw's, any of which may send it on. It
-// writes down how many there were after they have run; before the first of them, and without the file, nobody knows.
+// mayGoOn reports whether claude may have other Stop hooks than paw's, any of which can make it go
+// on with the turn. claude writes their number after they have run: before the first such line, and
+// without a file, mayGoOn returns true.
 func mayGoOn(path string) bool {
 	others := path != ""
 	_ = records.EachBack(path, func(line turnLine) bool {

@@ -23,11 +23,11 @@ import (
 	"paw/session/turn"
 )
 
-// settledAfter is how long an idle claude without a word in the transcript counts as still on its way: between two
-// queued prompts the registry says idle for a moment.
+// settledAfter is how long claude must have been idle, without an end in the transcript, until the
+// turn counts as over: between two queued prompts the registry says idle for a moment.
 const settledAfter = 2 * time.Second
 
-// waits are words for what claude's registry says that it waits for.
+// waits puts the waitingFor of a registry entry into words.
 func waits(waitingFor string) string {
 	switch waitingFor {
 	case "permission prompt":
@@ -38,9 +38,10 @@ func waits(waitingFor string) string {
 	return waitingFor
 }
 
-// Observe reads claude's registry of running processes, the one prompt sign of an Esc or a denied permission, and the
-// transcript for how a turn ended and what began behind it. An Esc before the first word of the answer leaves nothing in
-// the transcript: then being idle is the sign.
+// Observe reads claude's registry of running processes, which is the one prompt sign of an Esc or
+// of a denied permission, and the transcript for how a turn ended and what began after it. An Esc
+// before the first word of an answer leaves no trace in the transcript: then an idle claude is the
+// sign.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	entry, ok := process(s)
 	settled := time.Since(entry.since()) >= settledAfter
@@ -72,7 +73,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	case !records.IsOpen(last):
 		return seen, nil
 	case ok && entry.before(last.StartedAt):
-		return cli.Observed{}, nil // a registry that is older than the turn says nothing about it
+		return cli.Observed{}, nil // the entry is older than the turn and says nothing about it
 	case told.ended != nil:
 		seen.Known, seen.At, seen.Source = true, told.ended.At, session.SourceTranscript
 		return seen, nil
@@ -88,7 +89,8 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// told is what the transcript of the turn last tells, nothing without one.
+// told reads what the transcript tells about the turn last and the turns after it; nothing where
+// there is no transcript.
 func (c driver) told(ctx context.Context, s cli.Spec, last *turn.Record, waiting bool) (*toldTurns, error) {
 	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
 		return &toldTurns{}, nil
@@ -104,19 +106,20 @@ func (c driver) told(ctx context.Context, s cli.Spec, last *turn.Record, waiting
 	return told, err
 }
 
-// registryEntry is a file of the registry, sessions/PID.json. claude deletes it when it ends in peace.
+// registryEntry is a file sessions/PID.json of claude's registry of processes. claude deletes it at
+// a regular exit.
 type registryEntry struct {
 	PID             int    `json:"pid"`
 	SessionID       string `json:"sessionId"`
-	Status          string `json:"status"` // idle, busy, waiting, or shell: idle with a background shell
+	Status          string `json:"status"` // idle, busy, waiting, or shell (idle with a background shell)
 	WaitingFor      string `json:"waitingFor"`
-	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
-	ProcStart       string `json:"procStart"`       // on Linux the start time of the process in clock ticks, proc_pid_stat(5)
+	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // Unix time in milliseconds
+	ProcStart       string `json:"procStart"`       // start time of the process in clock ticks on Linux, see proc_pid_stat(5)
 	Cwd             string `json:"cwd"`
 	Kind            string `json:"kind"`        // interactive or bg
 	JobID           string `json:"jobId"`       // of a bg
-	ParkedJobID     string `json:"parkedJobId"` // that has the conversation of an interactive one since that left its terminal
-	Spare           bool   `json:"spare"`       // of a bg that claude keeps for a task to come
+	ParkedJobID     string `json:"parkedJobId"` // JobID of the bg to which the conversation of this interactive entry was moved
+	Spare           bool   `json:"spare"`       // a bg that claude keeps for a future task
 }
 
 func (e registryEntry) since() time.Time {
@@ -126,19 +129,21 @@ func (e registryEntry) since() time.Time {
 	return time.UnixMilli(e.StatusUpdatedAt)
 }
 
-// within reports whether the process works in a folder or below it. It moves with a `cd` of the model and where the model enters
-// another worktree, of which no hook tells: CwdChanged is called for a `cd` alone, also for one that claude takes back.
+// within reports whether the process works in folder or below it. Its directory changes with a `cd`
+// of the model and when the model enters another worktree. No hook reports the latter; CwdChanged
+// is called for a `cd`, also for one that claude takes back.
 func (e registryEntry) within(folder string) bool {
 	at, folder := cli.Resolved(e.Cwd), cli.Resolved(folder)
 	return e.Cwd == "" || at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 }
 
-// before reports whether the status is older than a moment that paw has written down: claude cuts its times to milliseconds.
+// before reports whether the status is older than a moment recorded by paw: claude cuts its times
+// to milliseconds.
 func (e registryEntry) before(moment time.Time) bool {
 	return e.since().Before(moment.Truncate(time.Millisecond))
 }
 
-// process finds the entry of the living process that has the conversation open, the newest of several.
+// process returns the newest entry of a living process that has the conversation open.
 func process(s cli.Spec) (registryEntry, bool) {
 	var newest registryEntry
 	all := registry(s)
@@ -153,12 +158,13 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
-// parkedOf reports whether an entry is that of the process to which the conversation of another one was moved.
+// parkedOf reports whether e is the living background process to which the conversation of pane was
+// moved.
 func (e registryEntry) parkedOf(pane registryEntry) bool {
 	return pane.ParkedJobID != "" && e.JobID == pane.ParkedJobID && e.Kind == background && e.alive()
 }
 
-// registry are all entries, those of dead processes too.
+// registry returns all entries, also those of dead processes.
 func registry(s cli.Spec) []registryEntry {
 	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
 	var all []registryEntry
@@ -170,21 +176,21 @@ func registry(s cli.Spec) []registryEntry {
 	return all
 }
 
-// entries are entries as they were read before, by file: a command asks about many agents, and each time about
-// the whole registry.
-var entries sync.Map // of entryRead
+// entries caches the registry by file name: a command asks for many agents, and reads the whole
+// registry for each.
+var entries sync.Map // string to entryRead
 
 type entryRead struct {
 	registryEntry
-	at   time.Time // when the file was changed
+	at   time.Time // modification time of the file
 	size int64
 }
 
-// fileSettled is how long a file has to be unchanged until its time and size tell whether it changes again: file
-// systems count time in ticks.
+// fileSettled is how long a file must be unchanged before its time and size are trusted to reveal a
+// later change: file systems count time in ticks.
 const fileSettled = time.Second
 
-// readEntry reads a file of the registry, unless it was read before and has not changed since.
+// readEntry reads a file of the registry, or returns the cached entry of an unchanged one.
 func readEntry(file string) (registryEntry, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -209,7 +215,8 @@ func readEntry(file string) (registryEntry, error) {
 	return read.registryEntry, nil
 }
 
-// alive tells whether the process that wrote the entry exists, and not another one of its number.
+// alive reports whether the process that wrote the entry still runs; another process with the same
+// pid does not count.
 func (e registryEntry) alive() bool {
 	if e.PID <= 0 || errors.Is(unix.Kill(e.PID, 0), unix.ESRCH) {
 		return false
@@ -218,7 +225,7 @@ func (e registryEntry) alive() bool {
 	if err != nil || e.ProcStart == "" {
 		return true
 	}
-	// Field 22; the name, field 2, is in parentheses and may have spaces.
+	// Field 22 is the start time; field 2, the name in parentheses, may contain spaces.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	return len(fields) < 20 || fields[19] == e.ProcStart
 }

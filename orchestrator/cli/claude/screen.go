@@ -9,8 +9,9 @@ import (
 	"paw/orchestrator/cli/internal/screens"
 )
 
-// Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
-// the whole width; low panes cut the lower one off.
+// Screen looks for the input box around the cursor: claude keeps the terminal's cursor, hidden,
+// where it draws its own. The box lies between two lines over the whole width; a low pane cuts off
+// the lower one.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	if box, ok := boxIn(s, rows); ok {
@@ -20,13 +21,13 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	return cli.Screen{Dialog: dialogIn(besidePanel(s, rows))}
 }
 
-// works is its line above the box, and the key below it.
+// works matches the line above the input box while a turn runs, or the hint below it.
 var works = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
 
-// places are what stands in the box for something long that was pasted.
+// places matches the placeholders in the input box for a long paste or an image.
 var places = lazyregexp.New(`\[(Pasted text|\.\.\.Truncated text|Image) #\d+`)
 
-// boxIn is the input box around the cursor, false where the cursor is in none.
+// boxIn reads the input box around the cursor; false where the cursor is in no box.
 func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	if s.CursorY >= len(rows) {
 		return cli.Screen{}, false
@@ -57,7 +58,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	}
 	switch first[0].Char {
 	case '❯':
-	case '!': // what is typed here goes to the shell
+	case '!': // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}, true
 	default:
 		return cli.Screen{}, false
@@ -73,37 +74,38 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 }
 
 var (
-	// hidden is in the upper edge of a box that is too low for its text.
+	// hidden matches the upper edge of a box that is too low for its text.
 	hidden = lazyregexp.New(`─ ↑ \d+ more ─`)
-	// other is below a box of the list of sessions, which starts a new one.
+	// other matches the hint below the box of the session list, which starts another session.
 	other = lazyregexp.New(`enter to return|space to reply`)
 )
 
-// border reports whether a row is an edge of the input box. There may be words in it.
+// border reports whether row y is an edge of the input box. An edge may contain words.
 func border(rows []screens.Row, y, width int) bool {
 	r := rows[y]
 	return len(r) == width && r[:min(3, width)].All(func(c screens.Cell) bool { return c.Char == '─' && !c.Dim }) && r[width-1].Char == '─'
 }
 
-// empty reports whether what stands behind the prompt mark is nothing, or a suggestion: claude draws those dim but
-// for the letter under the cursor.
+// empty reports whether the text after the prompt mark is nothing, or a suggestion: claude draws
+// suggestions dim except for the letter under the cursor.
 func empty(text screens.Row, cursorX int) bool {
 	return cursorX == 2 && (len(text) == 0 || (len(text) > 1 && text[0].Reverse && text[1:].All(screens.Dim)))
 }
 
-// keys end every dialog of claude and no other screen of it: they say how to leave it.
+// keys matches the last line of every dialog of claude and of no other screen: the keys that leave
+// it.
 var keys = lazyregexp.New(
 	`(?i)\b(esc to (cancel|close|go back|exit|skip|clear)|enter to (confirm|select|save|use|continue|stay)|press enter)\b`)
 
-// cutDialogs are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
+// cutDialogs are dialogs that do not say how to leave them, or whose last line a low pane cuts off.
 var cutDialogs = []screens.Dialog{
 	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
-	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // the last page of AskUserQuestion
+	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // last page of AskUserQuestion
 	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
 	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
 }
 
-// dialogs are told by their words. The first that fits names the dialog.
+// dialogs recognizes a dialog by its words. The first match names the dialog.
 var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.Asks(`trust this folder|(?s:Security guide.*No, exit)`, "asks whether to trust the folder"),
 	screens.Asks(`Detected a custom API key`, "asks whether to use the API key of its environment"),
@@ -112,14 +114,14 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.Asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
 	screens.Asks(`^ *Select model`, "asks to choose a model"),
 	screens.AsksInTurn(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
-	screens.AsksInTurn(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
+	screens.AsksInTurn(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // the form of 2.1.197
 	screens.AsksInTurn(`^ ?Do you want to proceed\?`, "asks for permission"),
 	screens.AsksInTurn(`^ ?(Do you want to [^?]*\?)`, "$1"),
-	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
+	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // AskUserQuestion: the question below the tabs with the questions' names
 })
 
-// besidePanel is what stands at the left of the panel with the changed files, which claude opens by itself where a pane is wide enough:
-// dialogs are drawn there. The screen itself is one without a panel.
+// besidePanel returns the rows left of the panel of changed files, which claude opens by itself in
+// a wide pane: dialogs are drawn beside it. A screen without a panel is returned as it is.
 func besidePanel(s cli.Screenshot, rows []screens.Row) (cli.Screenshot, []screens.Row) {
 	if len(rows) == 0 {
 		return s, rows
@@ -145,10 +147,10 @@ func besidePanel(s cli.Screenshot, rows []screens.Row) (cli.Screenshot, []screen
 	return s, left
 }
 
-// lowestPanel is the least number of rows that a panel has.
+// lowestPanel is the smallest height of a panel, in rows.
 const lowestPanel = 8
 
-// dialogIn is what a dialog asks, "" where no dialog is seen.
+// dialogIn returns what a dialog asks, "" where no dialog is recognized.
 func dialogIn(s cli.Screenshot, rows []screens.Row) string {
 	known, from, keyed := dialogAt(s, rows)
 	words := screens.NamedIn(screens.TextOf(from), known)
@@ -158,8 +160,9 @@ func dialogIn(s cli.Screenshot, rows []screens.Row) string {
 	return words
 }
 
-// dialogAt are the dialogs that a screen may show, the rows from the begin of one on, and whether it says how to leave it.
-// A dialog begins at a line over the whole width; some have further lines in them.
+// dialogAt returns the dialogs that the screen may show, the rows from the start of one on, and
+// whether the screen says how to leave it. A dialog starts at a line over the whole width; some
+// dialogs have further lines inside.
 func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, from []screens.Row, keyed bool) {
 	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 3))) {
 		return cutDialogs, rows, false
@@ -175,7 +178,8 @@ func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, fro
 	return dialogs, nil, true
 }
 
-// Question: a digit takes an option at once. Options that are ticked, or typed, are left to the user.
+// Question reads dialogs in which a digit takes an option at once. Options to tick, or to type
+// into, are left to the user.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	rows := screens.RowsOf(s)
 	if _, ok := boxIn(s, rows); ok {
@@ -190,20 +194,19 @@ func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	return cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages.MatchString(text)}, true
 }
 
-// deaf is for how long claude, which draws a dialog when its hook has ended, does not take an answer in it: of five that were
-// typed as soon as the dialog was seen it ignored four, or only moved the selection, and one of fifty that came a tenth of a second
-// later.
+// deaf is how long claude ignores answers after it has drawn a dialog. Measured: of five answers
+// typed at once it ignored four or only moved the selection; of fifty typed 0.1 s later, one.
 const deaf = 1200 * time.Millisecond
 
-// typedInto reports whether the user has begun to type an answer of his own: it stands in the option before the last one,
-// and digits go there, too.
+// typedInto reports whether the user has begun to type an answer: the text replaces the label of
+// the option before the last one, and digits would be added to it.
 func typedInto(options []cli.Option) bool {
 	n := len(options)
 	return n > 2 && options[n-1].Label == "Chat about this" && options[n-2].Means() != cli.MeansText
 }
 
-// pages is the row of the names of questions that are asked one after the other.
+// pages matches the row with the tabs of several questions.
 var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 
-// ticked is what stands before an option of which several can be taken.
+// ticked matches an option with a check box.
 var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)

@@ -16,12 +16,12 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// Conversation finds ID.jsonl in the folder of the worktree, then in that of any other directory. claude opens a
-// conversation from the directory it began in and from the other worktrees of the same repository, nowhere else
-// (anthropics/claude-code#28769).
+// Conversation looks for ID.jsonl in the folder of the worktree, then in the folders of other
+// directories. claude opens a conversation only in the directory where it began and in other
+// worktrees of the same repository (anthropics/claude-code#28769).
 //
-// An unused conversation that ended cleanly leaves a file without a message: it can neither be resumed ("No
-// conversation found") nor started again ("already in use").
+// An unused conversation that was closed regularly leaves a file without a message: claude neither
+// resumes it ("No conversation found") nor starts it again ("already in use").
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
 	if err != nil {
@@ -52,8 +52,8 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	return found, nil
 }
 
-// Learn finds the conversations that /clear began under an id of their own. Those of `claude -p`, which an agent may
-// run itself, are not interactive.
+// Learn finds the conversations that /clear began under new ids. Those of `claude -p`, which the
+// agent itself may run, do not count.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(cli.Resolved(s.Worktree)), "*.jsonl"))
 	if err != nil {
@@ -78,13 +78,14 @@ func projects(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "projects")
 }
 
-// dirs are the directories whose conversations a claude in the worktree can open, with their folders' names.
+// dirs lists the directories whose conversations a claude in the worktree can open, and patterns of
+// the names of their folders.
 type dirs struct{ paths, folders []string }
 
 func reachOf(s cli.Spec) dirs {
 	var reach dirs
 	paths := []string{s.Worktree, s.RepoPath}
-	// Each registered worktree has a file that names its .git file (gitrepository-layout(5)).
+	// Each linked worktree has a gitdir file that names its .git file (gitrepository-layout(5)).
 	links, _ := filepath.Glob(filepath.Join(cli.GlobQuote(s.GitCommonDir), "worktrees", "*", "gitdir"))
 	for _, link := range links {
 		if content, err := os.ReadFile(link); err == nil {
@@ -104,7 +105,8 @@ func reachOf(s cli.Spec) dirs {
 	return reach
 }
 
-// has tells whether a file lies in the folder of one of the directories, or says that it began there.
+// has reports whether a conversation file lies in the folder of one of the directories, or began in
+// one.
 func (d dirs) has(file, cwd string) bool {
 	name := filepath.Base(filepath.Dir(file))
 	return slices.ContainsFunc(d.folders, func(pattern string) bool {
@@ -113,8 +115,8 @@ func (d dirs) has(file, cwd string) bool {
 	}) || cwd != "" && slices.Contains(d.paths, cli.Resolved(cwd))
 }
 
-// folderName is a pattern for the name of a directory's folder under projects: every UTF-16 unit but ASCII letters
-// and digits becomes a dash; after 200 of them a checksum follows.
+// folderName returns a pattern for the name of a directory's folder below projects: each UTF-16
+// unit except ASCII letters and digits becomes a dash; after 200 of them a checksum follows.
 func folderName(dir string) string {
 	var name strings.Builder
 	for _, unit := range utf16.Encode([]rune(dir)) {
@@ -142,7 +144,7 @@ type storeLine struct {
 	} `json:"message"`
 }
 
-// firstMessage is the first thing the user wrote, nil when there is none.
+// firstMessage returns the first line that the user wrote, nil when there is none.
 func firstMessage(file string) (*storeLine, error) {
 	var first *storeLine
 	err := records.EachLine(file, func(line storeLine) bool {
@@ -154,7 +156,7 @@ func firstMessage(file string) (*storeLine, error) {
 	return first, err
 }
 
-// isMessage tells whether a line is something that the user wrote. Notices and local commands are user lines too.
+// isMessage reports whether the user wrote the line. Notices and local commands are user lines too.
 func (l storeLine) isMessage() bool {
 	if l.Type != "user" || l.IsMeta || l.IsSidechain {
 		return false

@@ -15,29 +15,31 @@ import (
 	"paw/session/turn"
 )
 
-// subagentFiles is the folder of what the subagents of a conversation write down, beside its transcript.
+// subagentFiles returns the folder with the transcripts of a conversation's subagents.
 func subagentFiles(transcript string) string {
 	return filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents")
 }
 
-// taskID is the task that claude prompts itself about.
+// taskID matches the prompt that claude gives itself when a task has ended, and captures the task's
+// id.
 var taskID = lazyregexp.New(`^<task-notification>\s*<task-id>(\w+)</task-id>`)
 
-// reported counts the subagents whose end claude has put behind its answer, to go on with it. They are no tasks any more.
+// reported counts the ended subagents whose reports wait in claude's queue: claude goes on with the
+// turn for each. They are no longer listed as tasks.
 func reported(transcript string) int {
 	var operations []turnLine
 	_ = records.EachBack(transcript, func(line turnLine) bool {
 		if line.Type == "queue-operation" {
 			operations = append(operations, line)
 		}
-		return line.PromptSource != "typed" // nothing waits when claude takes what is typed at once
+		return line.PromptSource != "typed" // the queue is empty when claude takes a typed prompt at once
 	})
 	var queue []string
 	for _, line := range slices.Backward(operations) {
 		switch {
 		case line.Operation == "enqueue":
 			var prompt string
-			_ = json.Unmarshal(line.Content, &prompt) // what is no text is no report
+			_ = json.Unmarshal(line.Content, &prompt) // content that is no string is no report
 			queue = append(queue, prompt)
 		case line.Operation == "dequeue" && len(queue) > 0, line.Operation == "remove" && len(queue) > 0:
 			queue = queue[1:]
@@ -58,11 +60,12 @@ func reported(transcript string) int {
 	return n
 }
 
-// reportsAfter is how long claude may be idle behind its last subagent: it prompts itself for the end of each, also of one that its
-// user has stopped.
+// reportsAfter is how long claude may be idle after its last subagent: claude prompts itself at the
+// end of each, also of one that the user has stopped.
 const reportsAfter = 30 * time.Second
 
-// reports reports whether claude is about to go on with the open turn, as subagents still worked for it when claude had answered.
+// reports reports whether claude is about to go on with the open turn, because subagents still
+// worked for it when claude answered.
 func reports(entry registryEntry, last *turn.Record) bool {
 	return records.IsOpen(last) && last.Held != nil && last.Held.Subagents > 0 && time.Since(entry.since()) < reportsAfter
 }

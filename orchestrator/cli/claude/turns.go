@@ -11,59 +11,61 @@ import (
 	"paw/session/turn"
 )
 
-// turnLine is what a line of the transcript says about turns.
+// turnLine has the fields of a transcript line that tell about turns.
 type turnLine struct {
 	Type              string          `json:"type"`
 	Subtype           string          `json:"subtype"`
 	PromptID          string          `json:"promptId"`
-	PromptSource      string          `json:"promptSource"`                // typed, queued, or system: claude prompts itself
-	Operation         string          `json:"operation"`                   // on the queue of prompts
-	Content           json.RawMessage `json:"content"`                     // that waits in that queue
+	PromptSource      string          `json:"promptSource"`                // typed, queued, or system (a prompt of claude to itself)
+	Operation         string          `json:"operation"`                   // of a queue-operation
+	Content           json.RawMessage `json:"content"`                     // of a queue-operation: the queued prompt
 	HookCount         int             `json:"hookCount"`                   // of a stop_hook_summary
-	Subagents         int             `json:"pendingBackgroundAgentCount"` // that work on, of a turn_duration
+	Subagents         int             `json:"pendingBackgroundAgentCount"` // of a turn_duration: subagents that still work
 	Timestamp         time.Time       `json:"timestamp"`
 	IsMeta            bool            `json:"isMeta"`
 	IsSidechain       bool            `json:"isSidechain"`
 	IsAPIErrorMessage bool            `json:"isApiErrorMessage"`
 	Error             string          `json:"error"`
-	APIError          string          `json:"apiError"` // of version 2.1.330 and later
+	APIError          string          `json:"apiError"` // since version 2.1.330
 	QuotaLimits       struct {
 		Status   string `json:"status"`
-		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+		ResetsAt int64  `json:"resetsAt"` // Unix time in seconds
 	} `json:"quotaLimits"`
 	Message struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
 }
 
-// interrupted begins what claude writes in the user's name after an Esc or a denied permission.
+// interrupted begins the line that claude writes in the user's name after an Esc or a denied
+// permission.
 const interrupted = "[Request interrupted by user"
 
-// reportedWithin is how much later than its lines a prompt may be reported. Those of what claude adds to it come behind
-// its own, with earlier times.
+// reportedWithin bounds how much later than its first lines the line of a prompt may come in the
+// file. Additions of claude to a prompt follow it with earlier times.
 const reportedWithin = 10 * time.Second
 
-// toldTurns is what a transcript tells of a turn, and of the turns behind it that no hook has reported. Claude 2.1.330
-// reports a prompt that waits when it is typed, and not when it begins to work on it.
+// toldTurns collects what a transcript tells about one turn, and about later turns that no hook has
+// reported: claude 2.1.330 reports a queued prompt when it is typed, not when it begins.
 type toldTurns struct {
 	path, conversation string
 
-	ended *turn.Event  // of the turn that was asked about
-	later []turn.Event // what began behind it, and how that ended
-	wait  int          // prompts that still wait
+	ended *turn.Event  // end of the turn asked about
+	later []turn.Event // begins and ends of later turns
+	wait  int          // number of prompts in claude's queue
 
-	ids      []string // of the turn that the lines are about now
-	own      bool     // it is the one that was asked about
+	ids      []string // of the turn that is being read
+	own      bool     // that turn is the one asked about
 	found    bool     // its prompt has a line
-	waited   bool     // its prompt waited before
-	joined   string   // the last prompt of it that did
+	waited   bool     // its prompt was queued
+	joined   string   // its last queued prompt, until the model says something
 	over     bool     // its end was read
 	answered bool     // the model has said something in it
-	said     string   // what it said last
+	said     string   // last text of the model in it
 }
 
-// turns reads the transcript from the begin of the turn last. If that is over, what was before its end counts only
-// for the prompts that wait; without waiting they are not asked about, and the lines from the end on are enough.
+// turns reads the transcript from the begin of the turn last. Where that turn is over, lines before
+// its end count only for the number of queued prompts, and are skipped unless waiting asks for that
+// number.
 func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 	from, over := last.StartedAt, time.Time{}
 	if !records.IsOpen(last) && last.EndedAt != nil {
@@ -105,7 +107,8 @@ func (t *toldTurns) read(line turnLine) {
 			t.end(line, turn.Event{Kind: turn.KindEnd, Message: t.said})
 		}
 	case line.Type == "user" && strings.HasPrefix(text, interrupted):
-		// It can stand around the prompt that follows, and have the id of that: then it is the mark of the turn before.
+		// The line may come before or after the prompt that follows and carry that prompt's id:
+		// then it marks the end of the turn before.
 		early := slices.Contains(t.ids, line.PromptID) && !t.found
 		if !early && (t.answered || !t.waited) {
 			t.end(line, turn.Event{Kind: turn.KindInterrupt})
@@ -122,23 +125,24 @@ func (t *toldTurns) read(line turnLine) {
 	}
 }
 
-// queue counts the prompts that wait.
+// queue counts the queued prompts.
 func (t *toldTurns) queue(operation string) {
 	switch operation {
 	case "enqueue":
 		t.wait++
 	case "dequeue", "remove":
 		t.wait = max(0, t.wait-1)
-	default: // the user took all of them back, or something that paw does not know
+	default: // the user took all of them back, or an operation that paw does not know
 		t.wait = 0
 	}
 }
 
-// prompt takes a prompt that began a turn. Several that waited are answered as one.
+// prompt reads a prompt that began a turn. claude answers several queued prompts as one.
 func (t *toldTurns) prompt(line turnLine, text string) {
 	waited := line.PromptSource == "queued" || line.PromptSource == "system"
 	known := line.PromptID != "" && slices.Contains(t.ids, line.PromptID)
-	// Older versions report each of them with an id of its own, and write down the last id with all of them.
+	// Older versions report each queued prompt with an id of its own, and write the last id into
+	// all their lines.
 	lost := t.own && !t.found && t.ids[len(t.ids)-1] != ""
 	switch {
 	case known:
@@ -148,7 +152,7 @@ func (t *toldTurns) prompt(line turnLine, text string) {
 		t.later = append(t.later, t.event(line, turn.Event{Kind: turn.KindPrompt, Prompt: text, Queued: true}))
 	default:
 		if waited || t.waited && !t.own {
-			t.end(line, turn.Event{Kind: turn.KindInterrupt}) // unless its end was read
+			t.end(line, turn.Event{Kind: turn.KindInterrupt}) // does nothing when the turn's end was read
 		}
 		t.begin(line, text, waited)
 	}
@@ -157,7 +161,8 @@ func (t *toldTurns) prompt(line turnLine, text string) {
 	}
 }
 
-// begin takes a turn behind the one that was asked about. A prompt that did not wait has a hook of its own.
+// begin starts a later turn. Only a queued prompt becomes an event: others have a hook of their
+// own.
 func (t *toldTurns) begin(line turnLine, text string, waited bool) {
 	t.ids, t.own, t.found, t.waited, t.over, t.answered, t.said = []string{line.PromptID}, false, true, waited, !waited, false, ""
 	if waited {
@@ -167,7 +172,7 @@ func (t *toldTurns) begin(line turnLine, text string, waited bool) {
 	}
 }
 
-// end takes the end of the turn that the lines are about.
+// end records the end of the turn that is being read.
 func (t *toldTurns) end(line turnLine, e turn.Event) {
 	if t.over {
 		return
@@ -185,8 +190,9 @@ func (t *toldTurns) event(line turnLine, e turn.Event) turn.Event {
 	return e
 }
 
-// limit is the usage limit of a subscription that an error is about, nil for all others: a key that is used too fast, or
-// a server that is too busy, has the same status and no such word.
+// limit returns the usage limit of a subscription that an error is about, nil for other errors. A
+// rate limit of a key and an overloaded server have the same status, but no apiError
+// usage_limit_reached.
 func (l turnLine) limit() *turn.Limit {
 	switch {
 	case !l.IsAPIErrorMessage || l.APIError != "usage_limit_reached":
@@ -197,10 +203,11 @@ func (l turnLine) limit() *turn.Limit {
 	return &turn.Limit{Until: time.Unix(l.QuotaLimits.ResetsAt, 0)}
 }
 
-// message is what another session of claude on this machine sent, with the words that claude puts before it.
+// message matches a message from another session of claude on this machine, with claude's
+// introduction.
 var message = lazyregexp.New(`^(?:(?:Another Claude|A peer) session sent a message[^\n]*:\s*)?<cross-session-message\b`)
 
-// promptType is the type of the turn that a prompt begins.
+// promptType returns the type of the turn that a prompt begins, "" for a prompt of the user.
 func promptType(prompt string) turn.Type {
 	switch {
 	case strings.HasPrefix(prompt, "<task-notification>"):
@@ -211,7 +218,7 @@ func promptType(prompt string) turn.Type {
 	return ""
 }
 
-// text is the content of a message as far as it is text.
+// text returns the text blocks of a message.
 func (l turnLine) text() string {
 	var text string
 	if json.Unmarshal(l.Message.Content, &text) == nil {

@@ -9,7 +9,8 @@ import (
 	"paw/orchestrator/cli/internal/prompts"
 )
 
-// Literal: a space makes text of "!" and of nothing else.
+// Literal puts a space before a prompt that begins with "!", which claude would hand to a shell. It
+// helps for no other command.
 func (c driver) Literal(prompt string) (string, error) {
 	text := prompt
 	if strings.HasPrefix(withoutInvisible(prompt), "!") {
@@ -18,8 +19,8 @@ func (c driver) Literal(prompt string) (string, error) {
 	return text, c.checkOwn(prompt)
 }
 
-// checkOwn refuses what claude takes for itself. It trims a prompt and drops characters that nobody sees before it looks,
-// so that nothing makes text of it.
+// checkOwn refuses prompts that claude would run as commands of its own. claude trims a prompt and
+// drops invisible characters first, so that no prefix can prevent it.
 func (c driver) checkOwn(prompt string) error {
 	seen := withoutInvisible(prompt)
 	if err := prompts.CheckWord(c.Name(), seen, prompts.Exits...); err != nil {
@@ -28,7 +29,7 @@ func (c driver) checkOwn(prompt string) error {
 	return prompts.CheckCommand(c.Name(), seen)
 }
 
-// withoutInvisible is a text without format characters, such as marks of direction, which claude drops.
+// withoutInvisible removes format characters, such as marks of direction, as claude does.
 func withoutInvisible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -38,21 +39,23 @@ func withoutInvisible(text string) string {
 	}, text)
 }
 
-// What claude folds into a place such as "[Pasted text #1 +9 lines]": a paste of more than 800 characters, or of more
-// lines than two that also leave ten rows of the pane. It tells its model of each place that the text may not be the
-// user's, and hands it over in marks (see pasted).
+// claude folds a paste into a placeholder such as "[Pasted text #1 +9 lines]" when it has more than
+// 800 characters, or more than two line breaks that also leave less than ten rows of the pane. It
+// tells the model that folded text may not come from the user, and puts the text between marks (see
+// pasted).
 const (
 	folds     = 800
 	foldLines = 2
 	foldRows  = 10
 )
 
-// imageNames ends the name of a file that claude attaches as an image, if a paste has the whole of it.
+// imageNames matches the end of an image's file name: claude attaches the image when one paste
+// contains the whole name.
 var imageNames = lazyregexp.New(`(?i)\.(png|jpe?g|gif|webp|bmp)\b`)
 
-// Pastes are small enough to be taken for what the user wrote. In a low pane a single line break is too much, and the key
-// for one that comes between pastes is out of step with them in 2.1.197: there a text of several lines is one paste, which
-// arrives as it is, in marks.
+// Pastes splits text into parts that claude does not fold. In a low pane a single line break is too
+// much, and 2.1.197 handles a key between two pastes at the wrong time: there a text of several
+// lines is one paste, which arrives whole, between marks.
 func (driver) Pastes(text string, rows int) []string {
 	breaks := min(foldLines, rows-foldRows)
 	if breaks < 1 && strings.Contains(text, "\n") {
@@ -83,13 +86,14 @@ func (driver) Pastes(text string, rows int) []string {
 	return pastes
 }
 
-// Canonical: a tab becomes four spaces in claude's input box, and characters that nobody sees are dropped there.
+// Canonical replaces tabs by four spaces and drops invisible characters, as claude's input box
+// does.
 func (driver) Canonical(prompt string) string {
 	return cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    "))
 }
 
-// pasted is a prompt without the marks that claude puts around what was pasted: two line feeds, a line with an
-// opening tag, the text, and a line with a closing tag of the same id of four hexadecimal digits.
+// pasted removes the marks that claude puts around pasted text: two line feeds, a line with an
+// opening tag, the text, and a line with a closing tag with the same id of four hexadecimal digits.
 func pasted(prompt string) string {
 	const opening, closing, end = `<pasted_content id="`, "\n</pasted_content id=\"", "\">"
 	var b strings.Builder

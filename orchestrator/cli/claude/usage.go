@@ -9,8 +9,8 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// Uses reads the transcript and those of the conversation's subagents, which have each part of an answer on a line of its own, with
-// what all of it took by then. What answers cost is known for some of them together.
+// Uses reads the transcripts of the conversation and of its subagents. Each part of an answer is a
+// line with the tokens of the answer so far. The cost is known for several answers together.
 func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
 		Type      string    `json:"type"`

@@ -14,9 +14,9 @@ import (
 
 const idPlace = "{id}"
 
-// custom is a CLI that only the configuration describes: its command is the program with its options, where "{id}" is an id
-// that paw chooses. What it has to resume is put behind the command, with "{id}" replaced; behind the program alone where
-// the command has an "{id}" of its own.
+// custom drives a CLI that only the configuration describes. "{id}" in its command stands for an id
+// that paw chooses. To resume, the words of its resume key, with "{id}" replaced, follow the
+// command, or only the program where the command itself has an "{id}".
 type custom struct {
 	cli.Named
 	config.CLI
@@ -24,10 +24,10 @@ type custom struct {
 
 func (c custom) Program() string { return c.Command[0] }
 
-// Environment has nothing: who writes the command sets what it needs.
+// Environment returns nothing: the user who configures the command sets what it needs.
 func (custom) Environment() []string { return nil }
 
-// CheckID leaves it to each command: not all of them have a place for an id.
+// CheckID accepts every id: fill checks the ids of those commands that have a place for one.
 func (custom) CheckID(string) error { return nil }
 
 func (c custom) NewConversation() string {
@@ -90,7 +90,7 @@ func (c custom) fill(words []string, id string) ([]string, error) {
 	return filled, nil
 }
 
-// Conversation knows no files; it believes the configuration.
+// Conversation reads no files: it reports what the configuration says about resuming.
 func (c custom) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	if len(c.CLI.Resume) == 0 {
 		return cli.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil

@@ -1,5 +1,5 @@
-// Package clis has all CLIs that paw can start: the list of those that it knows, one folder each beside this one, and those
-// of the configuration.
+// Package clis lists all CLIs that paw can start: the known ones, one folder each beside this one,
+// and those of the configuration.
 package clis
 
 import (
@@ -18,17 +18,18 @@ import (
 	"paw/orchestrator/cli/qwen"
 )
 
-// Set is the CLIs that paw can start: those it knows and those of the configuration.
+// Set is the CLIs that paw can start, by name.
 type Set struct {
 	names []string
 	clis  map[string]cli.CLI
 }
 
-// drivers are the CLIs that paw knows, in the order in which they are shown.
+// drivers lists the known CLIs in the order in which they are shown.
 var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, aider.Driver, demo.Driver}
 
-// New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it: a command is
-// a wrapper that replaces the program and keeps the rest, unless cfg also says how to resume.
+// New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
+// command is a wrapper for the program, unless the entry also has resume, which makes it a CLI of
+// its own.
 func New(cfg map[string]config.CLI) Set {
 	set := Set{clis: map[string]cli.CLI{}}
 	for _, d := range drivers {
@@ -53,20 +54,20 @@ func New(cfg map[string]config.CLI) Set {
 	return set
 }
 
-// Get is the CLI of a name.
+// Get returns the CLI of that name.
 func (s Set) Get(name string) (cli.CLI, bool) {
 	cli, ok := s.clis[name]
 	return cli, ok
 }
 
-// Names are the known CLIs in a fixed order, then those of the configuration by name.
+// Names returns the known CLIs in a fixed order, then those of the configuration by name.
 func (s Set) Names() []string { return slices.Clone(s.names) }
 
-// Nearest is the name most like the given one, or "" when none is like it.
+// Nearest returns the name most like the given one, or "" when none is like it.
 func (s Set) Nearest(name string) string { return config.Nearest(name, s.names) }
 
-// Inherited is env, which is that of an agent or of a program that an agent runs, without what the agent has from paw and
-// from its CLI. What the user had set under the names that paw uses for a launch is not known any more.
+// Inherited removes from an agent's environment what paw and the CLI have set for it. What the user
+// had set under the names that paw uses for a launch is lost.
 func Inherited(env []string) []string {
 	var marks []string
 	for _, d := range drivers {

@@ -1,4 +1,4 @@
-// Package codex is what paw knows of codex.
+// Package codex drives the Codex CLI.
 package codex
 
 import (
@@ -13,7 +13,7 @@ import (
 	"paw/orchestrator/cli/internal/prompts"
 )
 
-// Driver is that of codex.
+// Driver is the driver of codex.
 var Driver cli.Driver = driver{"codex"}
 
 type driver struct{ cli.Named }
@@ -21,10 +21,11 @@ type driver struct{ cli.Named }
 // NewConversation returns "": codex names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }
 
-// embedded keeps codex out of its shared daemon, in which turns would run with the environment of whichever session
-// started it and outlive their pane. A -c does that ("command-line configuration overrides … requires embedded mode")
-// where --no-daemon is not known to every version. Not any: features.* stay with the daemon. This one also spares the
-// agent the dialog about a new version, which would stand before its first prompt.
+// embedded keeps codex out of its shared daemon: turns in the daemon would run with the environment
+// of the session that started it, and outlive their pane. Any -c option does that ("command-line
+// configuration overrides … requires embedded mode"), except features.*; not every version knows
+// --no-daemon. This -c also prevents the dialog about a new version, which would come before the
+// first prompt.
 var embedded = []string{"-c", "check_for_update_on_startup=false"}
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
@@ -35,12 +36,13 @@ func (c driver) Resume(s cli.Spec) (cli.Command, error) {
 	return c.command(s, "", s.ConversationID, "resume")
 }
 
-// Fork lets codex choose the id of the copy.
+// Fork starts a copy of the conversation from; codex chooses the id of the copy.
 func (c driver) Fork(s cli.Spec, from string) (cli.Command, error) {
 	return c.command(s, s.Prompt, from, "fork")
 }
 
-// command is that of a subcommand, if any, with the conversation it is about and a prompt.
+// command builds the command line: the subcommand, if any, the options, the conversation and the
+// prompt.
 func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...string) (cli.Command, error) {
 	hooks, err := c.hooks(s)
 	if err != nil {
@@ -48,11 +50,11 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 	}
 	argv := append([]string{s.Executable}, subcommand...)
 	if len(subcommand) > 0 {
-		// Without -C a conversation that began elsewhere asks which directory is meant.
+		// Without -C codex asks for the directory when a conversation began in another one.
 		argv = append(argv, "-C", s.Worktree)
 	}
 	argv = append(argv, c.options(s, hooks)...)
-	// After the dashes neither "-x" is an option nor "resume" a subcommand.
+	// After "--" neither "-x" is an option nor "resume" a subcommand.
 	if conversation != "" || prompt != "" {
 		argv = append(argv, "--")
 	}
@@ -62,7 +64,7 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 	if prompt != "" {
 		text := prompt
 		if strings.HasPrefix(prompt, "!") {
-			text = " " + prompt // else it is a command for the user's shell
+			text = " " + prompt // codex runs "!..." as a shell command
 		}
 		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
 			return cli.Command{}, err
@@ -72,8 +74,9 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 	return cli.Command{Argv: argv}, nil
 }
 
-// options are those of all commands. In its sandbox codex cannot commit in a linked worktree: the index and the
-// objects lie in two git directories outside of it, and both are needed.
+// options returns the options of every command. In its sandbox codex cannot commit in a linked
+// worktree: the index and the objects lie in two git directories outside of the worktree, and it
+// needs both.
 func (c driver) options(s cli.Spec, hooks []string) []string {
 	var dirs []string
 	if s.GitWritable {
@@ -82,7 +85,8 @@ func (c driver) options(s cli.Spec, hooks []string) []string {
 	return slices.Concat(embedded, hooks, c.writable(s, dirs), s.Args)
 }
 
-// Environment has CODEX_SQLITE_HOME too: the list of conversations is a database beside the rollout files.
+// Environment includes CODEX_SQLITE_HOME: the list of conversations is a database apart from the
+// rollout files.
 func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLITE_HOME"} }
 
 func (driver) Facts() cli.Facts {
@@ -92,13 +96,14 @@ func (driver) Facts() cli.Facts {
 	}
 }
 
-// Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
+// Literal puts a space before "/" or "!": codex trims the space after it has taken the text for a
+// prompt.
 func (driver) Literal(prompt string) (string, error) { return prompts.Spaced(prompt), nil }
 
-// Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
+// Ready relies on the composer: codex reports SessionStart only with the first prompt.
 func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Clear: "C-u"} }
 
-// Marks were seen with 0.169.
+// Marks lists the variables that codex 0.169 sets.
 func (driver) Marks() []string {
 	return []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
 }
@@ -106,7 +111,7 @@ func (driver) Marks() []string {
 // AwaitsEnd names the hook that codex 0.169.0 runs before it takes the next prompt.
 func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" }
 
-// ownConfig is what paw reads of codex's own configuration; it never writes there.
+// ownConfig has the keys that paw reads from codex's own configuration. paw never writes there.
 type ownConfig struct {
 	SandboxMode string `toml:"sandbox_mode"`
 	Sandbox     struct {
@@ -117,16 +122,17 @@ type ownConfig struct {
 	} `toml:"projects"`
 }
 
-// writable are the options that open directories to codex's sandbox. With --add-dir codex ends at once where its sandbox
-// allows no further directories at all, as in each repository that it does not trust yet: it could never ask for trust.
-// A list in its configuration waits until it is of use, but stands in place of the user's own.
+// writable returns the options that open directories to codex's sandbox. With --add-dir codex exits
+// at once where its sandbox allows no further directories, as in a repository that it does not
+// trust yet: it could never ask for trust. writable_roots has no such effect, but replaces the
+// user's own list, which is therefore added.
 func (driver) writable(s cli.Spec, dirs []string) []string {
 	if len(dirs) == 0 {
 		return nil
 	}
 	var config ownConfig
 	if _, err := toml.DecodeFile(filepath.Join(cli.Folder(s.Env, "CODEX_HOME", ".codex"), "config.toml"), &config); err != nil {
-		config = ownConfig{} // it trusts nothing that paw knows of
+		config = ownConfig{} // an unreadable configuration trusts nothing
 	}
 	var options []string
 	if config.trusts(s.Worktree, s.RepoPath) && config.SandboxMode != "read-only" {
@@ -135,14 +141,15 @@ func (driver) writable(s cli.Spec, dirs []string) []string {
 		}
 		return options
 	}
-	roots, err := json.Marshal(slices.Concat(config.Sandbox.Roots, dirs)) // a list of texts is the same in TOML
+	roots, err := json.Marshal(slices.Concat(config.Sandbox.Roots, dirs)) // a JSON list of strings is also valid TOML
 	if err != nil {
 		return nil
 	}
 	return []string{"-c", "sandbox_workspace_write.writable_roots=" + string(roots)}
 }
 
-// trusts reports whether the user trusts one of the folders: codex keeps the answer under the main worktree.
+// trusts reports whether the user trusts one of the folders: codex records trust for the main
+// worktree.
 func (c ownConfig) trusts(folders ...string) bool {
 	for path, project := range c.Projects {
 		if project.Trust == "trusted" && slices.ContainsFunc(folders, func(f string) bool { return f != "" && cli.Resolved(f) == cli.Resolved(path) }) {

@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Headless runs `codex exec`, which is in no daemon and asks nobody: what needs a permission is refused.
+// Headless runs `codex exec`, which uses no daemon and refuses every permission instead of asking.
 func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "exec", "--json", "-C", s.Worktree}, c.options(s, nil)...)
 	if s.ConversationID != "" {
@@ -35,7 +35,7 @@ type execLine struct {
 
 func (driver) HeadlessLine(line []byte) string { return streams.Show(line, execLine.tell) }
 
-// HeadlessResult is the last message of a turn that has an end.
+// HeadlessResult returns the last message of a completed turn.
 func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, execLine.tell)
 }

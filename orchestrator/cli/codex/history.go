@@ -14,18 +14,18 @@ import (
 	"paw/session/history"
 )
 
-// longestFork bounds how many copies of copies are followed.
+// longestFork bounds how many forks of forks are followed.
 const longestFork = 100
 
-// History reads the rollout file. That of a fork names the one it was forked from and the line before which; what is
-// there comes first.
+// History reads the rollout file. The file of a fork names the original conversation and the line
+// before which it was forked; the messages before that line come first.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	path, err := records.TranscriptFile(ctx, c, s)
 	if err != nil {
 		return cli.Transcript{}, err
 	}
 	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}}
-	before := int64(-1) // no line is left out
+	before := int64(-1) // all lines
 	var files [][]record
 	for range longestFork {
 		all, meta, skipped, err := readRecords(path, before)
@@ -35,12 +35,12 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		files = append(files, all)
 		t.Skipped += skipped
 		if meta.ForkedFrom == "" || meta.ForkedBefore == nil {
-			break // no fork, or one of an older codex, which copies all lines
+			break // no fork, or a fork by an older codex, which copies all lines
 		}
 		source := s
 		source.ConversationID, before = meta.ForkedFrom, *meta.ForkedBefore
 		if path, err = records.TranscriptFile(ctx, c, source); err != nil {
-			t.Skipped++ // what was said before the fork is gone
+			t.Skipped++ // the messages before the fork are gone
 			break
 		}
 	}
@@ -52,7 +52,7 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, nil
 }
 
-// talk makes messages of records.
+// talk turns records into messages.
 type talk struct{ records.Talk }
 
 type record struct {
@@ -81,13 +81,14 @@ type record struct {
 	} `json:"payload"`
 }
 
-// fork says of which conversation one is a copy, and before which of its lines the copy was made.
+// fork names the original of a forked conversation, and the number of the first line that the fork
+// does not have.
 type fork struct {
 	ForkedFrom   string `json:"forked_from_id"`
 	ForkedBefore *int64 `json:"forked_from_ordinal_exclusive"`
 }
 
-// contents is a text or a list of items.
+// contents is a list of items; a plain text is one item.
 type contents []contentItem
 
 type contentItem struct {
@@ -95,7 +96,8 @@ type contentItem struct {
 	Text string `json:"text"`
 }
 
-// UnmarshalJSON makes one item of a text. Older versions wrap the output of a tool: {"content","success"}.
+// UnmarshalJSON reads a list of items, a plain text, or the output of a tool as older versions wrap
+// it: {"content","success"}.
 func (c *contents) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -124,7 +126,7 @@ func (c contents) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// readRecords reads the lines of a rollout file up to, and without, the one of a number; all for -1.
+// readRecords reads the lines of a rollout file with numbers below before; all lines for -1.
 func readRecords(path string, before int64) (all []record, from fork, skipped int, err error) {
 	first := true
 	skipped, err = records.CountLines(path, func(r record) bool {
@@ -141,8 +143,8 @@ func readRecords(path string, before int64) (all []record, from fork, skipped in
 	return all, from, skipped, err
 }
 
-// addCodex adds what one record says. The model's side of the conversation is in response_item lines, ends of turns are
-// in event_msg lines, which repeat the rest for the screen.
+// addCodex adds one record. The messages are in response_item lines. event_msg lines have the ends
+// of turns, and repeat messages for the screen.
 func (t *talk) addCodex(r record) {
 	switch r.Type {
 	case "response_item":
@@ -185,12 +187,13 @@ func (t *talk) addCodexItem(r record) {
 
 var (
 	shellCommand = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
-	// injected begins what older versions add in the user's name; newer ones name the kind of each item.
+	// injected matches the texts that older versions add in the user's name; newer ones mark them
+	// by kind.
 	injected = lazyregexp.New(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
 )
 
-// addCodexMessage adds prompts and answers. What developers and codex itself tell the model, partly in the user's name,
-// is left out; a shell command of the user is not.
+// addCodexMessage adds prompts, answers and the user's shell commands. What developers and codex
+// itself tell the model, partly in the user's name, is left out.
 func (t *talk) addCodexMessage(r record) {
 	p := r.Payload
 	text := p.Content.text()
@@ -216,7 +219,7 @@ func (t *talk) addCodexMessage(r record) {
 	}
 }
 
-// forget takes back the last prompts and all that came after them.
+// forget removes the last prompts and everything after them.
 func (t *talk) forget(prompts int) {
 	for i, m := range slices.Backward(t.Messages) {
 		if prompts <= 0 {

@@ -14,15 +14,15 @@ import (
 	"paw/session/turn"
 )
 
-// hookEvents are the events that paw listens to, none of them at tool calls: that a permission was granted is in the
-// rollout file. StopFailure is of versions to come; this one ignores it and reports an error of the API nowhere else
-// than in the rollout file.
+// hookEvents lists the events that paw listens to. None is called for tools: the rollout file shows
+// that a permission was granted. StopFailure belongs to coming versions; today's codex ignores it
+// and reports an API error in the rollout file only.
 var hookEvents = []string{
 	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "StopFailure", "Interrupt", "SessionEnd",
 }
 
-// timeoutOf is the time of a hook in seconds. codex allows these two no more than 3 s, whatever they ask for, and
-// hashes what it allows.
+// timeoutOf returns the time limit of a hook in seconds. codex cuts the limit of SessionEnd and
+// Interrupt to 3 s, and hashes the cut value.
 func timeoutOf(event string) int {
 	if event == "SessionEnd" || event == "Interrupt" {
 		return 3
@@ -30,8 +30,9 @@ func timeoutOf(event string) int {
 	return hooks.PatienceFor(event, "UserPromptSubmit", "Stop", "StopFailure")
 }
 
-// hooks are the options that add paw's hooks to the user's own, for one launch. codex asks the user about each hook it
-// does not know, and runs one whose hash hooks.state has; the hash is that of codex 0.169 (hooks/src/config_rules.rs).
+// hooks returns the options that add paw's hooks to the user's own, for one launch. codex asks the
+// user about each unknown hook, and runs one whose hash is in hooks.state; the hash is computed as
+// in codex 0.169 (hooks/src/config_rules.rs).
 func (c driver) hooks(s cli.Spec) ([]string, error) {
 	if s.Hook == "" {
 		return nil, nil
@@ -49,19 +50,19 @@ func (c driver) hooks(s cli.Spec) ([]string, error) {
 	return append(options, "-c", "hooks.state={"+strings.Join(trusted, ",")+"}"), nil
 }
 
-// trustedHash is the hash of a hook: of its JSON with sorted keys and no spaces.
+// trustedHash returns codex's hash of a hook: of its JSON with sorted keys and without spaces.
 func trustedHash(event, command string, timeout int) string {
 	content := hooks.JSON(map[string]any{
 		"event_name": snake(event),
 		"hooks":      []any{map[string]any{"async": false, "command": command, "timeout": timeout, "type": "command"}},
 	})
-	// encoding/json writes these two as escapes even without the HTML ones; codex writes them as they are.
+	// encoding/json always escapes U+2028 and U+2029; codex does not.
 	text := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(content))
 	sum := sha256.Sum256([]byte(text))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// snake makes session_start of SessionStart.
+// snake converts SessionStart to session_start.
 func snake(name string) string {
 	var out strings.Builder
 	for i, r := range name {
@@ -73,7 +74,7 @@ func snake(name string) string {
 	return out.String()
 }
 
-// tomlString is a basic string of TOML.
+// tomlString quotes text as a basic string of TOML.
 func tomlString(text string) string {
 	var out strings.Builder
 	out.WriteByte('"')
@@ -92,7 +93,7 @@ func tomlString(text string) string {
 	return out.String()
 }
 
-// Event takes what codex's own agents do for its own, too.
+// Event counts the work of codex's own subagents as the agent's work.
 func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hooks.Payload
 	if err := json.Unmarshal(payload, &p); err != nil {

@@ -14,8 +14,9 @@ import (
 	"paw/session/turn"
 )
 
-// Observe reads the ends of the rollout files of the conversations that work for the open turn, the one sign of an error of the
-// API. A turn without an end there goes on, or died with its process; that of several conversations ends with the last of them.
+// Observe reads the ends of the rollout files of the conversations that work for the open turn; an
+// API error is reported nowhere else. A turn without an end there goes on, or died with its
+// process. A turn of several conversations ends with the last of them.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	ids := []string{s.ConversationID}
 	if records.IsOpen(last) && len(last.Others) > 0 {
@@ -33,7 +34,8 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// beside puts what two conversations do together: a question comes before work, work before an end, and what is newer last.
+// beside merges the observations of two conversations: a question takes precedence over work and
+// work over an end; of two alike the newer counts.
 func beside(a, b cli.Observed) cli.Observed {
 	weight := func(o cli.Observed) int {
 		switch {
@@ -54,7 +56,7 @@ func beside(a, b cli.Observed) cli.Observed {
 	return a
 }
 
-// observe reads the end of the rollout file of one conversation.
+// observe reads the end of one conversation's rollout file.
 func (c driver) observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	found, err := c.Conversation(ctx, s)
 	if err != nil || found.Transcript == "" {
@@ -79,7 +81,7 @@ func (c driver) observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// questionOf is what a conversation has asked in the open turn, false for nothing.
+// questionOf returns the question that a conversation has asked in the open turn; false for none.
 func questionOf(last *turn.Record, conversation string) (turn.Asked, bool) {
 	if !records.IsOpen(last) || !last.Waiting {
 		return turn.Asked{}, false
@@ -94,17 +96,17 @@ func questionOf(last *turn.Record, conversation string) (turn.Asked, bool) {
 	return asked, true
 }
 
-// rolloutTail is what the end of a rollout file tells about the newest turn.
+// rolloutTail is the state of the newest turn, from the end of a rollout file.
 type rolloutTail struct {
 	ended   *turn.Event
 	busy    bool
 	at      time.Time
-	outputs map[string]time.Time // of tools, by the id of the call
+	outputs map[string]time.Time // times of the outputs of tools, by the id of the call
 	pending bool                 // a call has no output yet
 }
 
-// answered tells whether codex went on after a question: the tool that it was about has an output now, even if that is
-// only that the user does not want it. Before the answer nothing is written.
+// answered reports whether codex went on after a question: the tool has an output then, also when
+// the user refused it. Before the answer codex writes nothing.
 func (t rolloutTail) answered(asked time.Time) bool {
 	if asked.IsZero() || t.pending {
 		return false
@@ -135,16 +137,16 @@ type rolloutLine struct {
 	} `json:"payload"`
 }
 
-// window is a span of time in which a subscription has so much.
+// window is the use of one of the subscription's limits, which is reset at a certain time.
 type window struct {
 	UsedPercent float64 `json:"used_percent"`
-	ResetsAt    int64   `json:"resets_at"` // seconds since 1970
+	ResetsAt    int64   `json:"resets_at"` // Unix time in seconds
 }
 
-// usageLimit is codex's word for the error that a usage limit is.
+// usageLimit is codex's error type for a usage limit.
 const usageLimit = "usage_limit_exceeded"
 
-// limit is until when the windows that are used up are, zero where none says.
+// limit returns when the exhausted windows are reset, a zero time where no window is exhausted.
 func (l rolloutLine) limit() turn.Limit {
 	var until int64
 	for _, w := range []*window{l.Payload.RateLimits.Primary, l.Payload.RateLimits.Secondary} {
@@ -158,10 +160,10 @@ func (l rolloutLine) limit() turn.Limit {
 	return turn.Limit{Until: time.Unix(until, 0)}
 }
 
-// marks are in every line that readTail has to decode.
+// marks has a part of every line that readTail decodes: other lines are skipped without decoding.
 var marks = [][]byte{[]byte(`"task_started"`), []byte(`"task_complete"`), []byte(`"turn_aborted"`), []byte(`_call`), []byte(`"token_count"`)}
 
-// readTail reads a rollout file from its end to the begin of the newest turn, or of the open one.
+// readTail reads a rollout file backwards to the begin of the newest turn, or of the open one.
 func readTail(path string, last *turn.Record) (rolloutTail, error) {
 	tail := rolloutTail{outputs: map[string]time.Time{}}
 	err := records.LinesBack(path, func(raw []byte) bool {
@@ -179,7 +181,7 @@ func readTail(path string, last *turn.Record) (rolloutTail, error) {
 			_, done := tail.outputs[p.CallID]
 			tail.pending = tail.pending || !done
 		case "token_count":
-			if tail.limited() { // it stands before the error that is about it
+			if tail.limited() { // the line comes before the error that it explains
 				*tail.ended.Limit = line.limit()
 				return false
 			}
@@ -191,11 +193,11 @@ func readTail(path string, last *turn.Record) (rolloutTail, error) {
 	return tail, err
 }
 
-// mark takes the begin or the end of a turn and tells whether to read on. The user's own shell commands are turns in
-// the file, too.
+// mark reads the begin or end of a turn, and reports whether to read on. The user's own shell
+// commands are turns in the file, too.
 func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
 	if t.limited() {
-		return false // nothing says until when
+		return false // no line says until when
 	}
 	p := line.Payload
 	if !records.IsOpen(last) {
@@ -210,7 +212,7 @@ func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
 	case !own && p.Type == "task_started" && p.TurnAttribution.Trigger != "" && line.Timestamp.After(last.StartedAt):
 		t.ended = &turn.Event{Kind: turn.KindInterrupt, TurnID: last.TurnID, Message: "another turn began"}
 		t.at = line.Timestamp
-		return true // unless its end is further up
+		return true // the turn's own end may be further up
 	case !own:
 		return true
 	case p.Type == "task_started":
@@ -235,10 +237,9 @@ func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
 	return t.limited()
 }
 
-// limited reports whether the turn ended by a usage limit.
 func (t *rolloutTail) limited() bool { return t.ended != nil && t.ended.Limit != nil }
 
-// errorType is a word, or the one key of an object with details.
+// errorType returns the error's name: info is a string, or an object whose one key is the name.
 func errorType(info json.RawMessage) string {
 	var word string
 	if json.Unmarshal(info, &word) == nil {

@@ -8,7 +8,8 @@ import (
 	"paw/orchestrator/cli/internal/screens"
 )
 
-// Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
+// Screen looks for the composer around the cursor: codex shows the terminal's cursor there and
+// hides it in dialogs.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	if box, ok := boxIn(s, rows); ok {
@@ -18,17 +19,17 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	return cli.Screen{Dialog: dialogIn(rows)}
 }
 
-// works is above the composer.
+// works matches the line above the composer while a turn runs.
 var works = lazyregexp.New(`(?m)^[•◦] .*\([^()]*esc to interrupt\)$`)
 
 var (
-	// places are what stands in the composer for something long or an image.
+	// places matches the placeholders in the composer for a long paste or an image.
 	places = lazyregexp.New(`\[(Pasted Content|Image)\b`)
-	// footer is below the composer, after an empty line.
+	// footer matches the line below the composer, after an empty line.
 	footer = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
 )
 
-// boxIn is the composer around the cursor, false where the cursor is in none.
+// boxIn reads the composer around the cursor; false where the cursor is in none.
 func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	if !s.CursorShown || s.CursorX < 2 || s.CursorY >= len(rows) {
 		return cli.Screen{}, false
@@ -37,12 +38,12 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	for first > 0 && (len(rows[first]) == 0 || rows[first][0].Char == ' ') {
 		first--
 	}
-	below := screens.Ending(rows, len(rows)) // all but empty rows at the end
+	below := screens.Ending(rows, len(rows)) // without the empty rows at the end
 	end := len(below)
 	for end > 0 && len(below[end-1]) > 0 {
 		end--
 	}
-	if end--; end < first { // the empty row above the footer, which a low pane cuts off
+	if end--; end < first { // the empty row above the footer; a low pane has none
 		end = len(below)
 	}
 	mark := rows[first]
@@ -50,7 +51,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 		return cli.Screen{}, false
 	}
 	if mark[0].Char == '!' {
-		return cli.Screen{Box: cli.BoxFilled}, true // what is typed here goes to the shell
+		return cli.Screen{Box: cli.BoxFilled}, true // shell mode: the shell gets what is typed
 	}
 	if mark[0].Char != '›' {
 		return cli.Screen{}, false
@@ -61,12 +62,12 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 		return cli.Screen{Box: cli.BoxEmpty}, true
 	}
 	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer.MatchString(screens.TextOf(below[end+1:])) {
-		return cli.Screen{Box: cli.BoxFilled}, true // it is longer, or an empty line of it looks like the one above the footer
+		return cli.Screen{Box: cli.BoxFilled}, true // the text is cut off, or an empty line in it looks like the one above the footer
 	}
 	return screens.Filled(text, 2, s.Width-4, places), true
 }
 
-// keys end the dialogs of codex: they say how to leave them.
+// keys matches the last lines of codex's dialogs: the keys that leave them.
 var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
 
 // cut are dialogs that a low pane shows without their keys.
@@ -75,7 +76,7 @@ var cut = []screens.Dialog{
 	screens.Asks(`^  Choose how you want to use Codex\.`, "asks you to log in"),
 }
 
-// dialogs are told by their words. The first that fits names the dialog.
+// dialogs recognizes a dialog by its words. The first match names the dialog.
 var dialogs = []screens.Dialog{
 	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
 	screens.Asks(`^  Approaching rate limits\n\s*Switch to (\S+) `, "asks whether to switch to $1, near its rate limits"),
@@ -85,7 +86,7 @@ var dialogs = []screens.Dialog{
 	screens.AsksInTurn(`^  (Would you like to [^?]*\?)`, "$1"),
 }
 
-// dialogIn is what a dialog asks, "" where no dialog is seen.
+// dialogIn returns what a dialog asks, "" where no dialog is recognized.
 func dialogIn(rows []screens.Row) string {
 	text := screens.TextOf(rows)
 	if words := screens.NamedIn(text, cut); words != "" {
@@ -100,10 +101,10 @@ func dialogIn(rows []screens.Row) string {
 	return "a menu is open"
 }
 
-// deaf is for how long codex takes no keys in a dialog that it has just opened.
+// deaf is how long codex ignores keys in a dialog that it has just opened.
 const deaf = 1200 * time.Millisecond
 
-// Question: a digit takes an option at once.
+// Question reads a dialog in which a digit takes an option at once.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	rows := screens.RowsOf(s)
 	asked, options := screens.AskedIn(screens.TextOf(rows), dialogs), screens.Choices(rows, "›")

@@ -12,9 +12,10 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// Conversation finds the rollout file of an id; codex needs nothing else to resume. A conversation without a prompt has
-// none. An archived one comes back after a question. A prompt that is sent while a tool runs is in the rollout file, and
-// is reported by the hook, only when the tool has ended.
+// Conversation finds the rollout file of an id; codex needs nothing else to resume. A conversation
+// without a prompt has no file. For an archived one codex asks a question first. A prompt that is
+// sent while a tool runs gets into the rollout file, and is reported by the hook, only after the
+// tool has ended: Prompts names a file that has it at once.
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	folder := cli.Folder(s.Env, "CODEX_HOME", ".codex")
 	home := cli.GlobQuote(folder)
@@ -43,8 +44,8 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	return found, nil
 }
 
-// Learn reads the first line of each rollout file: those of the interactive program whose directory is the worktree.
-// Conversations come in the order of their last use, because /resume goes back to an older one.
+// Learn reads the first line of each rollout file and returns the interactive conversations of the
+// worktree, by their last use: /resume goes back to an older one.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	home := cli.Folder(s.Env, "CODEX_HOME", ".codex")
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*.jsonl"))
@@ -73,9 +74,9 @@ func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 
 type sessionMeta struct {
 	ID           string          `json:"id"`
-	Timestamp    time.Time       `json:"timestamp"` // of the begin of the conversation
+	Timestamp    time.Time       `json:"timestamp"` // begin of the conversation
 	Cwd          string          `json:"cwd"`
-	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode" or an object for agents of codex's own
+	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
 }
 
@@ -83,7 +84,8 @@ func (m sessionMeta) interactive() bool {
 	return string(m.Source) == `"cli"` && (m.ThreadSource == "" || m.ThreadSource == "user")
 }
 
-// readMeta reads the session_meta line, which is the first; a file without one gives the zero value.
+// readMeta reads the session_meta line, which is the first one; a file without it gives the zero
+// value.
 func readMeta(file string) (sessionMeta, error) {
 	var meta sessionMeta
 	err := records.EachLine(file, func(line struct {

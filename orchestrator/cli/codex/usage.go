@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// tokens are how codex counts them: what came from a cache is a part of the input.
+// tokens has the counts as codex records them: Input includes the tokens from a cache.
 type tokens struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cached_input_tokens"`
@@ -20,8 +20,8 @@ func (t tokens) use(at time.Time) cli.Use {
 	return cli.Use{At: at, Input: max(t.Input-t.CacheRead-t.CacheWrite, 0), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
 }
 
-// Uses reads the rollout file: a line for each answer or, of an older codex, the count after it, which comes more than
-// once. A fork has lines of the conversation that it is a copy of.
+// Uses reads the rollout file: one line per answer or, of an older codex, the running totals, which
+// repeat. A fork also has lines of the original conversation, which are skipped.
 func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	path, err := records.TranscriptFile(ctx, c, s)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package copilot is what paw knows of copilot.
+// Package copilot drives the GitHub Copilot CLI.
 package copilot
 
 import (
@@ -19,7 +19,7 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// Driver is that of copilot.
+// Driver is the driver of copilot.
 var Driver cli.Driver = driver{"copilot"}
 
 type driver struct{ cli.Named }
@@ -49,7 +49,8 @@ func (c driver) Resume(s cli.Spec) (cli.Command, error) {
 	return command, nil
 }
 
-// Conversation finds the folder of an id. Without a message copilot cannot resume it, but starts it again.
+// Conversation finds the folder of an id. copilot cannot resume a conversation without a message,
+// but starts one under the same id.
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	file := c.file(s)
 	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
@@ -69,12 +70,12 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
-// file is the record of a conversation.
+// file returns the path of a conversation's record of events.
 func (driver) file(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
 }
 
-// Literal: a leading space makes text of "/". Before "!" it does so in an argument only.
+// Literal puts a space before "/". It does not help before "!", except in an argument.
 func (c driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
 		return "", &cli.PromptError{CLI: c.Name(), Reason: `a prompt that begins with "!", typed, would run as a shell command`}
@@ -82,10 +83,10 @@ func (c driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), prompts.CheckWord(c.Name(), prompt, words...)
 }
 
-// words are the prompts of one word that copilot takes for commands.
+// words lists the prompts of one word that copilot takes for commands.
 var words = append(slices.Clone(prompts.Exits), "help")
 
-// Ready: sessionStart comes only with the first prompt, hence the input box.
+// Ready relies on the input box: copilot reports sessionStart only with the first prompt.
 func (driver) Ready() cli.Ready {
 	return cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond}
 }
@@ -96,15 +97,15 @@ func (driver) Facts() cli.Facts {
 	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
 }
 
-// paste is what copilot puts into a prompt for a paste of more than about 20 kB, which it keeps in a file of the
-// conversation.
+// paste matches the tag that copilot puts into a prompt for a paste of more than about 20 kB; the
+// text is in a file of the conversation.
 var paste = lazyregexp.New(`<pasted_content file="([^"\n]+)" size="[^"\n]*" lines="\d+" />`)
 
-// maxPaste bounds the files that are read; a terminal takes no such paste.
+// maxPaste bounds the size of a paste's file that is read; a terminal takes no larger paste.
 const maxPaste = 8 << 20
 
-// typed is a prompt of a conversation with the text of its pastes in their places, as the user knows it. A name of
-// any other file is text of the user's.
+// typed replaces the tags of pastes in a prompt by their texts. Only files of the same conversation
+// count: a tag that names any other file is the user's own text.
 func typed(conversation, prompt string) string {
 	return paste.ReplaceAllStringFunc(prompt, func(tag string) string {
 		path := paste.FindStringSubmatch(tag)[1]
@@ -122,14 +123,15 @@ func typed(conversation, prompt string) string {
 	})
 }
 
-// Uses reads the file of events. What copilot calls a cost there is a number of premium requests, and no money.
+// Uses reads the file of events. copilot's "cost" is a number of premium requests, not money, and
+// is ignored.
 func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      struct {
 			Usage struct {
-				Input      int64 `json:"inputTokens"` // with what came from a cache
+				Input      int64 `json:"inputTokens"` // tokens, those from a cache included
 				Output     int64 `json:"outputTokens"`
 				CacheRead  int64 `json:"cacheReadTokens"`
 				CacheWrite int64 `json:"cacheWriteTokens"`

@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Headless runs copilot with -p, in which every permission that it would have to ask for is refused.
+// Headless runs copilot with -p, which refuses every permission instead of asking.
 func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.OneShot(c, s, "json")
 	return cli.Command{Argv: argv}, err

@@ -13,7 +13,7 @@ import (
 	"paw/session/history"
 )
 
-// History reads the file of events. copilot takes out what a rewind takes back.
+// History reads the file of events. copilot deletes from it what a rewind takes back.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []eventRecord
 	begun, err := records.ReadTalk(ctx, c, s, func(e eventRecord) { all = append(all, e) })
@@ -27,10 +27,10 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 type eventRecord struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
-	AgentID   string    `json:"agentId"` // of a subagent
+	AgentID   string    `json:"agentId"` // set for events of a subagent
 	Data      struct {
 		Content      string `json:"content"`
-		Source       string `json:"source"` // of a prompt that the user did not type
+		Source       string `json:"source"` // set for a prompt that the user did not type
 		Message      string `json:"message"`
 		ToolCallID   string `json:"toolCallId"`
 		ToolRequests []struct {
@@ -49,13 +49,13 @@ type eventRecord struct {
 	} `json:"data"`
 }
 
-// aside begins the types of the events that are no messages.
+// aside has the prefixes of the types of events that are no messages.
 var aside = []string{
 	"session.", "assistant.", "tool.", "hook.", "permission.", "system.", "subagent.", "skill.", "user_input.",
 	"elicitation.", "sampling.", "mcp.", "command.", "external_tool.", "exit_plan_mode.", "pending_messages.", "model.",
 }
 
-// talk makes messages of events.
+// talk turns events into messages.
 type talk struct {
 	records.Talk
 	answered map[string]bool // tool calls that have a result
@@ -78,7 +78,7 @@ func (t *talk) add(e eventRecord) {
 	case e.Type == "tool.execution_complete":
 		t.finish(e.Timestamp, d.ToolCallID, cmp.Or(d.Result.Content, d.Error.Message))
 	case e.Type == "permission.completed" && d.Result.Kind == "cancelled":
-		// The user stopped the turn at the question: nothing else tells of the tool.
+		// The user stopped the turn at the question: no other event tells about the tool.
 		t.finish(e.Timestamp, d.ToolCallID, strings.TrimSuffix(d.Result.Kind+": "+d.Result.Reason, ": "))
 	case e.Type == "session.error":
 		t.Notice(e.Timestamp, d.Message)
@@ -89,7 +89,7 @@ func (t *talk) add(e eventRecord) {
 	}
 }
 
-// finish adds the result of a tool, once.
+// finish adds the result of a tool once.
 func (t *talk) finish(at time.Time, id, text string) {
 	if !t.answered[id] {
 		t.answered[id] = true
@@ -97,7 +97,7 @@ func (t *talk) finish(at time.Time, id, text string) {
 	}
 }
 
-// arguments are JSON, or the text of a tool that takes text.
+// arguments returns the arguments of a tool call: JSON, or plain text for a tool that takes text.
 func arguments(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -18,11 +18,12 @@ import (
 	"paw/session/turn"
 )
 
-// hookEvents are the events that paw listens to, none at tool calls. permissionRequest comes before permissions that
-// need no question, too; notification comes with the dialog. errorOccurred does not tell the last try from the others.
+// hookEvents lists the events that paw listens to, none of them for tools. permissionRequest is
+// also called for permissions that need no question; notification comes with the dialog.
+// errorOccurred does not tell the last attempt from earlier ones.
 var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
 
-// hooks are a plugin, a folder outside of the worktree, and the option that names it.
+// hooks returns the files of a plugin with paw's hooks, and the option that loads it.
 func (c driver) hooks(s cli.Spec) cli.Command {
 	if s.Hook == "" {
 		return cli.Command{}
@@ -52,8 +53,8 @@ type hookPayload struct {
 	Prompt           string `json:"prompt"`
 	Message          string `json:"message"`
 	NotificationType string `json:"notification_type"`
-	Timestamp        int64  `json:"timestamp"` // in milliseconds
-	AgentID          string `json:"agentId"`   // of a subagent, whose prompt and end have a session of their own
+	Timestamp        int64  `json:"timestamp"` // Unix time in milliseconds
+	AgentID          string `json:"agentId"`   // set for a subagent, whose prompt and end have a session id of their own
 }
 
 func (driver) Event(name string, payload []byte) (turn.Event, error) {
@@ -71,7 +72,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	case name == "userPromptSubmitted":
 		e.Kind, e.Prompt, e.Child = turn.KindPrompt, typed(p.SessionID, p.Prompt), p.AgentID != ""
 		if strings.HasPrefix(p.Prompt, "<system_notification>") {
-			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
+			e.Type = turn.TypeNotification // copilot prompts itself when a background command has ended
 		}
 	case name == "notification" && p.NotificationType == "permission_prompt":
 		e.Kind, e.Message = turn.KindInput, questions.Title(p.Message)
@@ -97,11 +98,12 @@ type eventLine struct {
 	} `json:"data"`
 }
 
-// flush is how long after a hook its record may have what came before: copilot writes every tenth of a second.
+// flush is how long the record may lag behind a hook: copilot writes it every 100 ms.
 const flush = 500 * time.Millisecond
 
-// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it. At
-// the end of the very first turn the record may not exist yet, which is no different from one that is behind.
+// answer returns copilot's last words before the end of the turn, "" where they cannot be found:
+// the hook's payload has no answer. At the end of the first turn the record may not exist yet; that
+// is treated like a record that lags behind.
 func (p hookPayload) answer() (answer string) {
 	poll.Until(context.Background(), poll.Tick, flush, func() bool {
 		var written bool
@@ -112,8 +114,9 @@ func (p hookPayload) answer() (answer string) {
 	return answer
 }
 
-// lastAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the
-// record has that call yet; without it the newest words would be those of an earlier turn.
+// lastAnswer returns copilot's last words before it called the hook agentStop at the time at.
+// written reports whether the record has that call yet: before, the newest words may belong to an
+// earlier turn.
 func lastAnswer(path string, at time.Time) (answer string, written bool, err error) {
 	err = records.EachBack(path, func(line eventLine) bool {
 		if !written {
@@ -128,14 +131,14 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 	return answer, written, err
 }
 
-// Observe reads the end of the record of events: an Esc and an error of the API are in there only.
+// Observe reads the end of the record of events: an Esc and an API error are recorded only there.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	if !records.IsOpen(last) {
 		return cli.Observed{}, nil
 	}
 	file := c.file(s)
 	var seen cli.Observed
-	granted, open, closed := false, false, map[string]bool{} // of the permissions that were asked for in this turn
+	granted, open, closed := false, false, map[string]bool{} // of the permissions that were requested in this turn
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
 			return true

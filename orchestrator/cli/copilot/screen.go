@@ -8,8 +8,9 @@ import (
 	"paw/orchestrator/cli/internal/screens"
 )
 
-// Screen: copilot keeps the terminal's cursor in its input box, hidden while its pane has no focus. It draws the box long
-// before it takes input, and without an account too.
+// Screen looks for the input box around the terminal's cursor, which copilot hides while its pane
+// has no focus. copilot draws the box long before it takes input, and also without an account: both
+// are recognized by their texts.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	switch text := screens.TextOf(screens.RowsOf(s)); {
 	case starts.MatchString(text):
@@ -20,8 +21,8 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	return box.Screen(s)
 }
 
-// Question: an option is selected by the arrow keys, and taken by Enter. A plain no is Esc: Enter begins
-// a text there.
+// Question reads dialogs in which the arrow keys select and Enter takes an option. A plain "no" is
+// Esc: Enter on that option opens a text input.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	asked, ok := box.Question(s, "❯")
 	for i, o := range asked.Options {
@@ -39,11 +40,11 @@ var (
 	loggedOut = lazyregexp.New(`(?m)^Please use /login to sign in to use Copilot`)
 )
 
-// box is the input box of copilot. It has no placeholder.
+// box describes copilot's input box, which has no placeholder.
 var box = screens.EdgedBox{
 	Upper: "─", Lower: "─", Marks: "❯", Mark: 0,
 	Placeholder: lazyregexp.New(`^$`),
-	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a command is shown completed before it is
+	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a slash command is shown completed before the user has typed all of it
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
 	Dialogs: []screens.Dialog{
 		screens.Asks(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),

@@ -1,4 +1,4 @@
-// Package demo is what paw knows of the demo CLI, the agent inside paw's own binary.
+// Package demo drives the demo CLI, the agent inside paw's own binary.
 package demo
 
 import (
@@ -17,12 +17,12 @@ import (
 	"paw/session/history"
 )
 
-// Driver is that of demo.
+// Driver is the driver of demo.
 var Driver cli.Driver = driver{"demo"}
 
 type driver struct{ cli.Named }
 
-// Program is the running paw: it is always installed.
+// Program returns the path of the running paw: demo is always installed.
 func (driver) Program() string {
 	if path, err := os.Executable(); err == nil {
 		return path
@@ -67,7 +67,7 @@ func (d driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	return cli.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
 }
 
-// Conversation finds the file of an id; it can be resumed once the user said something.
+// Conversation finds the file of an id; a conversation can be resumed once it has a prompt.
 func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	return records.Lookup(d.file(s), "demo has no conversation of this id", func(e program.Entry) bool { return e.Role == history.RoleUser })
 }
@@ -96,7 +96,7 @@ func (d driver) Headless(s cli.Spec) (cli.Command, error) {
 	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
 }
 
-// HeadlessLine: all that it says is its answer.
+// HeadlessLine returns every line: the whole output is the answer.
 func (driver) HeadlessLine(line []byte) string { return string(line) + "\n" }
 
 func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
@@ -107,15 +107,16 @@ func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return message, nil
 }
 
-// Literal: the demo CLI trims a prompt; line feeds at its end would only hide its input line.
+// Literal trims line feeds: the demo CLI trims a prompt itself, but line feeds at the end would
+// hide its input line.
 func (d driver) Literal(prompt string) (string, error) {
 	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
 }
 
-// Ready: the demo CLI reports its start and reads what was typed before.
+// Ready needs no wait after the start event: the demo CLI reads what was typed before it started.
 func (driver) Ready() cli.Ready {
 	return cli.Ready{Event: true, Box: true, Silent: true, Clear: "C-u"}
 }
 
-// Marks has what a launch sets.
+// Marks lists the variable that a launch sets.
 func (driver) Marks() []string { return []string{hook} }

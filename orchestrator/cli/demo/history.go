@@ -9,7 +9,7 @@ import (
 	"paw/session/history"
 )
 
-// History reads the conversation's file.
+// History reads the file of the conversation.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []program.Entry
 	t, err := records.ReadTalk(ctx, d, s, func(e program.Entry) { all = append(all, e) })

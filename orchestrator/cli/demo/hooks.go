@@ -19,7 +19,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return eventOf(r), err
 }
 
-// eventOf is what a report means.
+// eventOf translates a report of the demo CLI.
 func eventOf(r program.Report) turn.Event {
 	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath}
 	switch r.Event {
@@ -46,10 +46,10 @@ func eventOf(r program.Report) turn.Event {
 	return e
 }
 
-// Observe reads the end of the conversation's file, which has every event that the hooks report.
+// Observe reads the end of the conversation's file, which has every event that hooks report.
 func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	var seen sight
-	left := false // the program began or ended since
+	left := false // the program began or ended after the turn's last event
 	file := d.file(s)
 	err := records.EachBack(file, func(line program.Entry) bool {
 		if line.Event == "" {
@@ -61,7 +61,7 @@ func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		}
 		if line.Event == "start" || line.Event == "exit" {
 			seen.Observed, left = cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
-			return records.IsOpen(last) // look for the turn that it cut off
+			return records.IsOpen(last) // look for the turn that the exit cut off
 		}
 		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
 		if e.Kind != "" {
@@ -72,10 +72,11 @@ func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen.Observed, err
 }
 
-// sight is an observation that is made from events.
+// sight builds an Observed from events.
 type sight struct{ cli.Observed }
 
-// take makes the newest event of a turn the state of the CLI.
+// take sets the state of the CLI from the newest event of a turn; left says that the program began
+// or ended after that event.
 func (o *sight) take(e turn.Event, at time.Time, open, left bool) {
 	ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt
 	if left && !ended {

@@ -8,8 +8,9 @@ import (
 	"paw/orchestrator/cli/internal/screens"
 )
 
-// Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works its
-// input line has no mark: it is empty when the cursor stands at the begin of a line.
+// Screen expects the cursor at the end of the output: the demo CLI prints below what it printed
+// before. While a turn runs the input line has no mark: it is empty when the cursor is at the start
+// of a line.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	if !s.CursorShown || s.CursorY >= len(rows) || len(screens.Ending(rows, 1)) == 0 {
@@ -25,14 +26,14 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	switch first := promptRow(rows[:s.CursorY+1]); {
 	case line == ">" && s.CursorX == 2:
 		return cli.Screen{Box: cli.BoxEmpty}
-	case first < s.CursorY || // several lines, or typed while it works
+	case first < s.CursorY || // several lines, or typed while a turn runs
 		!strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
 		return cli.Screen{Box: cli.BoxFilled}
 	}
 	return cli.Screen{Box: cli.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
 }
 
-// wrapped is the last line of what the rows show, which goes on in a row where the one above is full.
+// wrapped joins the rows of the last line: a line continues in the next row where a row is full.
 func wrapped(rows []screens.Row, width int) string {
 	y := len(rows) - 1
 	for y > 0 && width > 0 && len(rows[y-1]) == width {
@@ -45,14 +46,14 @@ func wrapped(rows []screens.Row, width int) string {
 	return line
 }
 
-// Question: y and n answer at once.
+// Question offers y and n, which answer at once.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	asked := d.Screen(s).Dialog
 	options := []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
 	return cli.Question{Text: asked, Options: options}, asked != ""
 }
 
-// promptRow is the row in which the prompt that reaches to the last row begins, -1 for none.
+// promptRow returns the row where the prompt in the last rows begins, -1 for none.
 func promptRow(rows []screens.Row) int {
 	for y := len(rows) - 1; y >= 0; y-- {
 		switch line := rows[y].String(); {

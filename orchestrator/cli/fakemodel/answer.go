@@ -7,41 +7,41 @@ import (
 	"paw/orchestrator/cli/internal/steps"
 )
 
-// answer is the model's reply to one request: text, then at most one action, or a fault.
+// answer is the model's reply to one request: a text, then at most one action, or a fault.
 type answer struct {
 	delay  time.Duration // before the first byte
 	text   string
-	spread time.Duration // the text is streamed over this time
-	action action        // without verb for none: the turn is over
+	spread time.Duration // time over which the text is streamed
+	action action        // an empty verb ends the turn
 	fault  fault
-	status int           // of faultStatus
-	lifted time.Duration // of faultLimit: after which the limit is
+	status int           // HTTP status of faultStatus
+	lifted time.Duration // time until the limit of faultLimit is lifted
 }
 
-// action is work that the CLI does for the model, with whichever tool it offers.
+// action is work that the CLI does for the model, with one of the CLI's tools.
 type action struct {
 	verb string // "write", "run", "ask" or "tool"
-	path string // of write; of tool, its name
-	text string // content of the file, the command, or the tool's arguments in JSON
+	path string // file to write; name of the tool for the verb tool
+	text string // content of the file, command, or arguments of the tool in JSON
 }
 
 type fault string
 
 const (
-	faultStatus fault = "status" // an HTTP error whose message is the text
-	faultLimit  fault = "limit"  // the vendor's words for a usage limit that is reached
+	faultStatus fault = "status" // an HTTP error with the text as its message
+	faultLimit  fault = "limit"  // the vendor's answer when a usage limit is reached
 	faultDrop   fault = "drop"   // the connection breaks within the text
-	faultHang   fault = "hang"   // half the text, then nothing until the client leaves
+	faultHang   fault = "hang"   // half the text, then nothing until the client disconnects
 )
 
 // unfinished is the text of an answer that breaks off.
 const unfinished = "This answer will not be"
 
-// side is the answer to requests that a CLI makes on its own behalf, for a title or a summary.
+// side answers requests that a CLI makes for itself, for a title or a summary.
 const side = "Scripted title"
 
-// script is the list of answers that a prompt asks for: one for each request of the turn. Text and delays belong to the
-// request that the next action or the end of the turn answers.
+// script returns the answers that a prompt asks for, one per request of the turn. Texts and delays
+// belong to the request that the next action, or the end of the turn, answers.
 func script(prompt string) []answer {
 	all, err := grammar.Parse(prompt)
 	if err != nil {
@@ -99,8 +99,8 @@ func script(prompt string) []answer {
 	return append(answers, next)
 }
 
-// answerTo picks the answer that comes after so many tool results. A CLI that goes on after the last one is told again
-// that the turn is over.
+// answerTo returns the answer that follows that many tool results. A CLI that sends further
+// requests gets the last answer again.
 func answerTo(prompt string, results int) answer {
 	answers := script(prompt)
 	if results < len(answers) {
@@ -111,8 +111,8 @@ func answerTo(prompt string, results int) answer {
 	return last
 }
 
-// actionOf turns a step into what can be asked of a CLI. Everything but writing a whole file is a shell command, because
-// tools that edit want to know the file first.
+// actionOf turns a step into an action. All but writing a whole file becomes a shell command: tools
+// that edit must read the file first.
 func actionOf(s steps.Step, outcome string) action {
 	switch s.Verb {
 	case "write":
@@ -131,7 +131,7 @@ func actionOf(s steps.Step, outcome string) action {
 	return action{verb: s.Verb, path: s.Path, text: s.Text}
 }
 
-// asShell is the same action as a shell command, for CLIs that have no tool for files.
+// asShell turns an action into a shell command, for CLIs that have no tool for files.
 func (a action) asShell() action {
 	if a.verb != "write" {
 		return a
@@ -139,7 +139,7 @@ func (a action) asShell() action {
 	return action{verb: "run", text: redirect(a.path, a.text, ">")}
 }
 
-// redirect is the command that puts text, which ends in a newline, into a file.
+// redirect returns the command that writes text, which ends in a newline, into a file.
 func redirect(path, text, operator string) string {
 	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)
 	if i := strings.LastIndexByte(path, '/'); i > 0 {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// chat is OpenAI's chat completions: opencode, qwen, copilot.
+// chat speaks OpenAI's chat completions, for opencode, qwen and copilot.
 type chat struct{ openai }
 
 func (chat) parse(_ *http.Request, body []byte) (request, error) {
@@ -93,7 +93,8 @@ func (chat) whole(q request, a answer, c call) any {
 	}
 }
 
-// calls has an index, which streams need and whole messages allow.
+// calls returns the list of tool calls. The index is required in streams and allowed in whole
+// messages.
 func (chat) calls(c call) list {
 	return list{object{
 		"index": 0, "id": newID("call"), "type": "function",

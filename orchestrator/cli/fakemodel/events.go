@@ -15,7 +15,7 @@ type (
 	list   = []any
 )
 
-// events is a stream of server-sent events. Once the client has left or a fault has come, nothing more is sent.
+// events writes server-sent events. It stops when the client disconnects or a fault is due.
 type events struct {
 	w       http.ResponseWriter
 	r       *http.Request
@@ -39,15 +39,15 @@ func (e *events) send(name string, value any) {
 
 func (e *events) write(text string) {
 	if _, err := io.WriteString(e.w, text); err != nil {
-		panic(http.ErrAbortHandler) // the client has left
+		panic(http.ErrAbortHandler) // the client has disconnected
 	}
 	if f, ok := e.w.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
-// speak sends the text of an answer in pieces, at its speed, and then its fault if it has one, from which it does not
-// return.
+// speak streams the text of an answer at its speed, then fails if the answer has a fault, in which
+// case it does not return.
 func (e *events) speak(a answer, piece func(text string)) {
 	pieces := strings.SplitAfter(a.text, " ")
 	for _, text := range pieces {
@@ -62,7 +62,7 @@ func (e *events) speak(a answer, piece func(text string)) {
 	e.fail(a.fault)
 }
 
-// fail breaks the connection, at once or when the client leaves.
+// fail breaks the connection for a fault: at once, or once the client disconnects.
 func (e *events) fail(f fault) {
 	switch f {
 	case faultHang:
@@ -74,7 +74,7 @@ func (e *events) fail(f fault) {
 	}
 }
 
-// wait tells whether the client is still there.
+// wait waits for d and reports whether the client is still connected.
 func (e *events) wait(d time.Duration) bool {
 	if d == 0 {
 		return true
@@ -92,16 +92,16 @@ func (e *events) wait(d time.Duration) bool {
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, encode(value)+"\n") // the client has left
+	_, _ = io.WriteString(w, encode(value)+"\n") // an error means that the client has disconnected
 }
 
 func encode(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("answer: %v", err)) // made here, of nothing but strings, numbers, lists and objects
+		panic(fmt.Sprintf("answer: %v", err)) // cannot happen: values here are strings, numbers, lists and objects
 	}
 	return string(text)
 }
 
-// newID is unique within every conversation, also one that began with another server.
+// newID returns an id that is unique, also in a conversation that began with another server.
 func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }

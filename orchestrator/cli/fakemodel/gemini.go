@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// gemini is the Gemini API: generateContent and streamGenerateContent with alt=sse.
+// gemini speaks the Gemini API: generateContent, and streamGenerateContent with alt=sse.
 type gemini struct{}
 
 type geminiContent struct {

@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// asked is how commands of the step ask begin, without the space at the end.
+// asked is AskPrefix as permission rules match it, without the space at the end.
 var asked = strings.TrimSpace(AskPrefix)
 
-// claude looks for trust under the main worktree's path, so it holds for every worktree. An API key is asked about
-// unless its end is listed. Where nobody chose a mode, newer versions start in the one in which a model of the vendor's
-// judges each command, and a scripted server is none.
+// claude writes claude's settings. claude looks for trust under the main worktree's path, so that
+// it holds for every worktree, and asks about an API key unless the key's end is listed. Without a
+// defaultMode newer versions start in the mode in which another model judges each command, which
+// the scripted server cannot do.
 func (h *home) claude() []string {
 	h.writeJSON(".claude.json", object{
 		"hasCompletedOnboarding":  true,
 		"lastOnboardingVersion":   "99.0.0",
 		"theme":                   "dark",
-		"hasSeenAutoDefaultNudge": true, // or it offers the mode that a model judges, in a dialog
+		"hasSeenAutoDefaultNudge": true, // else a dialog offers the mode in which a model judges
 		"customApiKeyResponses":   object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
 		"projects": object{h.repo: object{
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": list{},
@@ -42,8 +43,9 @@ func (h *home) claude() []string {
 	}
 }
 
-// codex works in its own sandbox, as it does for users: to commit it must be started with --add-dir for the git directory,
-// in a linked worktree also for the common one.
+// codex writes codex's configuration. codex works in its sandbox, as it does for users: to commit
+// it must be started with --add-dir for the git directory and, in a linked worktree, for the common
+// one.
 func (h *home) codex() []string {
 	h.write(".codex/config.toml", fmt.Sprintf(`model = %q
 model_provider = "scripted"
@@ -68,8 +70,9 @@ trust_level = "trusted"
 	return []string{"CODEX_HOME=" + filepath.Join(h.dir, ".codex"), "SCRIPTED_API_KEY=" + key}
 }
 
-// opencode installs the package of its plugins from the npm registry, once a plugin is configured, and waits a minute
-// for it when it cannot. It does not when that is listed as installed, in whatever version.
+// opencode writes opencode's configuration. Once a plugin is configured opencode installs the
+// plugin package from the npm registry, and waits a minute for it without network, unless the
+// package is listed as installed, in any version.
 func (h *home) opencode() []string {
 	plugins := object{"@opencode-ai/plugin": "*"}
 	h.writeJSON(".config/opencode/package.json", object{"dependencies": plugins})
@@ -98,8 +101,8 @@ func (h *home) opencode() []string {
 	}
 }
 
-// gemini gives its shell an empty GIT_CONFIG_GLOBAL, so the author is in the environment. A command with a redirection
-// needs permission of its own.
+// gemini writes gemini's settings. gemini's shell gets an empty GIT_CONFIG_GLOBAL, so the author is
+// set in the environment. A command with a redirection needs a permission of its own.
 func (h *home) gemini() []string {
 	h.writeJSON(".gemini/settings.json", object{
 		"security": object{"auth": object{"selectedType": "gemini-api-key"}},
@@ -128,8 +131,9 @@ priority = 200
 	}
 }
 
-// qwen adds itself to the messages of commits, as a paragraph of its own, after which footers are footers no more. Like
-// claude it leaves it to a model of the vendor's what is asked about, where nobody chose another mode.
+// qwen writes qwen's settings. Without gitCoAuthor off, qwen adds itself to commit messages as a
+// paragraph of its own, so that earlier footers no longer count. Without an approvalMode a model
+// judges each command, as with claude.
 func (h *home) qwen() []string {
 	h.writeJSON(".qwen/settings.json", object{
 		"security":    object{"auth": object{"selectedType": "openai"}},
@@ -144,7 +148,8 @@ func (h *home) qwen() []string {
 	}
 }
 
-// copilot is told on its command line what needs no permission (--allow-all-tools, --allow-tool).
+// copilot writes copilot's settings. What needs no permission is set by options of its command line
+// (--allow-all-tools, --allow-tool).
 func (h *home) copilot() []string {
 	h.writeJSON(".copilot/config.json", object{"trusted_folders": list{h.repo}, "banner": "never"})
 	return []string{
@@ -156,16 +161,17 @@ func (h *home) copilot() []string {
 	}
 }
 
-// Manners are how a CLI behaves towards somebody at its terminal, where the CLIs differ.
+// Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
 type Manners struct {
-	Asks  string   // on the screen while it asks for permission
+	Asks  string   // text on the screen while the CLI asks for a permission
 	Allow []string // keys that grant it, by their tmux names
-	Again string   // on the screen where an Esc has to be confirmed by another one
-	// Background: a prompt puts the command that runs into the background, whose end is a turn of its own.
+	Again string   // text on the screen where a second Esc has to confirm the first
+	// Background means that a prompt moves the running command into the background; the end of the
+	// command is a turn of its own.
 	Background bool
 }
 
-// MannersOf has the manners of the CLIs that Prepare knows.
+// MannersOf lists the manners of the CLIs that Prepare knows.
 var MannersOf = map[string]Manners{
 	"claude":   {Asks: "Do you want to proceed?", Allow: []string{"Enter"}},
 	"codex":    {Asks: "Would you like to run the following command?", Allow: []string{"y"}},

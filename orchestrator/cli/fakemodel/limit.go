@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// limits are what the vendors' servers answer, with status 429, once a subscription or a key has taken what it may until a
-// time: headers are set, the body is returned. As far as users of the CLIs have shown them; by protocol.
+// limits returns, by protocol, what the vendor's server answers with status 429 once a usage limit
+// is reached until a time: each function sets headers and returns the body. They follow what users
+// of the CLIs have reported.
 var limits = map[string]func(h http.Header, until time.Time) any{
 	"messages": messagesLimit, "responses": responsesLimit, "chat": chatLimit, "gemini": geminiLimit,
 }
 
-// seconds from now on, and since 1970.
+// seconds returns the seconds from now until a time, and that time as Unix time.
 func seconds(until time.Time) (left int, at string) {
 	return int(time.Until(until).Round(time.Second).Seconds()), strconv.FormatInt(until.Unix(), 10)
 }
@@ -31,11 +32,11 @@ func messagesLimit(h http.Header, until time.Time) any {
 	return messages{}.failure(http.StatusTooManyRequests, "This request would exceed your account's rate limit. Please try again later.")
 }
 
-// usedFor is after which time a limit begins anew that answers tell of.
+// usedFor is how long the limits that answers report still last.
 const usedFor = 2 * time.Hour
 
-// messagesUsed tells how much of the limits of a subscription is used: of the one for five hours so many percent, half as many of the
-// one for seven days.
+// messagesUsed reports the use of a subscription's limits: percent of the five-hour limit, half as
+// much of the seven-day limit.
 func messagesUsed(h http.Header, percent int, until time.Time) {
 	h.Set("anthropic-ratelimit-unified-status", "allowed")
 	h.Set("anthropic-ratelimit-unified-representative-claim", "five_hour")
@@ -76,7 +77,7 @@ func chatLimit(h http.Header, until time.Time) any {
 	}}
 }
 
-// geminiLimit is that of a day's requests of an API key. gemini asks what to do about it, after some tries.
+// geminiLimit is the daily limit of an API key. After some retries gemini asks the user what to do.
 func geminiLimit(_ http.Header, until time.Time) any {
 	left, _ := seconds(until)
 	const about = "type.googleapis.com/google.rpc."

@@ -7,7 +7,7 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// messages is the Anthropic Messages API: claude.
+// messages speaks the Anthropic Messages API, for claude.
 type messages struct{}
 
 func (messages) parse(_ *http.Request, body []byte) (request, error) {
@@ -48,10 +48,11 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	return q, nil
 }
 
-// meanwhile is how claude passes on a prompt that was typed while a turn ran and tools were still to run.
+// meanwhile matches claude's note about a prompt that was typed while a turn ran and tools were
+// still to run.
 var meanwhile = lazyregexp.New(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
 
-// hearOrSay takes a note of the CLI, which may have a prompt of the user's in it.
+// hearOrSay takes a note of the CLI, which may contain a prompt of the user.
 func (q *request) hearOrSay(text string) {
 	if found := meanwhile.FindStringSubmatch(text); found != nil {
 		q.say(found[1])
@@ -67,7 +68,7 @@ func (messages) stream(e *events, q request, a answer, c call) {
 	}
 	message := messages{}.message(q, list{}, nil)
 	message["stop_reason"] = nil
-	message["usage"].(object)["output_tokens"] = 1 // what it is going to be is known in the end
+	message["usage"].(object)["output_tokens"] = 1 // the number is known only at the end
 	send("message_start", object{"message": message})
 	index := 0
 	if a.text != "" {

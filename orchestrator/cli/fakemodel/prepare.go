@@ -9,32 +9,33 @@ import (
 	"strings"
 )
 
-// CLIs are the names that Prepare knows, but for demo, which talks to no model.
+// CLIs lists the names that Prepare knows, except demo, which uses no model.
 var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"}
 
-// key is the API key of every CLI. The server takes any.
+// key is the API key of every CLI; the server accepts any.
 const key = "sk-scripted-0123456789abcdefghijklmnopqrstuvwxyz"
 
-// author makes the commits.
+// author is the author of all commits.
 const author, authorEmail = "scripted", "scripted@localhost"
 
-// home is a folder that is going to be the home of one CLI.
+// home is a folder that Prepare makes the home of one CLI.
 type home struct {
 	dir     string
-	repo    string // the repository that the CLI trusts, its main worktree
-	baseURL string // of the server, without a path
+	repo    string // main worktree of the repository that the CLI trusts
+	baseURL string // URL of the server, without a path
 	err     error  // of the first file that could not be written
 }
 
-// Prepare makes the folder dir, which may be empty or missing, a HOME in which cli talks to the server at baseURL (such
-// as "http://127.0.0.1:8765") and reaches its prompt without a dialog: no onboarding, no login, no update, and no question
-// whether repo, the main worktree of a repository, or a linked one is to be trusted. The steps write, run and commit need
-// no permission, the step ask does. Two CLIs need options for that: codex to commit (--add-dir with the git
-// directories), copilot to do anything (--allow-tool).
+// Prepare makes dir, which may be empty or missing, a HOME in which cli talks to the server at
+// baseURL (such as "http://127.0.0.1:8765") and reaches its prompt without a dialog: no onboarding,
+// login or update, and no question whether to trust repo, a main worktree, or a linked worktree of
+// it. The steps write, run and commit need no permission, the step ask does. Two CLIs need options
+// for that: codex to commit (--add-dir with the git directories), copilot to do anything
+// (--allow-tool).
 //
-// It returns the whole environment of the CLI, as KEY=value, but for PATH and TERM, which are the caller's. Traffic of
-// all but qwen that does not go to loopback is sent to a closed port. dir should not lie in the system's folder for
-// temporary files, of which codex complains.
+// It returns the whole environment of the CLI as KEY=value, except PATH and TERM, which the caller
+// sets. Traffic that does not go to loopback is sent to a closed port, except that of qwen. dir
+// should not be below the system's temporary folder: codex complains about that.
 func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,
@@ -50,7 +51,7 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	// Trust is compared with paths as the kernel knows them.
+	// Trust is compared with paths without symlinks.
 	if repo, err = filepath.EvalSymlinks(repo); err != nil {
 		return nil, err
 	}
@@ -59,13 +60,13 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	}
 	h := &home{dir: dir, repo: repo, baseURL: strings.TrimSuffix(baseURL, "/")}
 	env = slices.Concat(h.common(), prepare(h))
-	if cli != "qwen" { // it sends everything to a proxy, also what NO_PROXY names
+	if cli != "qwen" { // qwen sends all traffic to a proxy, even what NO_PROXY names
 		env = append(env, confined...)
 	}
 	return env, h.err
 }
 
-// common is for every CLI: where things are kept and who commits.
+// common writes the git configuration and returns the variables that every CLI gets.
 func (h *home) common() []string {
 	h.write(".gitconfig", fmt.Sprintf("[user]\n\tname = %s\n\temail = %s\n[init]\n\tdefaultBranch = main\n", author, authorEmail))
 	return []string{
@@ -79,13 +80,14 @@ func (h *home) common() []string {
 	}
 }
 
-// confined sends what does not go to loopback to a closed port. The variables exist in both spellings.
+// confined sends traffic that does not go to loopback to a closed port. Programs read either
+// spelling.
 var confined = []string{
 	"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
 	"http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "no_proxy=127.0.0.1,localhost",
 }
 
-// write makes a file of the home, with the folders above it.
+// write writes a file of the home, and makes the folders above it.
 func (h *home) write(name, content string) {
 	if h.err != nil {
 		return
@@ -99,7 +101,7 @@ func (h *home) write(name, content string) {
 func (h *home) writeJSON(name string, value object) {
 	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		panic(fmt.Sprintf("%s: %v", name, err)) // made here
+		panic(fmt.Sprintf("%s: %v", name, err)) // cannot happen: the value is built above
 	}
 	h.write(name, string(content)+"\n")
 }

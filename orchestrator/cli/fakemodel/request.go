@@ -10,21 +10,21 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// request is what one request of any protocol tells: the newest prompt, what has been done for it, and what the CLI
-// offers.
+// request is what a request of any protocol says: the newest prompt, the tool results since then,
+// and the tools of the CLI.
 type request struct {
 	protocol string
 	model    string
 	stream   bool
 	prompt   string
-	prompts  int    // of the conversation
-	results  int    // of tools, since the prompt
-	newest   string // of these results
+	prompts  int    // number in the conversation
+	results  int    // tool results since the prompt
+	newest   string // the newest of those results
 	tools    map[string]tool
 
-	inFiles      bool   // the text that comes next is of files that the prompt names
-	directory    string // in which the CLI works, "" when the request does not tell
-	refusedWrite bool   // the newest result says that a file cannot be written before it is read
+	inFiles      bool   // the following text is the content of files that the prompt names
+	directory    string // working directory of the CLI, "" where the request does not tell
+	refusedWrite bool   // the newest result says that the file must be read before it is written
 	wanted       *schema
 	bill         Bill // of the answer
 }
@@ -33,7 +33,7 @@ func newRequest(protocol, model string, stream bool) request {
 	return request{protocol: protocol, model: model, stream: stream, tools: map[string]tool{}}
 }
 
-// directories are the ways in which CLIs tell the model where they work.
+// directories matches the ways in which CLIs tell the model their working directory.
 var directories = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
 	lazyregexp.New(`<cwd>(/[^\n<]+)</cwd>`),                                        // codex
@@ -41,7 +41,7 @@ var directories = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)workspace directories:\**[ \t]*\n[ \t]*-[ \t]*(/[^\n<]+)`), // gemini
 }
 
-// hear takes a text that is not the user's: instructions and notes of the CLI.
+// hear takes a text that is not from the user: instructions and notes of the CLI.
 func (q *request) hear(text string) {
 	if q.directory != "" {
 		return
@@ -54,13 +54,14 @@ func (q *request) hear(text string) {
 	}
 }
 
-// filesBegin and filesEnd enclose the contents of files that a prompt names (gemini, qwen), in one text or in several.
+// filesBegin and filesEnd enclose the contents of files that a prompt names (gemini, qwen), in one
+// text or across several.
 const filesBegin, filesEnd = "--- Content from referenced files ---", "--- End of content ---"
 
-// joined is what qwen puts before a prompt that was typed while a tool ran.
+// joined precedes a prompt that was typed in qwen while a tool ran.
 const joined = "[User message received during tool execution]: "
 
-// say takes a text that came in the user's name. CLIs put notes of their own there too.
+// say takes a text in the user's name: a prompt, or a note that the CLI adds.
 func (q *request) say(text string) {
 	switch begins, ends := strings.Contains(text, filesBegin), strings.HasSuffix(strings.TrimSpace(text), filesEnd); {
 	case q.inFiles:
@@ -79,7 +80,7 @@ func (q *request) say(text string) {
 	q.prompt, q.results, q.newest, q.refusedWrite = unquoted(prompt), 0, "", false
 }
 
-// unquoted undoes what `opencode run` does to an argument with a space in it.
+// unquoted undoes the quoting that `opencode run` applies to an argument with a space.
 func unquoted(prompt string) string {
 	inner, begins := strings.CutPrefix(prompt, `"`)
 	inner, ends := strings.CutSuffix(inner, `"`)
@@ -89,10 +90,11 @@ func unquoted(prompt string) string {
 	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
-// refusal tells a file that must be read first, or may not be written anew, from other results.
+// refusal matches the result of a tool that will not write a file before it was read, or at all if
+// it exists.
 var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read (it|the file) (first|before)|already exists`)
 
-// result takes what a tool gave back. A refused write is done once more in another way, so it does not count.
+// result takes a tool's result. A refused write does not count: it is repeated in another way.
 func (q *request) result(text string) {
 	q.newest = text
 	if q.refusedWrite = refusal.MatchString(text) && q.wrote(); !q.refusedWrite {
@@ -100,21 +102,22 @@ func (q *request) result(text string) {
 	}
 }
 
-// wrote tells whether the newest call wrote a file, with a tool and for the first time.
+// wrote reports whether the newest call tried to write a file with a tool, for the first time.
 func (q *request) wrote() bool {
 	return !q.refusedWrite && q.prompt != "" && answerTo(q.prompt, q.results).action.verb == "write"
 }
 
-// notes begin a text of the CLI that has no tags around it.
+// notes are the beginnings of texts of a CLI that are not marked by tags.
 var notes = []string{
 	"# AGENTS.md", "Warning: ", "This is the Gemini CLI", "This is the Qwen Code", "[Request interrupted", "Caveat: ",
 	"Tool loaded.",
 }
 
-// opening is a tag that stands at the beginning of a text or of a line.
+// opening matches a tag at the beginning of a text or line.
 var opening = lazyregexp.New(`(?m)^[ \t]*<([A-Za-z][\w-]*)[^>\n]*>`)
 
-// withoutNotes is the user's part of a text: "" when it is wholly the CLI's, which marks its own with tags.
+// withoutNotes returns the user's part of a text: CLIs mark their own parts with tags. It is ""
+// when nothing is left.
 func withoutNotes(text string) string {
 	for from := 0; ; {
 		found := opening.FindStringSubmatchIndex(text[from:])
@@ -140,17 +143,18 @@ func withoutNotes(text string) string {
 	return text
 }
 
-// own is how CLIs ask for something on their own behalf, though in the middle of a conversation and with its tools: a
+// own matches requests that CLIs make for themselves within a conversation and with its tools: a
 // summary to go on with, what to remember, or what the user could type next (qwen).
 var own = lazyregexp.New(
 	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:|^\[SUGGESTION MODE:`)
 
-// aside reports whether a CLI asks on its own behalf. Requests without tools are its own as well: titles, probes.
+// aside reports whether a CLI asks for itself. Requests without tools count as such: titles,
+// probes.
 func (q *request) aside() bool {
 	return q.wanted != nil || len(q.tools) == 0 || q.prompt == "" || own.MatchString(q.prompt)
 }
 
-// answer decides what the model says.
+// answer returns the model's answer, and the tool call for its action.
 func (q *request) answer() (answer, call) {
 	switch {
 	case q.wanted != nil:
@@ -166,30 +170,30 @@ func (q *request) answer() (answer, call) {
 	if !ok {
 		return answer{text: "no tool to " + a.action.verb + " with"}, call{}
 	}
-	if q.refusedWrite { // what goes with the call was said before
+	if q.refusedWrite { // the text was sent with the refused call
 		a.text, a.delay, a.spread = "", 0, 0
 	}
 	return a, c
 }
 
-// Entry is one request, as it was understood before it was answered.
+// Entry is a request as the server understood it.
 type Entry struct {
 	Time     time.Time
 	Path     string
-	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for all else
-	Tools    []string // that the CLI offers, by name; none for its own requests
-	Prompt   string   // the newest one, cut to 200 characters
-	Prompts  int      // of the conversation, with the newest one
-	Results  int      // of tools, since the prompt
-	Result   string   // the newest of them, cut likewise
-	Text     string   // of the answer, cut likewise
-	Tool     string   // which the answer calls
-	Status   int      // of the answer; 200 also where its stream is going to break
-	Aside    bool     // asked on the CLI's own behalf, such as for a title
-	Bill     Bill     // of the answer, none of an error's
+	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for other requests
+	Tools    []string // names of the CLI's tools; none in requests that a CLI makes for itself
+	Prompt   string   // the newest prompt, cut to 200 characters
+	Prompts  int      // number of prompts in the conversation, the newest included
+	Results  int      // tool results since the prompt
+	Result   string   // the newest result, cut to 200 characters
+	Text     string   // text of the answer, cut to 200 characters
+	Tool     string   // tool that the answer calls
+	Status   int      // of the answer; 200 also where its stream will break
+	Aside    bool     // the CLI asks for itself, such as for a title
+	Bill     Bill     // of the answer; zero for an error
 }
 
-// keep takes a request.
+// keep records a request.
 func (s *Server) keep(r *http.Request, e Entry) {
 	e.Time, e.Path = time.Now(), r.URL.Path
 	s.mu.Lock()
@@ -197,15 +201,15 @@ func (s *Server) keep(r *http.Request, e Entry) {
 	s.entries = append(s.entries, e)
 }
 
-// Last are the n newest requests, the newest at the end.
+// Last returns the n newest requests, the newest last.
 func (s *Server) Last(n int) []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.entries[max(0, len(s.entries)-n):])
 }
 
-// Asked returns the first request with a prompt, which an entry cuts to 200 characters, after so many tools of that turn had
-// given their results. The requests that a CLI makes for itself do not count.
+// Asked returns the first request that has the prompt (as an Entry cuts it) and that many tool
+// results. Requests that a CLI makes for itself do not count.
 func (s *Server) Asked(prompt string, results int) (Entry, bool) {
 	s.mu.Lock()
 	all := s.entries
@@ -228,12 +232,12 @@ type schema struct {
 	Minimum    float64           `json:"minimum"`
 }
 
-// kind is the first type that is not null, in small letters; "" when none is given.
+// kind returns the first type that is not null, in lower case; "" when none is given.
 func (s schema) kind() string {
 	var names []string
 	if json.Unmarshal(s.Type, &names) != nil {
 		names = make([]string, 1)
-		_ = json.Unmarshal(s.Type, &names[0]) // neither a list nor a name: any type
+		_ = json.Unmarshal(s.Type, &names[0]) // neither a list nor a name means any type
 	}
 	for _, name := range names {
 		if name = strings.ToLower(name); name != "null" {
@@ -243,7 +247,7 @@ func (s schema) kind() string {
 	return ""
 }
 
-// value makes up something that fits.
+// value makes up a value that fits the schema.
 func (s schema) value() any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
@@ -265,8 +269,8 @@ func (s schema) value() any {
 	return "scripted"
 }
 
-// fill adds what the schema requires and arguments lacks, so that a version of a CLI that wants one more argument is
-// still served.
+// fill adds arguments that the schema requires, so that a version of a CLI that wants one more
+// argument still works.
 func (s schema) fill(arguments map[string]any) map[string]any {
 	for _, name := range s.Required {
 		if _, ok := arguments[name]; !ok {
@@ -276,14 +280,14 @@ func (s schema) fill(arguments map[string]any) map[string]any {
 	return arguments
 }
 
-// part is a piece of a message's content, in any protocol that has pieces.
+// part is a piece of a message's content in any protocol.
 type part struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text"`
-	Content json.RawMessage `json:"content"` // of a tool's result, again a text or parts
+	Content json.RawMessage `json:"content"` // result of a tool: a text or parts
 }
 
-// parts reads content that is either a text or a list of parts; anything else has none.
+// parts reads content that is a text or a list of parts; other content has none.
 func parts(content json.RawMessage) []part {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -296,7 +300,7 @@ func parts(content json.RawMessage) []part {
 	return all
 }
 
-// plain is all text of some content.
+// plain joins the texts of some content.
 func plain(content json.RawMessage) string {
 	var text []string
 	for _, p := range parts(content) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// responses is the OpenAI Responses API: codex.
+// responses speaks the OpenAI Responses API, for codex.
 type responses struct{ openai }
 
 func (responses) parse(_ *http.Request, body []byte) (request, error) {
@@ -16,7 +16,7 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 		Instructions string          `json:"instructions"`
 		Input        json.RawMessage `json:"input"` // a text or items
 		Tools        []struct {
-			Type       string `json:"type"` // "function", "custom" or a tool of the server's own
+			Type       string `json:"type"` // "function", "custom", or the type of a tool that the server runs
 			Name       string `json:"name"`
 			Parameters schema `json:"parameters"`
 		} `json:"tools"`
@@ -119,7 +119,7 @@ func (responses) items(a answer, c call) []object {
 	return append(items, item)
 }
 
-// openai is what both protocols of OpenAI have.
+// openai has what both protocols of OpenAI share.
 type openai struct{}
 
 func (openai) failure(status int, message string) any {

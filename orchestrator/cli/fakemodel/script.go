@@ -9,7 +9,8 @@ import (
 	"paw/orchestrator/cli/internal/steps"
 )
 
-// grammar has the steps of a prompt. Path is that of a file or the name of a tool, Number the status of fail.
+// grammar defines the steps of a prompt. Step.Path is a file, or the tool's name in a step tool;
+// Step.Number is the HTTP status in a step fail.
 var grammar = steps.Grammar{
 	"write": steps.PathAndText, "append": steps.PathAndText, "remove": steps.Path,
 	"run": steps.Text("command"), "ask": steps.Text("command"), "tool": toolCall,
@@ -17,7 +18,7 @@ var grammar = steps.Grammar{
 	"say": steps.Anything, "drop": steps.Anything, "hang": steps.Anything,
 }
 
-// toolCall takes the name of a tool and its arguments.
+// toolCall reads the name of a tool and its arguments.
 func toolCall(s *steps.Step) error {
 	s.Path, s.Text, _ = strings.Cut(s.Text, " ")
 	if s.Text != "" && !json.Valid([]byte(s.Text)) {
@@ -26,14 +27,15 @@ func toolCall(s *steps.Step) error {
 	return s.Need(s.Path, "name")
 }
 
-// slowly takes the seconds over which a text is said.
+// slowly reads the seconds over which a text is streamed, and the text.
 func slowly(s *steps.Step) error {
 	seconds, text, _ := strings.Cut(s.Text, " ")
 	s.Text = text
 	return s.Wait(seconds)
 }
 
-// failure takes the first word for the HTTP status if it is one. Without one it is 400, which no CLI tries again.
+// failure reads an HTTP status from the first word, if that is one. The default is 400, which no
+// CLI retries.
 func failure(s *steps.Step) error {
 	s.Number = 400
 	word, rest, _ := strings.Cut(s.Text, " ")
@@ -46,7 +48,7 @@ func failure(s *steps.Step) error {
 	return nil
 }
 
-// firstLine is what a plain prompt is noted under.
+// firstLine returns the line of a plain prompt that is written into NOTES.md.
 func firstLine(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	return strings.TrimSpace(line)

@@ -36,36 +36,36 @@ import (
 	"time"
 )
 
-// Model is the name under which the scripted model is listed. Requests may name any other.
+// Model is the name of the scripted model in the list of models. Requests may use any name.
 const Model = "scripted-model"
 
-// maxBody is how much of a request is read, in bytes.
+// maxBody is how many bytes of a request are read.
 const maxBody = 64 << 20
 
-// Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API, and keeps what it was asked.
-// The zero value works.
+// Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API, and
+// records the requests. The zero value works.
 type Server struct {
-	Bills bool // each answer takes another number of tokens
-	Used  int  // percent of the limits of a subscription that each answer says are used, in the protocol of Anthropic; 0 says nothing
+	Bills bool // bill each answer with other numbers of tokens
+	Used  int  // percent of a subscription's limits that answers in Anthropic's protocol report as used; 0 reports nothing
 
 	mu      sync.Mutex
 	entries []Entry
-	billed  int64 // answers, where Bills is set
+	billed  int64 // number of billed answers
 }
 
-// protocol is one way to ask a model.
+// protocol is a vendor's API.
 type protocol interface {
 	// parse reads the body of a request.
 	parse(r *http.Request, body []byte) (request, error)
 	// stream sends the answer as events.
 	stream(e *events, q request, a answer, c call)
-	// whole is the answer as one JSON value.
+	// whole returns the answer as one JSON value.
 	whole(q request, a answer, c call) any
-	// failure is the body of an HTTP error.
+	// failure returns the body of an HTTP error.
 	failure(status int, message string) any
 }
 
-// ServeHTTP answers a request of any protocol; which one it is shows in the last words of the path.
+// ServeHTTP answers a request of any protocol, which is told by the end of the path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	body, err := readBody(r)
@@ -86,7 +86,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.speak(w, r, gemini{}, body)
 	case strings.HasSuffix(path, "/models"):
 		s.reply(w, r, http.StatusOK, models(path))
-	case path == "/": // a CLI looks whether anybody is there
+	case path == "/": // a CLI checks whether the server is up
 		s.reply(w, r, http.StatusOK, object{})
 	default:
 		s.reply(w, r, http.StatusNotFound, chat{}.failure(http.StatusNotFound, "no such endpoint: "+path))
@@ -113,7 +113,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return content, nil
 }
 
-// models is the list of models, in the words of the protocol.
+// models returns the list of models in the form of the path's protocol.
 func models(path string) any {
 	if strings.Contains(path, "/v1beta") {
 		return object{"models": list{object{
@@ -173,7 +173,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	}
 }
 
-// reply answers whatever is not for the model.
+// reply answers a request that is not to the model.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, value any) {
 	s.keep(r, Entry{Status: status})
 	writeJSON(w, status, value)

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// tool is one of those that a request offers.
+// tool is a tool that the CLI offers in a request.
 type tool struct {
 	name       string
-	free       bool // takes text in place of JSON arguments
+	free       bool // takes text instead of JSON arguments
 	parameters schema
 }
 
-// call is what the model wants done.
+// call is a tool call of the model.
 type call struct {
 	tool      string
 	free      bool
 	input     string         // of a free tool
-	arguments map[string]any // of any other
+	arguments map[string]any // of any other tool
 }
 
-// shells are the tools that run a command, by name, with the argument that holds it.
+// shells lists the tools that run a command, with the argument for the command.
 var shells = []struct{ name, command string }{
 	{"exec_command", "cmd"},          // codex
 	{"shell_command", "command"},     // codex
@@ -31,7 +31,7 @@ var shells = []struct{ name, command string }{
 	{"run_shell_command", "command"}, // gemini, qwen
 }
 
-// writers are the tools that write a whole file, by name, with the arguments for its path and its content.
+// writers lists the tools that write a whole file, with the arguments for its path and content.
 var writers = []struct{ name, path, content string }{
 	{"Write", "file_path", "content"},      // claude
 	{"write", "filePath", "content"},       // opencode
@@ -39,10 +39,11 @@ var writers = []struct{ name, path, content string }{
 	{"create", "path", "file_text"},        // copilot
 }
 
-// AskPrefix begins each command of a step `ask`. Prepare tells the CLIs to ask before such a command, and only then.
+// AskPrefix begins every command of a step ask. Prepare configures the CLIs to ask for permission
+// before such commands only.
 const AskPrefix = "env PAW_ASK=1 "
 
-// callFor maps an action to a tool of the request, false when it offers none that fits.
+// callFor turns an action into a call of one of the request's tools; false when none fits.
 func (q request) callFor(a action) (call, bool) {
 	if a.verb == "write" {
 		if c, ok := q.write(a); ok {
@@ -61,7 +62,7 @@ func (q request) callFor(a action) (call, bool) {
 	return call{}, false
 }
 
-// named calls a tool of the CLI's own by its name, such as one that asks the user something.
+// named calls the tool that the action names, such as one that asks the user.
 func (q request) named(a action) (call, bool) {
 	t, ok := q.tools[a.path]
 	if !ok {
@@ -74,8 +75,8 @@ func (q request) named(a action) (call, bool) {
 	return t.call(arguments), true
 }
 
-// write uses a tool for files. They want absolute paths, so it takes a request that tells the directory; and a file that
-// the model has not read is only overwritten by the shell.
+// write calls a tool that writes files. Most want absolute paths, for which the request must tell
+// the directory. A file that the model has not read is overwritten by the shell instead.
 func (q request) write(a action) (call, bool) {
 	if q.refusedWrite {
 		return call{}, false
@@ -102,7 +103,7 @@ func (t tool) call(arguments map[string]any) call {
 	return call{tool: t.name, arguments: t.parameters.fill(arguments)}
 }
 
-// run is the call of a shell tool. One that wants a list of words gets the words of a shell.
+// run calls a shell tool. A tool that wants a list of words gets `sh -c COMMAND`.
 func (t tool) run(a action, argument string) call {
 	command := a.text
 	if a.verb == "ask" {
@@ -119,7 +120,7 @@ func (t tool) run(a action, argument string) call {
 	return t.call(arguments)
 }
 
-// patch is a call in the patch language of codex. Adding a file that exists replaces it.
+// patch calls codex's patch tool. Adding a file that exists replaces it.
 func (t tool) patch(a action) call {
 	var text strings.Builder
 	text.WriteString("*** Begin Patch\n*** Add File: " + a.path + "\n")

@@ -8,14 +8,14 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// chatHead is what decides whether gemini opens a chat file again.
+// chatHead decides whether gemini opens a chat file again.
 type chatHead struct {
 	id        string
-	resumable bool // a message is left in it that gemini goes on with
-	prompted  bool // the user has said something in it, which may have been taken back
+	resumable bool // has a message with which gemini goes on
+	prompted  bool // has had a prompt, which may have been taken back
 }
 
-// emptiness is why gemini does not open a chat.
+// emptiness says why gemini does not open a chat.
 func (c chatHead) emptiness() string {
 	if c.prompted {
 		return "gemini has taken all that was said back out of the conversation, as it does at an Esc in the first turn"
@@ -29,12 +29,12 @@ type chatRecord struct {
 	RewindTo  string `json:"$rewindTo"`
 	Set       struct {
 		SessionID string         `json:"sessionId"`
-		Messages  *[]chatMessage `json:"messages"` // takes the place of all that stand before
+		Messages  *[]chatMessage `json:"messages"` // replaces all messages before
 	} `json:"$set"`
 }
 
-// readChat reads a chat file as gemini does before it opens the conversation, from the end: a list of messages takes the
-// place of those before it, and a rewind takes messages back, from the named one on.
+// readChat reads a chat file as gemini does before it opens the conversation, from the end: a list
+// of messages replaces those before it, and a rewind takes messages back, from the named one on.
 func readChat(file string) (chatHead, error) {
 	var chat chatHead
 	if err := records.EachLine(file, func(r chatRecord) bool {
@@ -47,7 +47,7 @@ func readChat(file string) (chatHead, error) {
 	}); err != nil {
 		return chat, err
 	}
-	replaced, until := false, "" // whether a later list of messages was read, and the message back to which all is taken back
+	replaced, until := false, "" // whether a later list of messages was read; id of the message back to which messages are taken back
 	counts := func(m chatMessage) bool {
 		left, resumes := !replaced && until == "", m.resumes()
 		chat.prompted = chat.prompted || resumes
@@ -73,8 +73,9 @@ func readChat(file string) (chatHead, error) {
 	return chat, err
 }
 
-// resumes reports whether a message is one that gemini goes on with: words or tools of the model, or what the user said that
-// is neither a command nor context which gemini adds. Results of tools come with the tools.
+// resumes reports whether gemini goes on with a message: text or tools of the model, or a text of
+// the user that is neither a command nor context added by gemini. Results of tools come with the
+// tools.
 func (m chatMessage) resumes() bool {
 	text := strings.TrimSpace(m.text())
 	switch m.Type {
@@ -87,7 +88,7 @@ func (m chatMessage) resumes() bool {
 	return false
 }
 
-// text is what stands in a message as text.
+// text joins the texts of a message.
 func (m chatMessage) text() string {
 	if text, ok := m.Content.(string); ok {
 		return text

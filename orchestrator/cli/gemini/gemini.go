@@ -1,4 +1,4 @@
-// Package gemini is what paw knows of gemini.
+// Package gemini drives the Gemini CLI.
 package gemini
 
 import (
@@ -19,7 +19,7 @@ import (
 	"paw/orchestrator/cli/internal/prompts"
 )
 
-// Driver is that of gemini.
+// Driver is the driver of gemini.
 var Driver cli.Driver = driver{"gemini"}
 
 type driver struct{ cli.Named }
@@ -48,10 +48,11 @@ func (g driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	return settingsFile.Launch(s, argv, hookEvents, keepConversations)
 }
 
-// keepConversations turns the clean-up of old conversations off. A resumed conversation leaves a second file that gemini
-// takes for a broken one; the next start in the project would then delete the conversation itself
-// (google-gemini/gemini-cli#27368, #28767). Since google-gemini/gemini-cli#29115 gemini takes system settings from root
-// alone: anybody else gets a warning from it, and neither this nor the hooks.
+// keepConversations switches off gemini's deletion of old conversations. A resumed conversation
+// leaves a second file that gemini takes for a broken one; the next start in the project would then
+// delete the conversation itself (google-gemini/gemini-cli#27368, #28767). Since
+// google-gemini/gemini-cli#29115 gemini takes system settings only from root: other users get a
+// warning from it, and neither this setting nor the hooks.
 func keepConversations(settings map[string]json.RawMessage) error {
 	general := map[string]json.RawMessage{}
 	if raw, ok := settings["general"]; ok {
@@ -67,8 +68,9 @@ func keepConversations(settings map[string]json.RawMessage) error {
 	return nil
 }
 
-// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
-// more file of that name, with little in it; any one of them that gemini would open makes the conversation resumable.
+// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project.
+// Every resume leaves one more, almost empty, file of that name; the conversation can be resumed if
+// gemini would open any of them.
 func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	short := s.ConversationID[:min(8, len(s.ConversationID))]
 	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
@@ -108,8 +110,9 @@ func (g driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), prompts.CheckCommand(g.Name(), prompt)
 }
 
-// Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes. One that takes up
-// a conversation shows an empty box, which loses what is typed, for half a second before that.
+// Ready is like qwen's. For users other than root gemini takes no hooks (see keepConversations), so
+// that no event comes. A gemini that resumes a conversation first shows an empty box that loses
+// what is typed, for half a second.
 func (driver) Ready() cli.Ready {
 	return cli.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond}
 }
@@ -126,12 +129,12 @@ func (driver) Facts() cli.Facts {
 type chatMessage struct {
 	ID        string            `json:"id"`
 	Type      string            `json:"type"`
-	Content   any               `json:"content"` // a text, or parts with a text or a functionResponse
+	Content   any               `json:"content"` // a text, or a list of parts with a text or a functionResponse
 	ToolCalls []json.RawMessage `json:"toolCalls"`
 	Thoughts  []json.RawMessage `json:"thoughts"`
 }
 
-// isPrompt tells a prompt from the context and the tool results that gemini writes as the user's, too.
+// isPrompt tells a prompt from context and tool results, which gemini also records as the user's.
 func (m chatMessage) isPrompt() bool {
 	if m.Type != "user" {
 		return false
@@ -153,5 +156,5 @@ func isText(text string) bool {
 	return text != "" && !strings.HasPrefix(text, "<session_context>")
 }
 
-// Marks has what a launch sets, too.
+// Marks includes the variable that a launch sets.
 func (driver) Marks() []string { return settingsFile.Marks() }

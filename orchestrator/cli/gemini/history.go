@@ -15,8 +15,9 @@ import (
 	"paw/session/history"
 )
 
-// History reads the chat file as a record of what happened: each message under its newest form. gemini also writes down
-// the model's context there, which leaves out what was cancelled and all before a compression; that is passed over.
+// History reads the chat file as a log: each message in its newest form. gemini also records the
+// model's context, without what was cancelled and what came before a compression; those records are
+// skipped.
 func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	path, err := records.TranscriptFile(ctx, g, s)
 	var missing *cli.ConversationError
@@ -39,7 +40,8 @@ func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return chat.transcript(s.ConversationID, skipped), nil
 }
 
-// oldChat is the conversation in the format of older versions, one JSON document; nil where there is none.
+// oldChat reads the conversation in the format of older versions, one JSON document; nil where
+// there is none.
 func (g driver) oldChat(s cli.Spec) *log {
 	short := s.ConversationID[:min(8, len(s.ConversationID))]
 	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
@@ -62,13 +64,13 @@ func (g driver) oldChat(s cli.Spec) *log {
 	return nil
 }
 
-// record is a message, or a change of what is known of the chat.
+// record is a message, or a change of the chat's metadata.
 type record struct {
 	ID             string             `json:"id"`
 	Timestamp      time.Time          `json:"timestamp"`
 	Type           string             `json:"type"` // user, gemini, info, warning, error
 	Content        records.ModelParts `json:"content"`
-	DisplayContent records.ModelParts `json:"displayContent"` // what the user typed, where Content has files in it
+	DisplayContent records.ModelParts `json:"displayContent"` // text as typed, set where Content has the contents of files
 	ToolCalls      []struct {
 		ID        string             `json:"id"`
 		Name      string             `json:"name"`
@@ -77,14 +79,14 @@ type record struct {
 		Timestamp time.Time          `json:"timestamp"`
 	} `json:"toolCalls"`
 
-	SessionID string `json:"sessionId"` // of the first line
+	SessionID string `json:"sessionId"` // set in the first line
 	RewindTo  string `json:"$rewindTo"`
 	Set       *struct {
-		Messages json.RawMessage `json:"messages"` // the model's context
+		Messages json.RawMessage `json:"messages"` // context of the model
 	} `json:"$set"`
 }
 
-// prompt is what the user typed, without the context that gemini puts before it.
+// prompt returns what the user typed, without the context that gemini puts before it.
 func (r record) prompt() string {
 	if typed := r.DisplayContent.Text(); typed != "" {
 		return typed
@@ -94,7 +96,7 @@ func (r record) prompt() string {
 	}).Text()
 }
 
-// calls are the tools that the model called: with their results, or as they are in the context.
+// calls returns the model's tool calls, from the list with results and from the content.
 func (r record) calls() []history.ToolCall {
 	calls := r.Content.Calls()
 	for _, call := range r.ToolCalls {
@@ -106,7 +108,7 @@ func (r record) calls() []history.ToolCall {
 	return calls
 }
 
-// meaning is the same for a message and for its copy, "" for a message that says nothing.
+// meaning returns a key that is equal for a message and its copy, "" for an empty message.
 func (r record) meaning() string {
 	text := r.Content.Text()
 	if r.Type == "user" {
@@ -126,13 +128,13 @@ func (r record) meaning() string {
 	return r.Type + "\x00" + text
 }
 
-// log is what happened in a chat, in the order in which it was written down first.
+// log lists the messages of a chat, in the order in which they were first written.
 type log struct {
 	messages []record
-	index    map[string]int // of a message by its id
-	unknown  []record       // neither messages nor changes of them
-	copying  bool           // the context is written down again, message by message and with new ids, as after a refused permission
-	copied   int            // how many messages that has passed
+	index    map[string]int // index of a message by its id
+	unknown  []record       // records that are neither messages nor changes
+	copying  bool           // gemini is writing the context again, message by message with new ids, as after a refused permission
+	copied   int            // number of messages that the copy has passed
 }
 
 func (l *log) take(r record) {
@@ -160,7 +162,7 @@ func (l *log) take(r record) {
 	}
 }
 
-// repeats tells a copy of a message from a new one.
+// repeats reports whether r is a copy of an earlier message.
 func (l *log) repeats(r record) bool {
 	if r.Type == "user" && len(l.messages) > 0 && len(r.Content) > 0 && strings.HasPrefix(r.Content[0].Text, "<session_context>") {
 		l.copying, l.copied = true, 0
@@ -179,7 +181,7 @@ func (l *log) repeats(r record) bool {
 	return l.copying
 }
 
-// transcript makes messages of the log.
+// transcript turns the log into messages.
 func (l *log) transcript(id string, skipped int) cli.Transcript {
 	t := records.Talk{Transcript: cli.Transcript{ID: id, Skipped: skipped}}
 	for _, r := range l.unknown {
@@ -217,14 +219,14 @@ func (l *log) transcript(id string, skipped int) cli.Transcript {
 	return t.Transcript
 }
 
-// Uses reads the chat file, which has a message again whenever it has changed.
+// Uses reads the chat file, which repeats a message whenever it changed.
 func (g driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
 		ID        string    `json:"id"`
 		Timestamp time.Time `json:"timestamp"`
 		Type      string    `json:"type"`
 		Tokens    struct {
-			Input  int64 `json:"input"` // with what came from a cache
+			Input  int64 `json:"input"` // tokens, those from a cache included
 			Cached int64 `json:"cached"`
 			Total  int64 `json:"total"`
 		} `json:"tokens"`

@@ -14,10 +14,10 @@ import (
 	"paw/session/turn"
 )
 
-// hookEvents are the events that paw listens to, with their matchers; none at tool calls.
+// hookEvents lists the events that paw listens to, with their matchers; none is called for tools.
 var hookEvents = []string{"SessionStart", "BeforeAgent", "Notification:ToolPermission", "AfterAgent", "SessionEnd"}
 
-// nothing is what AfterAgent has for an answer after an Esc and after an error of the API alike.
+// nothing is the answer in the payload of AfterAgent after an Esc and after an API error alike.
 const nothing = "[no response text]"
 
 type hookPayload struct {
@@ -61,7 +61,8 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// question is what gemini asks about a tool, in one line. The title names the file of an edit, but no command.
+// question returns what gemini asks about a tool, in one line. The title names the file of an edit,
+// but not a command.
 func (p hookPayload) question() string {
 	for _, detail := range []string{p.Details.Command, p.Details.Tool, p.Details.Prompt} {
 		if detail = strings.TrimSpace(detail); detail != "" && p.Details.Title != "" {
@@ -74,14 +75,15 @@ func (p hookPayload) question() string {
 	return questions.Title(p.Message)
 }
 
-// end says what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what
-// there was of it; the chat file, written before, tells. It has the answer, too, which the hook may say twice.
+// end interprets AfterAgent. After an Esc or an API error the payload looks like an answer that was
+// cut short; the chat file, written before, tells them apart. The answer is taken from there too:
+// the payload may repeat it.
 func (p hookPayload) end(e *turn.Event) {
 	var cut *turn.Event
 	var answer string
 	var err error
 	if p.PromptResponse == nothing {
-		cut, _, err = end(p.TranscriptPath, p.Timestamp.Add(-lag)) // if it does not tell yet, Observe learns it later
+		cut, _, err = end(p.TranscriptPath, p.Timestamp.Add(-lag)) // when the file does not tell yet, Observe reads it later
 	} else {
 		cut, answer, err = newestTurn(p.TranscriptPath)
 		e.Kind, e.Message = turn.KindEnd, p.PromptResponse
@@ -98,8 +100,8 @@ func (p hookPayload) end(e *turn.Event) {
 // lag is how long before the hook the notice of an Esc may have been written.
 const lag = 2 * time.Second
 
-// Observe reads the end of the chat file, where an Esc leaves a notice. A permission that was granted shows as soon as
-// its tool has a result.
+// Observe reads the end of the chat file, where an Esc leaves a notice. A granted permission shows
+// once its tool has a result.
 func (g driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	if !records.IsOpen(last) {
 		return cli.Observed{}, nil
@@ -125,13 +127,13 @@ func (g driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// chatLine is a line of a chat file.
 type chatLine struct {
 	chatMessage
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// cut is what the line says of a turn's end without an answer: the notice of an Esc or an error. nil for all others.
+// cut returns the end of a turn without an answer that the line records: the notice of an Esc, or
+// an error. nil for other lines.
 func (l chatLine) cut() *turn.Event {
 	text, _ := l.Content.(string)
 	switch {
@@ -143,7 +145,8 @@ func (l chatLine) cut() *turn.Event {
 	return nil
 }
 
-// newestTurn reads the newest turn of a chat file, back to its prompt: what ended it without an answer, and the answer.
+// newestTurn reads the newest turn of a chat file, back to its prompt: the event that cut it, if
+// any, and the answer.
 func newestTurn(path string) (cut *turn.Event, answer string, err error) {
 	err = records.EachBack(path, func(line chatLine) bool {
 		if text, _ := line.Content.(string); line.Type == "gemini" && answer == "" {
@@ -155,8 +158,8 @@ func newestTurn(path string) (cut *turn.Event, answer string, err error) {
 	return cut, answer, err
 }
 
-// end looks in the end of a chat file, from since on, for what ended a turn without an answer. at is the time of
-// that, else of the newest line.
+// end looks at the lines since a time for an event that ended a turn without an answer. at is the
+// time of that line, else of the newest one.
 func end(path string, since time.Time) (cut *turn.Event, at time.Time, err error) {
 	err = records.EachBack(path, func(line chatLine) bool {
 		if line.Timestamp.IsZero() {

@@ -11,20 +11,21 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Screen: gemini keeps the terminal's cursor, hidden, where it draws its own.
+// Screen looks for the input box around the terminal's cursor, which gemini hides and draws itself.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	seen := box.Screen(s)
 	seen.Limited = strings.HasPrefix(seen.Dialog, limitReached)
 	return seen
 }
 
-// limitReached begins what paw says of a dialog that comes with a usage limit.
+// limitReached begins paw's words for the dialog of a usage limit.
 const limitReached = "has reached the usage limit"
 
-// Question: a digit takes an option at once.
+// Question reads a dialog in which a digit takes an option at once.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) { return box.Question(s, "●") }
 
-// box is the input box of gemini; without colours its edges are lines. Its dialogs are in frames.
+// box describes gemini's input box, whose edges are lines where there are no colours, and its
+// dialogs, which are in frames.
 var box = screens.EdgedBox{
 	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1,
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'Esc' for NORMAL mode\.|Press 'i' for INSERT mode\.)$`),
@@ -42,7 +43,7 @@ var box = screens.EdgedBox{
 	},
 }
 
-// Headless runs gemini with -p. In a folder that is not trusted it ends with an error.
+// Headless runs gemini with -p. In a folder that is not trusted gemini exits with an error.
 func (g driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.OneShot(g, s, "stream-json")
 	if err != nil {

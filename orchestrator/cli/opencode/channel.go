@@ -23,21 +23,23 @@ import (
 	"paw/orchestrator/cli/internal/questions"
 )
 
-// opencode serves its own API on loopback where it is given a port. The plugin writes down where, and only who has the password
-// of the launch is answered.
+// opencode serves its API on loopback when a port is given. The plugin writes the address to
+// serverName; requests need the password of the launch.
 const (
 	serverName       = "opencode-server.json"
 	passwordVariable = "OPENCODE_SERVER_PASSWORD"
 	channelTimeout   = 30 * time.Second
 )
 
-// server is what the plugin and the launch write down of an opencode.
+// server is the address and the password of a running opencode, as the plugin and the launch write
+// them.
 type server struct {
 	URL      string `json:"url"`
 	Password string `json:"password"`
 }
 
-// serve adds to a launch what makes opencode serve, unless its arguments say where.
+// serve adds the options and the password that make opencode serve its API, unless the user's
+// arguments already have a port.
 func serve(s cli.Spec, command cli.Command) cli.Command {
 	if s.Hook == "" || slices.ContainsFunc(s.Args, func(arg string) bool { return strings.HasPrefix(arg, "--port") }) {
 		return command
@@ -51,13 +53,14 @@ func serve(s cli.Spec, command cli.Command) cli.Command {
 	return command
 }
 
-// channel is the API of the opencode of one launch.
+// channel uses the API of one launch of opencode.
 type channel struct {
 	server
 	conversation string
 }
 
-// Channel is that of the launch, if its plugin has written down where it listens.
+// Channel returns the channel of the launch; its URL is "" unless the plugin has written a loopback
+// address.
 func (driver) Channel(s cli.Spec) cli.Channel {
 	c := channel{conversation: s.ConversationID}
 	if text, err := os.ReadFile(filepath.Join(s.StateDir, serverName)); err == nil {
@@ -69,16 +72,18 @@ func (driver) Channel(s cli.Spec) cli.Channel {
 	return c
 }
 
-// Open looks the conversation up. One that does not exist yet begins with what is typed.
+// Open looks the conversation up. A conversation that does not exist yet begins with a typed
+// prompt.
 func (c channel) Open(ctx context.Context) bool {
 	return c.URL != "" && c.conversation != "" && c.call(ctx, http.MethodGet, c.path("/message?limit=1"), nil, nil) == nil
 }
 
-// path is a place of the conversation in the API.
+// path returns the API path of something below the conversation.
 func (c channel) path(of string) string { return "/session/" + url.PathEscape(c.conversation) + of }
 
-// Submit shows the conversation, which keeps what is half typed, and prompts it: as the agent that the screen shows as selected,
-// else the one that the last message was for.
+// Submit selects the conversation on opencode's screen, which keeps a half-typed text, and sends
+// the prompt. The prompt goes to the agent of opencode that the screen shows as selected, else to
+// the agent of the last message.
 func (c channel) Submit(ctx context.Context, prompt string, seen cli.Screen) error {
 	type object = map[string]any
 	var last []struct {
@@ -103,7 +108,7 @@ func (c channel) Submit(ctx context.Context, prompt string, seen cli.Screen) err
 	return c.call(ctx, http.MethodPost, c.path("/prompt_async"), body, nil)
 }
 
-// agentNamed is the agent that a screen shows as selected, else another one.
+// agentNamed returns opencode's name of the agent that the screen shows, else otherwise.
 func (c channel) agentNamed(ctx context.Context, shown, otherwise string) string {
 	var all []struct {
 		Name string `json:"name"`
@@ -118,7 +123,7 @@ func (c channel) agentNamed(ctx context.Context, shown, otherwise string) string
 	return otherwise
 }
 
-// Permission is the one that was asked for first.
+// Permission returns the request that was made first.
 func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 	var all []struct {
 		ID         string   `json:"id"`
@@ -135,7 +140,7 @@ func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 	return cli.Permission{ID: all[0].ID, Question: questions.Title(words)}, true
 }
 
-// Reply answers by the id.
+// Reply answers the request with that id.
 func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	reply := "reject"
 	if grant {
@@ -144,10 +149,11 @@ func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	return c.call(ctx, http.MethodPost, "/permission/"+url.PathEscape(id)+"/reply", map[string]string{"reply": reply}, nil)
 }
 
-// loopback asks no proxy.
+// loopback uses no proxy.
 var loopback = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: channelTimeout}
 
-// call asks for something, and decodes the answer. The error is ErrNotHandedOver where opencode has refused it, or was not reached.
+// call sends a request and decodes the answer. The error is ErrNotHandedOver where opencode refused
+// the request or could not be reached.
 func (c channel) call(ctx context.Context, method, path string, body, answer any) error {
 	var text io.Reader
 	if body != nil {

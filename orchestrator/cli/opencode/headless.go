@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Headless runs `opencode run`, which rejects every permission that it would have to ask for.
+// Headless runs `opencode run`, which rejects every permission instead of asking.
 func (o driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv := []string{s.Executable, "run", "--format", "json"}
 	if s.ConversationID != "" {
@@ -37,7 +37,7 @@ type runLine struct {
 
 func (driver) HeadlessLine(line []byte) string { return streams.Show(line, runLine.tell) }
 
-// HeadlessResult takes a turn without an error for one that has ended: no line says so.
+// HeadlessResult takes a turn without an error for a completed one: no line reports the end.
 func (o driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return streams.Result(o.Name(), streams.Turn{Ended: true}, stdout, exitCode, runLine.tell)
 }

@@ -15,8 +15,8 @@ import (
 	"paw/session/history"
 )
 
-// History asks opencode, as its conversations lie in a database of its own. The answer goes to a file: what has not left
-// a pipe when opencode exits is lost.
+// History runs `opencode export`, as opencode keeps conversations in a database. The output goes to
+// a file: opencode exits without flushing a pipe.
 func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	found, err := o.export(ctx, s)
 	if err != nil {
@@ -25,7 +25,7 @@ func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return found.transcript(s.ConversationID), nil
 }
 
-// export is a conversation as opencode prints it.
+// export returns a conversation as `opencode export` prints it.
 func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, error) {
 	if err := cli.CheckID(o.Name(), s.ConversationID); err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	if err := os.Remove(file.Name()); err != nil { // it lives as long as it is open
+	if err := os.Remove(file.Name()); err != nil { // the open file goes on existing without a name
 		return nil, err
 	}
 	dir := s.Worktree
 	if _, err := os.Stat(dir); err != nil {
-		dir = s.RepoPath // it exports from anywhere
+		dir = s.RepoPath // the export works in any directory
 	}
 	if err := cli.OutputTo(ctx, file, dir, s.Env, s.Executable, "--pure", "export", s.ConversationID); err != nil {
 		return nil, exportError(s.ConversationID, err)
@@ -63,7 +63,7 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 	return &export, nil
 }
 
-// exportError tells a conversation that is not there from what else can go wrong.
+// exportError turns the error of a missing conversation into a ConversationError.
 func exportError(id string, err error) error {
 	if strings.Contains(err.Error(), "Session not found") {
 		return &cli.ConversationError{CLI: "opencode", ID: id, Reason: "opencode has no conversation of this id"}
@@ -71,7 +71,7 @@ func exportError(id string, err error) error {
 	return err
 }
 
-// exportedConversation is what `opencode export` prints.
+// exportedConversation is the output of `opencode export`.
 type exportedConversation struct {
 	Info struct {
 		Revert *struct {
@@ -85,13 +85,13 @@ type exportedMessage struct {
 	Info struct {
 		ID      string          `json:"id"`
 		Role    string          `json:"role"`
-		Summary json.RawMessage `json:"summary"` // true for that of a compaction
+		Summary json.RawMessage `json:"summary"` // true for the message of a compaction
 		Time    struct {
 			Created millis `json:"created"`
 		} `json:"time"`
 		Cost   float64 `json:"cost"` // US dollars, 0 also where opencode knows no price
 		Tokens *struct {
-			Input     int64 `json:"input"` // without what came from a cache
+			Input     int64 `json:"input"` // tokens, without those from a cache
 			Output    int64 `json:"output"`
 			Reasoning int64 `json:"reasoning"`
 			Cache     struct {
@@ -112,8 +112,8 @@ type exportedMessage struct {
 type exportedPart struct {
 	Type      string `json:"type"`
 	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"` // put there by opencode
-	Ignored   bool   `json:"ignored"`   // shown to the user and not to the model
+	Synthetic bool   `json:"synthetic"` // added by opencode
+	Ignored   bool   `json:"ignored"`   // shown to the user, but not to the model
 	CallID    string `json:"callID"`
 	Tool      string `json:"tool"`
 	State     struct {
@@ -128,7 +128,7 @@ type exportedPart struct {
 	} `json:"state"`
 }
 
-// millis is in milliseconds since 1970, 0 for not yet.
+// millis is a Unix time in milliseconds, 0 for not yet.
 type millis float64
 
 func (o millis) time() time.Time {
@@ -138,7 +138,7 @@ func (o millis) time() time.Time {
 	return time.UnixMilli(int64(o)).UTC()
 }
 
-// transcript makes messages of the export, up to where an undo took the rest back.
+// transcript turns the export into messages, up to the point to which an undo went back.
 func (e exportedConversation) transcript(id string) cli.Transcript {
 	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: id}}}
 	for _, m := range e.Messages {
@@ -153,10 +153,11 @@ func (e exportedConversation) transcript(id string) cli.Transcript {
 	return t.Transcript
 }
 
-// talk makes messages of an export.
+// talk turns an export into messages.
 type talk struct{ records.Talk }
 
-// addOpencode adds one message. A tool and its result are one part of it, so that text behind it is another message.
+// addOpencode adds one message. A tool call and its result are parts of it: text after them becomes
+// another message.
 func (t *talk) addOpencode(m exportedMessage) {
 	role, at := history.RoleUser, m.Info.Time.Created.time()
 	if m.Info.Role == "assistant" {
@@ -199,7 +200,8 @@ func (t *talk) addOpencodeTool(part exportedPart) {
 	}
 }
 
-// Uses asks opencode for the conversation. Those of its sub-agents are conversations of their own, which are not counted.
+// Uses reads the export of the conversation. Subagents have conversations of their own, which are
+// not counted.
 func (o driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	found, err := o.export(ctx, s)
 	if err != nil {

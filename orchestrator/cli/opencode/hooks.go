@@ -21,10 +21,11 @@ import (
 //go:embed plugin.js
 var pluginSource string
 
-// configVariable has configuration as JSON, which opencode merges over that of all files.
+// configVariable holds JSON that opencode merges over the configuration of all files.
 const configVariable = "OPENCODE_CONFIG_CONTENT"
 
-// hooks are a plugin that is loaded beside the user's own, from a file outside of the worktree.
+// hooks returns a launch that loads paw's plugin beside the user's own, from a file outside of the
+// worktree.
 func (o driver) hooks(s cli.Spec) (cli.Command, error) {
 	if s.Hook == "" {
 		return cli.Command{}, nil
@@ -38,11 +39,11 @@ func (o driver) hooks(s cli.Spec) (cli.Command, error) {
 	if err != nil {
 		return cli.Command{}, fmt.Errorf("opencode: %s: %w", configVariable, err)
 	}
-	// The plugin takes a number in this variable for that of an opencode around it.
+	// The plugin would take this variable for the pid of an opencode that runs this one.
 	return cli.Command{Env: []string{configVariable + "=" + config}, Unset: []string{"PAW_OPENCODE_PID"}, Files: []cli.File{file}}, nil
 }
 
-// content adds a plugin to the configuration that the variable has already.
+// content adds the plugin to the configuration that the variable already has.
 func content(given, plugin string) (string, error) {
 	config := map[string]json.RawMessage{}
 	if strings.TrimSpace(given) != "" {
@@ -64,7 +65,7 @@ func content(given, plugin string) (string, error) {
 	return string(hooks.JSON(config)), nil
 }
 
-// hookPayload is what the plugin sends, of all its events together.
+// hookPayload has the fields of all events of the plugin.
 type hookPayload struct {
 	Session  string `json:"session"`
 	Turn     string `json:"turn"`
@@ -73,8 +74,8 @@ type hookPayload struct {
 	Question string `json:"question"`
 	Message  string `json:"message"`
 	Finish   string `json:"finish"`   // of the last message: "stop", "length", "tool-calls"; "" when it was cut off
-	Until    int64  `json:"until"`    // when opencode tries again, in milliseconds since 1970
-	Rejected bool   `json:"rejected"` // the user did not grant a permission or answer a question
+	Until    int64  `json:"until"`    // Unix time in milliseconds of opencode's next attempt
+	Rejected bool   `json:"rejected"` // the user refused a permission or did not answer a question
 	Error    *struct {
 		Name    string `json:"name"`
 		Message string `json:"message"`
@@ -89,7 +90,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	}
 	e := turn.Event{Conversation: p.Session, TurnID: p.Turn}
 	switch name {
-	case "load": // the plugin works; there is no conversation before its first prompt
+	case "load": // the plugin works; a conversation exists only from the first prompt on
 		e.Kind, e.Source = turn.KindSessionStart, turn.SourceStartup
 	case "prompt":
 		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
@@ -107,8 +108,8 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// end tells how a turn ended. An Esc while opencode tries again after an error of the API, and a rejected permission,
-// leave no error, but no finished message either.
+// end tells how a turn ended. An Esc while opencode waits to retry after an API error, and a
+// rejected permission, leave no error, but no finished message either.
 func (p hookPayload) end(e *turn.Event) {
 	switch {
 	case p.Error != nil && p.Error.Name == "MessageAbortedError":

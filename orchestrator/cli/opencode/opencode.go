@@ -1,4 +1,4 @@
-// Package opencode is what paw knows of opencode.
+// Package opencode drives opencode.
 package opencode
 
 import (
@@ -16,7 +16,7 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// Driver is that of opencode.
+// Driver is the driver of opencode.
 var Driver cli.Driver = driver{"opencode"}
 
 type driver struct{ cli.Named }
@@ -44,8 +44,8 @@ func (o driver) Launch(s cli.Spec) (cli.Command, error) {
 	return serve(s, command), nil
 }
 
-// literalPrompt keeps a prompt, which opencode types into its own input box, from being completed instead of sent:
-// as a command when it begins with "/", as a file when its last word has an "@".
+// literalPrompt changes a prompt so that opencode's input box sends it instead of completing it: as
+// a command when it begins with "/", as a file name when its last word has an "@".
 func literalPrompt(prompt string) string {
 	if strings.HasPrefix(prompt, "/") {
 		prompt = " " + prompt
@@ -56,7 +56,7 @@ func literalPrompt(prompt string) string {
 	return prompt
 }
 
-// Resume must run in the directory the conversation belongs to: elsewhere opencode hangs.
+// Resume must run in the directory of the conversation: elsewhere opencode hangs.
 func (o driver) Resume(s cli.Spec) (cli.Command, error) {
 	command, err := o.hooks(s)
 	if err != nil {
@@ -83,7 +83,8 @@ func (o driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	return cli.Conversation{Reason: "opencode has no conversation of this id"}, nil
 }
 
-// Learn returns the conversations whose directory is the worktree; opencode lists none of its subagents'.
+// Learn returns the conversations whose directory is the worktree; opencode does not list those of
+// its subagents.
 func (o driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	sessions, err := listSessions(ctx, s)
 	if err != nil {
@@ -99,18 +100,19 @@ func (o driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	return ids, nil
 }
 
-// The list takes about 1 s, without any network; a busy machine needs longer.
+// The list takes about 1 s, without network; longer on a busy machine.
 const timeout = 20 * time.Second
 
 type listedSession struct {
 	ID        string `json:"id"`
 	Directory string `json:"directory"`
-	Created   int64  `json:"created"` // milliseconds since 1970
+	Created   int64  `json:"created"` // Unix time in milliseconds
 	Updated   int64  `json:"updated"`
 }
 
-// listSessions asks opencode for the conversations of the repository: they lie in a database of its own. --pure
-// leaves plugins out, for which it would wait for an npm install. Unlimited it lists no more than 100.
+// listSessions runs `opencode session list`, as opencode keeps conversations in a database. --pure
+// loads no plugins, for which opencode would wait for an npm install. Without -n it lists at most
+// 100.
 func listSessions(ctx context.Context, s cli.Spec) ([]listedSession, error) {
 	if !hasStore(s.Env) {
 		return nil, nil
@@ -131,7 +133,7 @@ func listSessions(ctx context.Context, s cli.Spec) ([]listedSession, error) {
 	return sessions, nil
 }
 
-// hasStore spares a HOME in which opencode never ran the second that asking takes.
+// hasStore reports whether opencode ever ran with this HOME: asking opencode takes a second.
 func hasStore(env []string) bool {
 	if cli.Getenv(env, "OPENCODE_DB") != "" {
 		return true
@@ -144,22 +146,25 @@ func hasStore(env []string) bool {
 	return err == nil
 }
 
-// Literal: pasted, only "/" acts, and the words at which it ends.
+// Literal handles a pasted prompt: of special characters only "/" acts, and the words that exit are
+// refused.
 func (o driver) Literal(prompt string) (string, error) {
 	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
 }
 
-// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
+// Ready ignores the start event: the plugin loads 2 s before the screen takes input, and opencode
+// loses what is pasted before.
 func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Settle: 200 * time.Millisecond} }
 
 func (driver) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
 }
 
-// Facts: no Fork, since opencode works on in the directory of the conversation that it copies, wherever it is started.
+// Facts has no Fork: opencode works in the directory of the conversation that it copies, wherever
+// it is started.
 func (driver) Facts() cli.Facts {
 	return cli.Facts{Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }
 
-// Marks has what a launch sets.
+// Marks lists the variables that a launch sets.
 func (driver) Marks() []string { return []string{configVariable, passwordVariable} }

@@ -10,7 +10,7 @@ import (
 	"paw/orchestrator/cli/internal/screens"
 )
 
-// Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.
+// Screen looks for the input box around the cursor, right of a vertical line.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	text := screens.TextOf(rows)
@@ -21,7 +21,8 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	return cli.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
 }
 
-// modeIn is the agent that the last row of the input box names, "" where it cannot be read.
+// modeIn returns the agent of opencode that the last row of the input box names, "" where it cannot
+// be read.
 func modeIn(rows []screens.Row) string {
 	for y := 1; y < len(rows); y++ {
 		if strings.HasPrefix(strings.TrimSpace(rows[y].String()), "╹") {
@@ -34,7 +35,7 @@ func modeIn(rows []screens.Row) string {
 	return ""
 }
 
-// boxed cuts off what stands at the right of a box: the sidebar of a wide pane, whose text is in the same rows.
+// boxed cuts off what is right of a box: a wide pane has a sidebar in the same rows.
 func boxed(rows []screens.Row) []screens.Row {
 	cut := slices.Clone(rows)
 	for i, r := range rows {
@@ -49,28 +50,29 @@ func boxed(rows []screens.Row) []screens.Row {
 	return cut
 }
 
-// listed puts the items of a list of opencode's in one line.
+// listed puts the items of a list in one line.
 func listed(words string) string { return strings.ReplaceAll(words, " ┃ - ", ", ") }
 
 var (
-	// placeholder is what stands in the empty box before the first prompt.
+	// placeholder matches the text in the empty box before the first prompt.
 	placeholder = lazyregexp.New(`^Ask anything… "`)
-	// places are what stands in the box for something long that was pasted.
+	// places matches the placeholders in the box for a long paste or an image.
 	places = lazyregexp.New(`\[(Pasted|Image)\b`)
-	// works is below the box.
+	// works matches the row below the box while a turn runs.
 	works = lazyregexp.New(`(?m)^ +[■⬝]{4,} +esc\b`)
-	// home is the row of the folder and the version, which the page without a conversation alone has.
+	// home matches the row with the folder and the version, which only the page without a
+	// conversation has.
 	home = lazyregexp.New(`(?m)^  [^ ┃].* {2,}\d+\.\d+\.\d+$`)
 )
 
-// boxIn is the input box around the cursor. From top to bottom it has an empty row, the text, an empty row, and one
-// that names the agent or the shell. Low panes cut some of them off.
+// boxIn reads the input box around the cursor. Its rows are: an empty one, the text, an empty one,
+// and the name of the agent or "Shell". A low pane cuts some off.
 func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	if !s.CursorShown || s.CursorY >= len(rows) {
 		return cli.Screen{}
 	}
 	side := slices.IndexFunc(rows[s.CursorY], func(c screens.Cell) bool { return c.Char != ' ' })
-	inside := func(y int) bool { // a list over the box has another line at its right side
+	inside := func(y int) bool { // a list over the box has a second line at its right side
 		return y >= 0 && y < len(rows) && side >= 0 && side < len(rows[y]) && rows[y][side].Char == '┃' &&
 			!strings.ContainsRune(rows[y].From(side+1).String(), '┃')
 	}
@@ -95,7 +97,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	here := lines[s.CursorY-top]
 	whole := bottom < len(rows) && side < len(rows[bottom]) && rows[bottom][side].Char == '╹' && len(lines) >= 4 && lines[0] == ""
 	switch {
-	case whole && lines[len(lines)-1] == "Shell": // what is typed here goes to the shell
+	case whole && lines[len(lines)-1] == "Shell": // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
 	case s.CursorX == side+3 && placeholder.MatchString(here):
 		return cli.Screen{Box: cli.BoxEmpty}
@@ -112,8 +114,8 @@ func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	return cli.Screen{Box: cli.BoxFilled, Draft: screens.Draft(lines, right-side-30)}
 }
 
-// edge is where the box ends in a row: behind it is the ground that is before its line, too. Without colours it is
-// the end of the row.
+// edge returns the column where the box ends: the background changes back there. Without colours it
+// is the end of the row.
 func edge(r screens.Row, side int) int {
 	if side == 0 || side+1 >= len(r) || r[side-1].Ground == r[side+1].Ground {
 		return len(r)
@@ -126,7 +128,7 @@ func edge(r screens.Row, side int) int {
 	return len(r)
 }
 
-// dialogs are told by their titles, at the right of which stands the key that closes them.
+// dialogs recognizes a dialog by its title; the key that closes it stands at the right of it.
 var dialogs = []screens.Dialog{
 	screens.AsksInTurn(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
 	screens.AsksInTurn(`^ *┃ +△ Always allow\n(?s:.*?)^ *┃ +- ((?:[^\n]+\n *┃ +- )*[^\n]+)`, alwaysAllow+"$1"),
@@ -136,17 +138,17 @@ var dialogs = []screens.Dialog{
 	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
 }
 
-// alwaysAllow begins what paw says of the question that follows "Allow always".
+// alwaysAllow begins paw's words for the question that follows "Allow always".
 const alwaysAllow = "asks whether to allow always: "
 
-// permission are the answers to one, side by side, and confirmation those to the question whether what begins alike is to be
-// allowed always.
+// permission matches the answers to a permission, side by side; confirmation those to the question
+// after "Allow always".
 var (
 	permission   = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
 	confirmation = lazyregexp.New(`^ *┃ +(Confirm) +(Cancel)\b`)
 )
 
-// Question: an option is selected by the arrow keys, and taken by Enter.
+// Question reads dialogs in which the arrow keys select and Enter takes an option.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	rows := boxed(screens.RowsOf(s))
 	asked := listed(screens.AskedIn(screens.TextOf(rows), dialogs))
@@ -169,7 +171,8 @@ func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	return cli.Question{}, false
 }
 
-// sideBySide are the answers in a row, nil where it has none: the selected one has another ground than the row.
+// sideBySide returns the answers in a row, nil where there are none: the selected one has another
+// background.
 func sideBySide(r screens.Row, answers *lazyregexp.Regexp) []cli.Option {
 	text := r.String()
 	found := answers.FindStringSubmatchIndex(text)

@@ -21,15 +21,15 @@ import (
 	"paw/orchestrator/cli/internal/records"
 )
 
-// qwen writes what happens into a file of JSON lines and reads commands from another one (its setting dualOutput). It looks for
-// commands twice a second.
+// qwen's setting dualOutput names two files of JSON lines: qwen writes its events into one and
+// reads commands from the other. It looks for commands twice a second.
 const (
 	eventsName   = "qwen-events.jsonl"
 	commandsName = "qwen-commands.jsonl"
 )
 
-// How long qwen may take to answer, which is more than ten seconds at the end of a turn on a busy machine, and after which time it
-// is asked once more: it does not notice what is written while it reads.
+// How long qwen may take to answer (more than ten seconds at the end of a turn on a busy machine),
+// and after how long the request is repeated: qwen does not notice what is written while it reads.
 const (
 	channelPatience = 30 * time.Second
 	channelAgain    = 2 * time.Second
@@ -41,13 +41,13 @@ func channelOf(s cli.Spec) channel {
 	return channel{events: filepath.Join(s.StateDir, eventsName), commands: filepath.Join(s.StateDir, commandsName)}
 }
 
-// Channel is the one that the launch was given.
+// Channel returns the channel of the running launch.
 func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
 
-// files are those of a new launch: nothing of an earlier one is read again.
+// files returns the two files, empty, so that a launch reads nothing of an earlier one.
 func (c channel) files() []cli.File { return []cli.File{{Path: c.events}, {Path: c.commands}} }
 
-// addTo names the files in the settings of a launch, unless somebody else has set their own.
+// addTo names the files in the settings of a launch, unless the settings already name others.
 func (c channel) addTo(settings map[string]json.RawMessage) error {
 	if _, ok := settings["dualOutput"]; !ok {
 		settings["dualOutput"] = hooks.JSON(map[string]string{"jsonFile": c.events, "inputFile": c.commands})
@@ -79,7 +79,7 @@ type command struct {
 	Allowed   *bool  `json:"allowed,omitempty"`
 }
 
-// Open asks qwen about a request that it never made, which it answers to.
+// Open sends a response to a request that qwen never made: a qwen that listens reports the error.
 func (c channel) Open(ctx context.Context) bool {
 	if info, err := os.Stat(c.events); err != nil || info.Size() == 0 {
 		return false // qwen writes its first line when it starts: this launch has no channel
@@ -88,14 +88,15 @@ func (c channel) Open(ctx context.Context) bool {
 	return err == nil
 }
 
-// Submit hands a prompt over. qwen begins with it when it rests, also behind a menu or what is half typed.
+// Submit hands a prompt over. qwen begins with it once it is idle, also while a menu is open or a
+// text is half typed.
 func (c channel) Submit(ctx context.Context, prompt string, _ cli.Screen) error {
 	_, err := c.call(ctx, command{Type: "submit", Text: prompt})
 	return err
 }
 
-// Permission finds the oldest request that has no response, of those behind the last message. What the model wants to know by
-// a tool of its own has more than two answers.
+// Permission returns the oldest unanswered request since the last message. A request of the tool
+// ask_user_question is skipped with all after it: it has more answers than two.
 func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	all, _ := c.requests()
 	for _, one := range all {
@@ -109,7 +110,6 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	return cli.Permission{}, false
 }
 
-// Reply answers a request.
 func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	said, err := c.call(ctx, command{Type: "confirmation_response", RequestID: id, Allowed: &grant})
 	if err == nil && said[id].Subtype == "error" {
@@ -118,14 +118,14 @@ func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	return err
 }
 
-// request is a permission that qwen has asked for.
+// request is a permission that qwen has requested.
 type request struct {
 	cli.Permission
 	tool     string
 	answered bool
 }
 
-// requests are those behind the last message of the conversation, in their order.
+// requests returns the requests since the last message of the conversation, in their order.
 func (c channel) requests() (all []request, err error) {
 	answered := map[string]bool{}
 	err = records.EachBack(c.events, func(e event) bool {
@@ -144,15 +144,16 @@ func (c channel) requests() (all []request, err error) {
 	return all, err
 }
 
-// answered reports whether qwen's last question was that one and has an answer, which the chat file does not tell before the tool
-// has ended.
+// answered reports whether the last request was that question and no request is unanswered. The
+// chat file tells that only once the tool has ended.
 func (c channel) answered(question string) bool {
 	all, err := c.requests()
 	return err == nil && len(all) > 0 && all[len(all)-1].Question == question && !slices.ContainsFunc(all, func(one request) bool { return !one.answered })
 }
 
-// call writes commands, and behind them one that qwen answers to although it does nothing: once the answer is there, qwen has
-// read all of them. It returns the responses since then, by their requests.
+// call writes commands followed by a response to an unknown request: once qwen reports that
+// response as an error it has read all commands. call returns qwen's responses since it began, by
+// request id.
 func (c channel) call(ctx context.Context, commands ...command) (map[string]struct{ Subtype, Error string }, error) {
 	info, err := os.Stat(c.events)
 	if err != nil {
@@ -178,7 +179,7 @@ func (c channel) call(ctx context.Context, commands ...command) (map[string]stru
 	return nil, errors.New("qwen does not answer on its channel")
 }
 
-// write appends lines in one go.
+// write appends all commands in one write.
 func (c channel) write(commands ...command) error {
 	var text bytes.Buffer
 	for _, one := range commands {
@@ -192,7 +193,7 @@ func (c channel) write(commands ...command) error {
 	return errors.Join(err, f.Close())
 }
 
-// responses are those in the file of events behind an offset.
+// responses reads the responses behind an offset of the file of events.
 func (c channel) responses(from int64) map[string]struct{ Subtype, Error string } {
 	said := map[string]struct{ Subtype, Error string }{}
 	f, err := os.Open(c.events)

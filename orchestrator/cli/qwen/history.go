@@ -11,7 +11,7 @@ import (
 	"paw/session/history"
 )
 
-// History reads the branch of the chat that qwen would go on with.
+// History reads the branch of the chat with which qwen would go on.
 func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []record
 	var nodes []records.BranchNode
@@ -25,7 +25,7 @@ func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-// talk makes messages of records.
+// talk turns records into messages.
 type talk struct{ records.Talk }
 
 type record struct {
@@ -51,7 +51,7 @@ func (t *talk) addQwen(r record) {
 	case "user":
 		role := history.RoleUser
 		if r.Subtype != "" {
-			role = history.RoleSystem // qwen prompts itself, such as at the end of a background task
+			role = history.RoleSystem // qwen prompts itself, for example at the end of a background task
 		}
 		t.Say(role, r.Timestamp, r.Message.Parts.Text())
 	case "assistant":
@@ -71,13 +71,13 @@ func (t *talk) addQwen(r record) {
 	}
 }
 
-// Uses reads the chat file: all of it, also what was taken back.
+// Uses reads the whole chat file, including what a rewind has taken back.
 func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Usage     struct {
-			Input  int64 `json:"promptTokenCount"` // with what came from a cache
+			Input  int64 `json:"promptTokenCount"` // tokens, those from a cache included
 			Cached int64 `json:"cachedContentTokenCount"`
 			Total  int64 `json:"totalTokenCount"`
 		} `json:"usageMetadata"`
@@ -91,13 +91,14 @@ func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	})
 }
 
-// Screen: qwen shows the terminal's cursor in its input box; 0.15 only draws one of its own there.
+// Screen looks for the input box around the terminal's cursor. qwen 0.15 hides that cursor and
+// draws its own.
 func (driver) Screen(s cli.Screenshot) cli.Screen { return box.Screen(s) }
 
-// Question: a digit takes an option at once.
+// Question reads a dialog in which a digit takes an option at once.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) { return box.Question(s, "›❯") }
 
-// box is the input box of qwen.
+// box describes qwen's input box.
 var box = screens.EdgedBox{
 	Upper: "─", Lower: "─", Marks: ">*", Mark: 0,
 	Weak:        "(shift + tab to cycle)",

@@ -14,8 +14,9 @@ import (
 	"paw/session/turn"
 )
 
-// hookEvents are the events that paw listens to, with their matchers; none at tool calls. An Esc is no event: it shows as
-// the notice that qwen is idle again, which comes after an answer and an error, too.
+// hookEvents lists the events that paw listens to, with their matchers; none is called for tools.
+// An Esc has no event of its own: it shows as the notification idle_prompt, which also comes after
+// an answer and an error.
 var hookEvents = []string{
 	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Notification:idle_prompt", "Stop", "StopFailure", "SessionEnd",
 }
@@ -27,7 +28,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	}
 	e := p.Named(name)
 	switch {
-	case name == "UserPromptSubmit": // with an empty prompt after each result of a tool
+	case name == "UserPromptSubmit": // also called with an empty prompt after each result of a tool
 		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
 	case name == "Notification" && p.NotificationType == "idle_prompt":
 		return idle(p), nil
@@ -37,10 +38,11 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// joinedMark stands before a prompt that was typed while a tool ran, and goes to the model with the tool's result.
+// joinedMark precedes a prompt that was typed while a tool ran; qwen sends it to the model with the
+// tool's result.
 const joinedMark = "\n[User message received during tool execution]: "
 
-// typedPrompt is what the user typed, and whether that joined a turn.
+// typedPrompt returns what the user typed, and whether the prompt joined a running turn.
 func typedPrompt(prompt string) (typed string, joined bool) {
 	typed, joined = strings.CutPrefix(prompt, joinedMark)
 	if !joined {
@@ -49,7 +51,8 @@ func typedPrompt(prompt string) (typed string, joined bool) {
 	return strings.ReplaceAll(typed, joinedMark, "\n"), true
 }
 
-// Observe reads the end of the chat file, where a request that an Esc cut off is noted as an error.
+// Observe reads the end of the chat file, where a request that an Esc cut off is recorded as an
+// error.
 func (q driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	if !records.IsOpen(last) {
 		return cli.Observed{}, nil

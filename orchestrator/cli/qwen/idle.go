@@ -9,9 +9,10 @@ import (
 	"paw/session/turn"
 )
 
-// idle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
-// also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
-// tells which of them it was. An answer is left to its own hook. The notice is about the turn of the moment when it came.
+// idle interprets the notification that qwen waits for a prompt. It comes after an Esc, which has
+// no other hook, and also after an answer or an error, whose hooks run at the same time and may
+// come later: the record tells which it was. An answer is left to its own hook. The notification is
+// about the turn that is newest when it comes.
 func idle(p hooks.Payload) turn.Event {
 	e := p.Event(turn.KindInterrupt)
 	e.At = time.Now()
@@ -24,14 +25,14 @@ func idle(p hooks.Payload) turn.Event {
 	return e
 }
 
-// How long after the notice the record may not have the end that the notice is about. Of words that an Esc cut off only
-// the end of the response could still come, which is written together with them.
+// How long the record may lag behind the notification. If it has words of the model, only the end
+// of their response can still be missing, which is written together with them.
 const (
 	flush      = 2 * time.Second
 	flushWords = 200 * time.Millisecond
 )
 
-// written is the ending that is in the record once it is written.
+// written waits until the record has the end of the turn, and returns it.
 func written(path string) (how int, message string) {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		how, message = ending(path)
@@ -42,13 +43,13 @@ func written(path string) (how int, message string) {
 	}
 }
 
-// How the work on the newest prompt of a conversation stands by its record.
+// The state of the newest prompt, as the record tells it.
 const (
-	endOpen     = iota // neither an answer nor an error is in the record
-	endWords           // words of the model are, and no end of its response
-	endAborted         // by the user
-	endFailed          // by an error of the API
-	endAnswered        // the model said its last
+	endOpen     = iota // neither an answer nor an error is recorded
+	endWords           // words of the model are recorded, but no end of the response
+	endAborted         // stopped by the user
+	endFailed          // ended by an API error
+	endAnswered        // the model has given its answer
 )
 
 type chatLine struct {
@@ -67,9 +68,9 @@ type chatLine struct {
 	} `json:"systemPayload"`
 }
 
-// ending reads the record back to the newest prompt or result of a tool. An abort is final. Otherwise what comes last
-// counts, since errors are tried again. Words of the model are an answer where the API had ended its response: what an Esc
-// cuts off is recorded as well.
+// ending reads the record back to the newest prompt or tool result. An abort is final; otherwise
+// the last line counts, since errors are retried. Words of the model are an answer only if the API
+// completed the response: words that an Esc cut off are recorded as well.
 func ending(path string) (how int, message string) {
 	said := false
 	_ = records.EachBack(path, func(line chatLine) bool {
@@ -93,14 +94,14 @@ func ending(path string) (how int, message string) {
 	return how, message
 }
 
-// failed reports whether a request failed, aborted whether that was because the user stopped it.
+// failed reports whether a request failed, aborted whether the user stopped it.
 func (l chatLine) failed() bool { return strings.HasSuffix(l.Payload.Event.Name, ".api_error") }
 
 func (l chatLine) aborted() bool {
 	return l.failed() && strings.Contains(l.Payload.Event.Error, "aborted")
 }
 
-// calls reports whether the model wants the result of a tool.
+// calls reports whether the model calls a tool.
 func (l chatLine) calls() bool {
 	for _, part := range l.Message.Parts {
 		if part.FunctionCall != nil {

@@ -1,4 +1,4 @@
-// Package qwen is what paw knows of qwen.
+// Package qwen drives Qwen Code.
 package qwen
 
 import (
@@ -17,7 +17,7 @@ import (
 	"paw/orchestrator/cli/internal/streams"
 )
 
-// Driver is that of qwen.
+// Driver is the driver of qwen.
 var Driver cli.Driver = driver{"qwen"}
 
 type driver struct{ cli.Named }
@@ -39,7 +39,7 @@ func (q driver) Resume(s cli.Spec) (cli.Command, error) {
 var settingsFile = hooks.SystemSettings{
 	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
 	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
-	Long: []string{"UserPromptSubmit", "Notification", "Stop", "StopFailure"}, // the notice ends a turn that an Esc stopped
+	Long: []string{"UserPromptSubmit", "Notification", "Stop", "StopFailure"}, // Notification reports the end of a turn that an Esc stopped
 }
 
 func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
@@ -52,7 +52,7 @@ func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	return command, err
 }
 
-// file is where the conversation of the worktree is, if there is one.
+// file returns the path of the conversation's chat file for the worktree.
 func (driver) file(s cli.Spec) string {
 	home := cli.Getenv(s.Env, "QWEN_RUNTIME_DIR")
 	if home == "" {
@@ -67,7 +67,7 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
 }
 
-// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
+// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it in no other directory.
 func (q driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	return records.Lookup(q.file(s), "qwen has no conversation of this id here", func(line struct {
 		Type string `json:"type"`
@@ -80,8 +80,9 @@ func (q driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
 }
 
-// Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
-// lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
+// Ready waits for the event and the box: qwen draws the box before it asks the terminal for
+// bracketed paste, and loses line breaks pasted before that; the event comes later, but also while
+// qwen asks for a login. qwen loses an Enter right after a paste, hence Settle.
 func (driver) Ready() cli.Ready {
 	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
 }
@@ -92,10 +93,10 @@ func (driver) Facts() cli.Facts {
 	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks"}
 }
 
-// Marks has what a launch sets, too.
+// Marks includes the variable that a launch sets.
 func (driver) Marks() []string { return settingsFile.Marks() }
 
-// Headless gives qwen's stream of JSON, because its exit code is 0 after an error of the API.
+// Headless asks for a stream of JSON, because qwen's exit code is 0 after an API error.
 func (q driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.OneShot(q, s, "stream-json")
 	return cli.Command{Argv: argv}, err
@@ -103,7 +104,7 @@ func (q driver) Headless(s cli.Spec) (cli.Command, error) {
 
 func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streams.Message.Tell) }
 
-// HeadlessResult knows an error of the API by its text: qwen calls that a success.
+// HeadlessResult recognizes an API error by its text: qwen reports it as a success.
 func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	message, err := streams.Result(q.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
 	if text, failed := strings.CutPrefix(message, "[API Error: "); failed && err == nil {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// childGrace is how long an interrupted child may clean up (git removes its locks), and how long output is awaited of
-// what a finished command left running.
+// childGrace is how long an interrupted child may clean up (git removes its locks), and how long
+// paw waits for output of processes that a finished command left running.
 const childGrace = time.Second
 
-// lookup returns the value of name in env, "" when it is not there. The last one counts, as it does for os/exec.
+// lookup returns the last value of name in env, as os/exec does, or "".
 func lookup(env []string, name string) string {
 	for _, variable := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(variable, name+"="); ok {
@@ -27,8 +27,8 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// git runs git and returns what it printed. Where the user has configured no author it is demo <demo@localhost>; git
-// itself would guess one from the machine's name or refuse, whichever the machine allows.
+// git runs git and returns its output. Without a configured author the commits are by demo
+// <demo@localhost>: git itself would guess one from the machine's name, or refuse.
 func (a *agent) git(ctx context.Context, stdin string, args ...string) (string, error) {
 	command := args[0]
 	if command == "commit" {
@@ -47,8 +47,8 @@ func (a *agent) git(ctx context.Context, stdin string, args ...string) (string, 
 	return output, err
 }
 
-// child runs a program in the agent's directory and returns its output, both streams together. It has a process group of
-// its own, which is ended with the context.
+// child runs a program in the agent's directory and returns its output, both streams together. The
+// program gets a process group of its own, which is killed when ctx is cancelled.
 func (a *agent) child(ctx context.Context, stdin, program string, args ...string) (string, error) {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -59,10 +59,10 @@ func (a *agent) child(ctx context.Context, stdin, program string, args ...string
 	cmd.WaitDelay = childGrace
 	err := cmd.Run()
 	if ctx.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what did not heed SIGTERM
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that ignored SIGTERM
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the command itself succeeded and left something running
+		err = nil // the command succeeded and left a process running
 	}
 	return strings.TrimRight(output.String(), "\n"), err
 }

@@ -13,15 +13,15 @@ import (
 	"paw/session/history"
 )
 
-// Events of a conversation. A turn is closed by turnEnded, interrupted or failed; one with none of them was cut off by the
-// end of the program.
+// Events of a conversation, with the fields that each has. A turn is closed by turnEnded,
+// interrupted or failed; one without any of them was cut off by the end of the program.
 const (
 	started     = "start"       // the program runs: Directory, PID
 	turnStarted = "turn_start"  // Prompt
-	waiting     = "waiting"     // Question: the dialog is up
+	waiting     = "waiting"     // Question: the dialog is open
 	answered    = "answered"    // Question, Answer ("y" or "n")
-	turnEnded   = "turn_end"    // Answer: everything the agent said
-	interrupted = "interrupted" // by the user
+	turnEnded   = "turn_end"    // Answer: all the agent's texts
+	interrupted = "interrupted"
 	failed      = "error"       // Error, and Until for a usage limit
 	exited      = "exit"        // Code
 )
@@ -32,10 +32,10 @@ type Entry struct {
 	Role      history.Role `json:"role,omitempty"`
 	Content   string       `json:"content,omitempty"`
 	Event     string       `json:"event,omitempty"`
-	Turn      int          `json:"turn,omitempty"` // counts on when a conversation is resumed
+	Turn      int          `json:"turn,omitempty"` // goes on counting when a conversation is resumed
 	Directory string       `json:"directory,omitempty"`
 	PID       int          `json:"pid,omitempty"`
-	Prompt    string       `json:"prompt,omitempty"` // of a report alone: in the file a message has it
+	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
 	Question  string       `json:"question,omitempty"`
 	Answer    string       `json:"answer,omitempty"`
 	Error     string       `json:"error,omitempty"`
@@ -44,21 +44,22 @@ type Entry struct {
 	Timestamp time.Time    `json:"timestamp"`
 }
 
-// TurnID is the id of a turn: that of its conversation, and the number.
+// TurnID returns the id of a turn: the id of its conversation, and the turn's number.
 func TurnID(conversation string, turn int) string { return fmt.Sprintf("%s/%d", conversation, turn) }
 
-// conversation is an append-only file of entries. Each entry is one write, so that a crash tears at most the last line.
+// conversation is an append-only file of entries. Each entry is one write, so that a crash tears at
+// most the last line.
 type conversation struct {
 	id, path string
-	resumed  []Entry // what was in it before this run
-	forked   bool    // and that is a copy
+	resumed  []Entry // entries from before this run
+	forked   bool    // those entries were copied from another conversation
 	turn     int     // number of the newest turn
 	file     *os.File
 	torn     bool  // the file ends within a line
-	err      error // of the first append that did not work
+	err      error // first failure of an append
 }
 
-// unknownError is the wish to resume a conversation that does not exist.
+// unknownError says that the conversation to resume does not exist.
 type unknownError struct{ id string }
 
 func (e *unknownError) Error() string { return "No conversation found with session ID: " + e.id }
@@ -76,7 +77,7 @@ func conversationsDir(env []string) (string, error) {
 	return filepath.Join(state, "paw", "demo"), nil
 }
 
-// forkConversation makes a new conversation that begins with a copy of another one.
+// forkConversation creates a conversation that begins with a copy of another one.
 func forkConversation(folder, id, from string) (*conversation, error) {
 	if !validID.MatchString(from) {
 		return nil, &unknownError{from}
@@ -101,7 +102,7 @@ func forkConversation(folder, id, from string) (*conversation, error) {
 	return c, nil
 }
 
-// openConversation makes a new conversation, or goes on with an old one.
+// openConversation creates a conversation, or opens an existing one to resume it.
 func openConversation(folder, id string, resume bool) (*conversation, error) {
 	if resume && !validID.MatchString(id) {
 		return nil, &unknownError{id}
@@ -129,7 +130,7 @@ func openConversation(folder, id string, resume bool) (*conversation, error) {
 	return c, nil
 }
 
-// take goes on behind what the file has.
+// take continues after the entries in content.
 func (c *conversation) take(content []byte) {
 	c.resumed = parseEntries(content)
 	c.torn = len(content) > 0 && !bytes.HasSuffix(content, []byte("\n"))
@@ -138,8 +139,8 @@ func (c *conversation) take(content []byte) {
 	}
 }
 
-// parseEntries leaves out what is no entry: a run that was killed while writing leaves half a line, which stays in the
-// file when the conversation goes on.
+// parseEntries skips what is no entry: a run that was killed while it wrote leaves half a line,
+// which stays in the file.
 func parseEntries(content []byte) []Entry {
 	var entries []Entry
 	for line := range bytes.Lines(content) {
@@ -151,7 +152,8 @@ func parseEntries(content []byte) []Entry {
 	return entries
 }
 
-// append keeps its error in c.err, so that the turn can say that it is not recorded.
+// append writes an entry. A failure is kept in c.err, so that the turn can report that it is not
+// recorded.
 func (c *conversation) append(e Entry) {
 	line, err := json.Marshal(e)
 	if err == nil {
@@ -169,12 +171,12 @@ func (c *conversation) append(e Entry) {
 
 func (c *conversation) close() { _ = c.file.Close() }
 
-// message records what was said.
+// message records a message of the user or the agent.
 func (a *agent) message(role history.Role, content string) {
 	a.conversation.append(Entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
 }
 
-// emit records and reports an event.
+// emit records an event and reports it to the hook program.
 func (a *agent) emit(e Entry) {
 	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
 	line := e

@@ -1,6 +1,7 @@
-// Package program is the built-in CLI: a small interactive agent that needs no account. It does what its prompt says (see
-// step), keeps a conversation that can be resumed, and behaves at the terminal as the other agents do: bracketed paste,
-// Escape, permission dialogs, queued prompts. It knows nothing of the rest of paw.
+// Package program is the built-in CLI: a small interactive agent that needs no account. It does
+// what its prompt says (see grammar), keeps a conversation that can be resumed, and behaves at the
+// terminal as other agents do: bracketed paste, Escape, permission dialogs, queued prompts. It
+// knows nothing of the rest of paw.
 package program
 
 import (
@@ -29,26 +30,30 @@ const (
 	exitUsage = 2
 )
 
-// agent is one run of the demo CLI: the directory it works in and the conversation it continues.
+// agent is one run of the demo CLI, with the directory it works in and the conversation it
+// continues.
 type agent struct {
 	dir          string
 	env          []string
 	conversation *conversation
 
-	// report hears every event once it is in the conversation, in the order in which things happen and never from two
-	// goroutines at once; nil when nobody listens. This is the place to call hooks from; it may block.
+	// report is called with every event after it was recorded, in order and never concurrently; it
+	// may block. nil means that no hook program listens.
 	report func(Entry)
 }
 
-// Main runs the demo CLI in the current directory and returns its exit code. args are the words after the program's
-// name; env is its whole environment, as KEY=value.
+// Main runs the demo CLI in the current directory and returns its exit code. args are the words
+// after the program's name; env is its whole environment, as KEY=value.
 //
-// Prompts are read from in, with keys and dialogs when in is a terminal and one per line when not, until Ctrl-D or /exit
-// (0). -p runs one turn instead, prints the answer and returns 0, 1 when the turn failed, 130 after SIGINT; nobody can be
-// asked then, so every question is refused. SIGHUP and SIGTERM end it with 129 and 143; with DEMO_IGNORE_HUP=1 it
-// outlives its terminal, and only SIGTERM ends it. With DEMO_PUT_BACK=1 a prompt that is interrupted before anything is
-// said is put back into the input line, as other agents do. With DEMO_DEAF=1 it draws its input line before it reads from
-// the terminal, and loses the first paste.
+// Prompts are read from in until Ctrl-D or /exit (exit code 0): with keys and dialogs when in is a
+// terminal, else one per line. -p runs one turn instead, prints the answer and returns 0, 1 when
+// the turn failed, 130 after SIGINT; it refuses every question. SIGHUP and SIGTERM end the program
+// with 129 and 143.
+//
+// Variables make it behave like other agents: with DEMO_IGNORE_HUP=1 it survives its terminal, and
+// only SIGTERM ends it; with DEMO_PUT_BACK=1 a prompt that is interrupted before any answer is put
+// back into the input line; with DEMO_DEAF=1 it draws its input line before it reads from the
+// terminal, and loses the first paste.
 func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	o, err := parseOptions(args)
 	switch {
@@ -125,7 +130,7 @@ func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.W
 			if !a.ignores(s) {
 				t.cancel(signalError{s.(syscall.Signal)})
 			}
-		case <-t.said: // the whole answer comes at the end
+		case <-t.said: // the whole answer is printed at the end
 		case <-t.asked:
 			t.answers <- false
 		case err := <-t.done:
@@ -137,7 +142,7 @@ func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.W
 	}
 }
 
-// exitCode tells errw why a headless turn did not succeed and returns the exit code that says the same.
+// exitCode prints why a headless turn failed and returns the exit code for it.
 func exitCode(err error, errw io.Writer) int {
 	var exit exitRequest
 	var end signalError
@@ -154,7 +159,7 @@ func exitCode(err error, errw io.Writer) int {
 	return exitError
 }
 
-// ignores says whether the agent is to outlive its terminal and s is about that.
+// ignores reports whether s is the SIGHUP of a lost terminal that the agent is told to survive.
 func (a *agent) ignores(s os.Signal) bool {
 	return s == syscall.SIGHUP && lookup(a.env, "DEMO_IGNORE_HUP") == "1"
 }
@@ -182,7 +187,8 @@ A prompt with lines "do: STEP" does those steps instead:
   hang               until interrupted
 `
 
-// help is what /help shows: in narrow panes, too, and what there is to see of an agent first.
+// help is the text of /help. It fits into narrow panes and begins with what shows the behaviour of
+// an agent.
 const help = `I note a plain prompt in NOTES.md and commit it.
 To see how other agents behave:
 do: ask May I?       a permission; answer y or n
@@ -194,16 +200,16 @@ do: exit 3           the CLI ends in a turn
 All: paw demo-agent --help. /exit or Ctrl-D leaves.`
 
 type options struct {
-	id       string // never empty, unless of a conversation to resume
+	id       string // never empty, except to resume
 	resume   bool
 	fork     string // conversation to begin with a copy of, "" for none
 	headless bool
-	prompt   string // "" when none was given
+	prompt   string // "" when no prompt was given
 	version  bool
-	asks     bool // whether to trust the folder, before anything else
+	asks     bool // ask whether to trust the folder, before anything else
 }
 
-// validID keeps a conversation's id usable as a file name.
+// validID matches ids that are safe as file names.
 var validID = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
 
 func parseOptions(args []string) (options, error) {
@@ -243,7 +249,7 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// grammar has the steps of a prompt; usage lists them.
+// grammar defines the steps of a prompt; usage describes them.
 var grammar = steps.Grammar{
 	"write": steps.PathAndText, "append": steps.PathAndText, "remove": steps.Path,
 	"run": steps.Text("command"), "commit": steps.Text("message"), "ask": steps.Text("question"),

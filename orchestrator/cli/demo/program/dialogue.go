@@ -13,7 +13,8 @@ import (
 	"paw/session/history"
 )
 
-// escapeDelay tells the Escape key from the beginning of a sequence that a terminal sends for another key.
+// escapeDelay separates the Escape key from an escape sequence that the terminal sends for another
+// key.
 const escapeDelay = 100 * time.Millisecond
 
 // dialogue is the agent in conversation with its user. One goroutine owns it and the screen.
@@ -21,18 +22,18 @@ type dialogue struct {
 	*agent
 	*terminal
 	decoder decoder
-	line    string // what is being typed; on the screen when no turn runs
+	line    string // the input line; on the screen when no turn runs
 	queue   []string
-	turn    *turn // without channels when none runs
+	turn    *turn // without channels when no turn runs
 	asking  bool
-	silent  bool // nothing was said in the turn that runs
+	silent  bool // the running turn has printed nothing yet
 	warned  bool // the last key was Ctrl-C at an empty prompt
 	closed  bool // the input has ended
 	leave   bool
-	code    int // exit code of leave
+	code    int // exit code, used when leave is set
 }
 
-// interactive talks with the user until told to leave, and returns the exit code.
+// interactive talks with the user until the program is to end, and returns the exit code.
 func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
 	t := openTerminal(in, out)
 	defer t.close()
@@ -44,7 +45,7 @@ func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in
 	if o.asks && !d.trusted(chunks, signals) {
 		return d.code
 	}
-	a.emit(begin) // from here on it takes pasted prompts
+	a.emit(begin) // from here on pasted prompts are taken
 	if lookup(a.env, "DEMO_DEAF") == "1" {
 		d.deaf(chunks)
 	}
@@ -64,7 +65,8 @@ func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in
 	return d.code
 }
 
-// trusted asks whether to trust the folder, as CLIs do in one that is new to them before they report anything.
+// trusted asks whether to trust the folder. Other CLIs ask that in a new folder, before they report
+// anything.
 func (d *dialogue) trusted(chunks <-chan []byte, signals <-chan os.Signal) bool {
 	d.print("Do you trust the files in this folder? [y/n] ")
 	for {
@@ -87,7 +89,7 @@ func (d *dialogue) trusted(chunks <-chan []byte, signals <-chan os.Signal) bool 
 	}
 }
 
-// deaf shows an input box and loses what is typed into it first, then draws everything anew.
+// deaf shows an input line, loses the first paste, and draws everything anew.
 func (d *dialogue) deaf(chunks <-chan []byte) {
 	d.print("> ")
 	for chunk := range chunks {
@@ -99,7 +101,7 @@ func (d *dialogue) deaf(chunks <-chan []byte) {
 	time.Sleep(500 * time.Millisecond)
 }
 
-// replay shows what a resumed conversation holds.
+// replay prints the messages of a resumed conversation.
 func (d *dialogue) replay() {
 	for _, e := range d.conversation.resumed {
 		switch {
@@ -115,9 +117,10 @@ func (d *dialogue) replay() {
 	}
 }
 
-// step handles the next thing that happens.
+// step handles the next key, output of the turn or signal.
 func (d *dialogue) step(chunks <-chan []byte, signals <-chan os.Signal) {
-	// Input that is no terminal waits while a turn runs, so that a script's answers reach the questions they are for.
+	// Input that is no terminal waits while a turn runs, so that a script's answers reach the
+	// questions that they are for.
 	listening := d.raw || !d.busy() || d.asking
 	if listening && len(d.decoder.keys) > 0 {
 		k := d.decoder.keys[0]
@@ -140,7 +143,7 @@ func (d *dialogue) step(chunks <-chan []byte, signals <-chan os.Signal) {
 	case chunk, ok := <-chunks:
 		d.closed = !ok
 		d.decoder.feed(chunk)
-		if d.closed && d.raw { // a terminal ends only by dying
+		if d.closed && d.raw { // a terminal that ends was lost
 			d.signal(syscall.SIGHUP)
 		}
 	case <-settled:
@@ -158,7 +161,7 @@ func (d *dialogue) step(chunks <-chan []byte, signals <-chan os.Signal) {
 	}
 }
 
-// show prints something while a turn runs, above what is being typed.
+// show prints text while a turn runs, above the input line.
 func (d *dialogue) show(text string) {
 	d.wipe()
 	d.print(text)
@@ -167,7 +170,7 @@ func (d *dialogue) show(text string) {
 	}
 }
 
-// wipe takes what is being typed while a turn runs off the screen, as far as it is one row.
+// wipe removes the input line from the screen while a turn runs, if it fits into one row.
 func (d *dialogue) wipe() {
 	if d.raw && d.line != "" {
 		d.print("\r\x1b[K")
@@ -176,7 +179,7 @@ func (d *dialogue) wipe() {
 
 func (d *dialogue) busy() bool { return d.turn.done != nil }
 
-// next begins the first queued turn, or shows that the agent is ready.
+// next begins the first queued turn, or shows the prompt mark.
 func (d *dialogue) next() {
 	if len(d.queue) == 0 {
 		d.print("> " + visible(d.line))
@@ -203,7 +206,8 @@ func (d *dialogue) submit(prompt string) {
 	}
 }
 
-// finished shows how a turn ended that did not just answer.
+// finished shows the end of a turn that failed or was interrupted, and goes on with the next
+// prompt.
 func (d *dialogue) finished(err error) {
 	prompt := d.turn.prompt
 	d.turn = &turn{}
@@ -228,7 +232,8 @@ func (d *dialogue) finished(err error) {
 	d.next()
 }
 
-// signal leaves, once the turn has ended, unless s is only the wish to interrupt.
+// signal interrupts the turn on SIGINT; after any other signal the program ends, once the turn has
+// ended.
 func (d *dialogue) signal(s os.Signal) {
 	switch {
 	case s == syscall.SIGINT:
@@ -245,7 +250,7 @@ func (d *dialogue) signal(s os.Signal) {
 	d.leave, d.code = true, end.code()
 }
 
-// endOfInput takes the last line for a prompt and the lack of an answer for a refusal, then leaves.
+// endOfInput refuses an open question, submits an unfinished line, or else ends the program.
 func (d *dialogue) endOfInput() {
 	switch {
 	case d.asking:
@@ -293,7 +298,7 @@ func (d *dialogue) press(k key) {
 	}
 }
 
-// enter hands in the line: at once, or queued while a turn runs.
+// enter submits the input line: at once, or queued while a turn runs.
 func (d *dialogue) enter() {
 	prompt := strings.TrimSpace(d.line)
 	if d.busy() {
@@ -313,7 +318,8 @@ func (d *dialogue) enter() {
 	}
 }
 
-// edit replaces the line. It may span several rows, so it is shown anew below, which needs no knowledge of the width.
+// edit replaces the input line. It may span several rows: it is printed again below, which works
+// without knowing the width.
 func (d *dialogue) edit(line string) {
 	switch {
 	case line == d.line:
@@ -326,7 +332,7 @@ func (d *dialogue) edit(line string) {
 	d.line = line
 }
 
-// interrupt ends the turn that runs, or else throws away what is typed; false when there was neither.
+// interrupt ends the running turn, or else empties the input line; false when there was neither.
 func (d *dialogue) interrupt() bool {
 	if d.busy() {
 		d.turn.cancel(signalError{syscall.SIGINT})
@@ -337,7 +343,8 @@ func (d *dialogue) interrupt() bool {
 	return typed
 }
 
-// pressInDialog takes y and n, and nothing else but the wish to interrupt, as the dialogs of other agents do.
+// pressInDialog accepts y, n and the keys that interrupt; it ignores others, as the dialogs of
+// other agents do.
 func (d *dialogue) pressInDialog(k key) {
 	switch {
 	case k.special == keyEscape, k.special == keyInterrupt:

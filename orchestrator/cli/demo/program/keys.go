@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// key is one thing the user did at the keyboard: typed text, or one of the constants below.
+// key is typed or pasted text, or one of the special keys below.
 type key struct {
 	special byte // 0 for text
 	text    string
@@ -20,7 +20,7 @@ const (
 	keyEnd       = 0x04 // Ctrl-D
 	keyEnter     = '\r'
 	keyClear     = 0x15 // Ctrl-U
-	keyPaste     = 0x16 // with text; the byte itself has no meaning
+	keyPaste     = 0x16 // with text; the byte itself means nothing
 	keyEscape    = 0x1b
 	keyBackspace = 0x7f
 )
@@ -30,13 +30,13 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// decoder turns the bytes of a terminal into keys, however they are cut into chunks.
+// decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
 type decoder struct {
-	lines    bool   // no terminal: a line feed ends a prompt
-	sequence []byte // an escape sequence that is not complete
+	lines    bool   // no terminal: a line feed submits a prompt
+	sequence []byte // an incomplete escape sequence
 	pasting  bool
 	paste    []byte
-	keys     []key // complete, waiting to be taken
+	keys     []key // complete keys that nobody has read yet
 }
 
 func (d *decoder) feed(chunk []byte) {
@@ -52,7 +52,7 @@ func (d *decoder) feed(chunk []byte) {
 	}
 }
 
-// settle decides that nothing follows an escape: it was the Escape key.
+// settle ends the wait for the rest of an escape sequence: the byte was the Escape key.
 func (d *decoder) settle() {
 	if len(d.sequence) > 0 {
 		d.sequence = nil
@@ -60,7 +60,8 @@ func (d *decoder) settle() {
 	}
 }
 
-// inPaste normalises line ends, which terminals send as they are or as carriage returns.
+// inPaste collects a paste and normalises its line ends: terminals send line feeds or carriage
+// returns.
 func (d *decoder) inPaste(b byte) {
 	d.paste = append(d.paste, b)
 	if text, ended := bytes.CutSuffix(d.paste, []byte(pasteEnd)); ended {
@@ -74,10 +75,10 @@ func (d *decoder) inSequence(b byte) {
 	switch {
 	case first && (b == '[' || b == 'O'), !first && d.sequence[1] == '[' && b >= ' ' && b < '@':
 		d.sequence = append(d.sequence, b)
-	case first, b < ' ': // the Escape key, and another one at once
+	case first, b < ' ': // the Escape key, directly followed by another key
 		d.settle()
 		d.plain(b)
-	default: // arrow and function keys mean nothing here
+	default: // arrow and function keys are ignored
 		d.pasting = string(d.sequence)+string(b) == pasteBegin
 		d.sequence = nil
 	}
@@ -99,7 +100,7 @@ func (d *decoder) plain(b byte) {
 	}
 }
 
-// add joins text that comes in one go.
+// add appends a key; consecutive text is joined.
 func (d *decoder) add(special byte, text string) {
 	if n := len(d.keys); n > 0 && special == 0 && d.keys[n-1].special == 0 {
 		d.keys[n-1].text += text
@@ -108,8 +109,8 @@ func (d *decoder) add(special byte, text string) {
 	d.keys = append(d.keys, key{special, text})
 }
 
-// readChunks sends what in holds until it ends, then closes the channel. It gives up when stop is closed; a read that is
-// under way cannot be cut short and ends with the input or with the program.
+// readChunks sends what it reads from in until in ends, then closes the channel. Closing stop makes
+// it give up; a read in progress cannot be cancelled and lasts until the input or the program ends.
 func readChunks(in io.Reader, stop <-chan struct{}) <-chan []byte {
 	chunks := make(chan []byte)
 	go func() {
@@ -130,14 +131,15 @@ func readChunks(in io.Reader, stop <-chan struct{}) <-chan []byte {
 	return chunks
 }
 
-// terminal is what the agent shows itself on.
+// terminal is the agent's output.
 type terminal struct {
 	out   io.Writer
 	raw   bool // keys arrive one by one, and line ends need a carriage return
 	close func()
 }
 
-// openTerminal switches a terminal to raw mode with bracketed paste. Anything else than a terminal is read by lines.
+// openTerminal switches a terminal to raw mode with bracketed paste. Any other input is read line
+// by line.
 func openTerminal(in io.Reader, out io.Writer) *terminal {
 	t := &terminal{out: out, close: func() {}}
 	f, ok := in.(*os.File)
@@ -157,7 +159,7 @@ func openTerminal(in io.Reader, out io.Writer) *terminal {
 	return t
 }
 
-// print shows text. Errors are of no interest: a terminal that is gone must not end an agent that is to outlive it.
+// print writes text and ignores errors: an agent may survive its terminal.
 func (t *terminal) print(text string) {
 	if t.raw {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -165,7 +167,7 @@ func (t *terminal) print(text string) {
 	_, _ = io.WriteString(t.out, text)
 }
 
-// visible replaces control characters, which pasted text may hold, so that they do nothing to the terminal.
+// visible replaces control characters of pasted text, so that they do nothing to the terminal.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
@@ -175,7 +177,7 @@ func visible(text string) string {
 	}, text)
 }
 
-// spoken is what someone said, on lines of its own, all but the first indented.
+// spoken formats a message: on lines of its own, all but the first indented.
 func spoken(who, text string) string {
 	return who + ": " + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
 }

@@ -12,15 +12,16 @@ import (
 	"time"
 )
 
-// hookVariable names the program that hears of every event, as `PROGRAM hook demo EVENT` with a report on its standard
-// input. Programs that the agent runs do not get it: their turns are not this agent's.
+// hookVariable names the program that is called for every event, as `PROGRAM hook demo EVENT` with
+// a report on its standard input. It is removed from the environment of the agent's children: their
+// turns are not this agent's.
 const hookVariable = "PAW_HOOK"
 
-// hookTimeout ends a hook that hangs. The agent waits for its hooks as other agents do, so that a turn's begin and end
-// are known before anything else happens.
+// hookTimeout ends a hook that hangs. The agent waits for its hooks, as other agents do, so that
+// the begin and end of a turn are known before anything else happens.
 const hookTimeout = time.Minute
 
-// Report is what a hook reads: an event, and where it belongs.
+// Report is the input of a hook: an event, its conversation and its turn.
 type Report struct {
 	Entry
 	SessionID      string `json:"session_id"`
@@ -29,7 +30,7 @@ type Report struct {
 	Source         string `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
 }
 
-// reporter is the function that calls the hook program of env, nil where there is none.
+// reporter returns a function that calls the hook program of env, nil where env has none.
 func (a *agent) reporter(env []string) func(Entry) {
 	program := lookup(env, hookVariable)
 	if !filepath.IsAbs(program) {
@@ -54,8 +55,8 @@ func (a *agent) describe(e Entry) Report {
 	return r
 }
 
-// callHook waits for the hook and does not care how it ends. It has a process group of its own: the signal that ends the
-// agent must not end the report of it.
+// callHook runs the hook program and ignores its outcome. The hook has a process group of its own:
+// a signal that ends the agent must not end its last report.
 func (a *agent) callHook(program string, r Report) {
 	payload, err := json.Marshal(r)
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *agent) callHook(program string, r Report) {
 	cmd := exec.CommandContext(ctx, program, "hook", "demo", r.Event)
 	cmd.Dir, cmd.Env = a.dir, a.env
 	if _, err := os.Stat(a.dir); err != nil {
-		cmd.Dir = "/" // no program starts in a folder that is gone
+		cmd.Dir = "/" // no program can start in a deleted folder
 	}
 	cmd.Stdin = strings.NewReader(string(payload))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -74,7 +75,7 @@ func (a *agent) callHook(program string, r Report) {
 	_ = cmd.Run()
 }
 
-// withoutHook is what the agent's own programs get.
+// withoutHook removes hookVariable from the environment of the agent's children.
 func withoutHook(env []string) []string {
 	return slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, hookVariable+"=") })
 }

@@ -16,34 +16,35 @@ import (
 	turnlog "paw/session/turn"
 )
 
-// turn is one prompt at work, in a goroutine of its own. Whoever began it reads said and asked until done tells the
-// error; for each asked there is one answer, unless the turn is cancelled.
+// turn runs one prompt in a goroutine of its own. Its creator reads said and asked until done
+// yields the error, and answers each question, unless the turn is cancelled.
 type turn struct {
 	*agent
 	prompt  string
-	answer  []string // what was said so far; the turn's own until it is done
+	answer  []string // texts so far; owned by the turn until it is done
 	outcome string   // footer of the next commit
 
-	cancel  context.CancelCauseFunc // with a signalError
+	cancel  context.CancelCauseFunc // called with a signalError
 	said    chan string
 	asked   chan string
 	answers chan bool
-	done    chan error // nil, exitRequest, signalError, or what went wrong
+	done    chan error // yields nil, exitRequest, signalError, or the failure
 }
 
-// exitRequest is the step exit, on its way out of the turn.
+// exitRequest is the step exit, which ends the turn and the program.
 type exitRequest struct{ code int }
 
 func (e exitRequest) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// signalError is the end of a turn from outside: SIGINT is the user's interruption, others are the end of the program.
+// signalError ends a turn from outside: SIGINT is the user's interrupt, other signals end the
+// program.
 type signalError struct{ syscall.Signal }
 
 func (e signalError) Error() string { return e.String() }
 
 func (e signalError) code() int { return 128 + int(e.Signal) }
 
-// limitReached is the end of a turn by a usage limit.
+// limitReached ends a turn as a usage limit does.
 type limitReached struct{ until time.Time }
 
 func (e limitReached) Error() string {
@@ -52,7 +53,6 @@ func (e limitReached) Error() string {
 
 var errRefused = errors.New("refused")
 
-// begin starts a turn.
 func (a *agent) begin(prompt string) *turn {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	t := &turn{agent: a, prompt: prompt, cancel: cancel, said: make(chan string), asked: make(chan string),
@@ -64,7 +64,7 @@ func (a *agent) begin(prompt string) *turn {
 	return t
 }
 
-// run does what the prompt says and records it.
+// run does what the prompt says and records the turn.
 func (t *turn) run(ctx context.Context) error {
 	t.conversation.turn++
 	t.emit(Entry{Event: turnStarted, Prompt: t.prompt})
@@ -74,7 +74,7 @@ func (t *turn) run(ctx context.Context) error {
 		t.message(history.RoleAssistant, answer)
 	}
 	if errors.Is(err, errRefused) {
-		err = nil // the agent's answer is that it was not allowed to
+		err = nil // the answer says that the step was refused
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -118,7 +118,7 @@ func (t *turn) work(ctx context.Context) error {
 	return nil
 }
 
-// note is what a plain prompt asks for.
+// note handles a plain prompt: it appends the prompt to NOTES.md and commits.
 func (t *turn) note(ctx context.Context) error {
 	const notes = "NOTES.md"
 	if err := t.write(notes, t.prompt, os.O_APPEND); err != nil {
@@ -131,7 +131,7 @@ func (t *turn) note(ctx context.Context) error {
 	return t.commit(ctx, cmp.Or(subject(turnlog.Prompt(t.prompt).Task()), "Take a note"))
 }
 
-// subject is the first line of text, cut to 60 characters.
+// subject returns the first line of text, cut to 60 characters.
 func subject(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	runes := []rune(strings.TrimSpace(line))
@@ -194,7 +194,7 @@ func (t *turn) say(ctx context.Context, text string) {
 	}
 }
 
-// ask waits for a permission.
+// ask waits for the user's permission.
 func (t *turn) ask(ctx context.Context, question string) error {
 	select {
 	case t.asked <- question:
@@ -243,13 +243,13 @@ func (t *turn) write(name, text string, mode int) error {
 	return errors.Join(err, f.Close())
 }
 
-// commit commits what is staged.
+// commit commits the index, with the footer of the step outcome.
 func (t *turn) commit(ctx context.Context, message string) error {
 	if t.outcome != "" {
 		message += "\n\noutcome: " + t.outcome
 		t.outcome = ""
 	}
-	// The clean-up of a configured commit.cleanup could drop a subject that begins with #.
+	// A configured commit.cleanup could drop a subject that begins with #.
 	if _, err := t.git(ctx, message, "commit", "--quiet", "--cleanup=whitespace", "--file=-"); err != nil {
 		return err
 	}

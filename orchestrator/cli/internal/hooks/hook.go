@@ -1,4 +1,5 @@
-// Package hooks is how paw's hooks get into the settings of CLIs, and what several of them give to a hook.
+// Package hooks writes paw's hooks into a CLI's settings, and reads the payloads that several CLIs
+// share.
 package hooks
 
 import (
@@ -12,14 +13,14 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// Seconds that a hook may take. A CLI waits for the hooks of a prompt and of an end, in which paw takes snapshots, and
-// kills one that takes longer; the others are done in a moment.
+// Seconds that a hook may take: Patience for the hooks at the begin and end of a turn, where paw
+// takes snapshots, and Moment for others. CLIs wait for their hooks and kill one that takes longer.
 const (
 	Patience = 60
 	Moment   = 10
 )
 
-// PatienceFor is the time of one event: long for those at which turns begin and end.
+// PatienceFor returns Patience for the events in long, Moment for others.
 func PatienceFor(event string, long ...string) int {
 	if slices.Contains(long, event) {
 		return Patience
@@ -27,30 +28,31 @@ func PatienceFor(event string, long ...string) int {
 	return Moment
 }
 
-// WhenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
+// WhenQueued wraps a hook command so that it calls paw only while QueuedMark exists: a hook for
+// every tool call then starts no process of paw.
 func WhenQueued(s cli.Spec, command string) string {
 	return "test ! -e " + errs.Quote(filepath.Join(s.StateDir, cli.QueuedMark)) + " || " + command
 }
 
-// Command is the command line of one hook, for the shell that the CLI runs it with.
+// Command returns the command line of a hook, quoted for the shell that the CLI runs it with.
 func Command(s cli.Spec, cli, event string) string {
 	return errs.Quote(s.Hook) + " hook " + cli + " " + event
 }
 
-// Group is how the settings of claude, gemini and qwen write down what runs at an event, whose name is the key.
+// Group is the value of an event in the hooks of claude's, gemini's and qwen's settings.
 type Group struct {
 	Matcher string  `json:"matcher,omitempty"`
 	Hooks   []Entry `json:"hooks"`
 }
 
-// Entry is one command that runs.
+// Entry is one command of a Group.
 type Entry struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
 }
 
-// Groups are what runs at events, each of them the name of one or `NAME:MATCHER`.
+// Groups returns the settings for events, each given as NAME or NAME:MATCHER.
 func Groups(events []string, entry func(event string) Entry) map[string]Group {
 	groups := map[string]Group{}
 	for _, event := range events {
@@ -60,7 +62,7 @@ func Groups(events []string, entry func(event string) Entry) map[string]Group {
 	return groups
 }
 
-// Add adds hooks to those that a settings object has already.
+// Add adds groups to the hooks that a settings object already has.
 func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 	hooks := map[string]json.RawMessage{}
 	if raw, ok := settings["hooks"]; ok {
@@ -84,8 +86,8 @@ func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 	return nil
 }
 
-// JSON leaves <, > and & as they are and ends without a newline. It is for values that have a form in JSON, such as texts
-// and what was JSON before.
+// JSON encodes a value without escaping <, > and &, and without a newline. It panics for values
+// that JSON cannot express.
 func JSON(value any) json.RawMessage {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)

@@ -8,13 +8,13 @@ import (
 	"paw/session/turn"
 )
 
-// Payload is what claude, codex and qwen give to their hooks, of all events together.
+// Payload has the fields of all events of claude's, codex's and qwen's hooks.
 type Payload struct {
 	SessionID            string          `json:"session_id"`
 	TranscriptPath       string          `json:"transcript_path"`
-	AgentID              string          `json:"agent_id"`  // of a subagent
-	PromptID             string          `json:"prompt_id"` // of claude and qwen
-	TurnID               string          `json:"turn_id"`   // of codex
+	AgentID              string          `json:"agent_id"`  // set for a subagent
+	PromptID             string          `json:"prompt_id"` // set by claude and qwen
+	TurnID               string          `json:"turn_id"`   // set by codex
 	Prompt               string          `json:"prompt"`
 	Source               string          `json:"source"`
 	Reason               string          `json:"reason"`
@@ -24,7 +24,7 @@ type Payload struct {
 	Server               string          `json:"mcp_server_name"`
 	NotificationType     string          `json:"notification_type"`
 	LastAssistantMessage string          `json:"last_assistant_message"`
-	StopHookActive       bool            `json:"stop_hook_active"` // a hook sent claude on after an end
+	StopHookActive       bool            `json:"stop_hook_active"` // an earlier Stop hook made claude go on
 	Error                string          `json:"error"`
 	ErrorDetails         string          `json:"error_details"`
 	BackgroundTasks      []struct {
@@ -33,14 +33,14 @@ type Payload struct {
 	} `json:"background_tasks"`
 }
 
-// Event is one of that kind, with what is the same in all of them.
+// Event returns an event of that kind, with the fields that all events share.
 func (p Payload) Event(kind turn.Kind) turn.Event {
 	return turn.Event{
 		Kind: kind, Conversation: p.SessionID, TurnID: cmp.Or(p.PromptID, p.TurnID), Transcript: p.TranscriptPath, Child: p.AgentID != "",
 	}
 }
 
-// Named is the event of a hook whose name means the same in all three.
+// Named returns the event of a hook whose name means the same in claude, codex and qwen.
 func (p Payload) Named(name string) turn.Event {
 	var e turn.Event
 	switch name {

@@ -14,18 +14,18 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// SystemSettings is the file of gemini or qwen whose settings win over the user's, and to whose hooks the user's are
-// added. A launch gets a copy of it with what paw needs.
+// SystemSettings locates the settings file of gemini or qwen that takes precedence over the user's;
+// the hooks of both are merged. A launch gets a copy of the file with paw's additions.
 type SystemSettings struct {
 	CLI      string
-	Variable string // names the file; with _DEFAULTS_ for _SETTINGS_ the one of defaults, which else lies beside it
-	Linux    string // where it is when the variable is not set
+	Variable string // environment variable with the file's path; the one with _DEFAULTS_ in place of _SETTINGS_ names the file of defaults, which otherwise lies beside it
+	Linux    string // path when the variable is not set
 	Darwin   string
 	Guard    string   // variable that the CLI sets for the programs it runs
 	Long     []string // events at which turns begin and end
 }
 
-// path is the file that the CLI would read without paw.
+// path returns the file that the CLI would read without paw.
 func (f SystemSettings) path(s cli.Spec) string {
 	switch path := cli.Getenv(s.Env, f.Variable); {
 	case path != "":
@@ -36,15 +36,15 @@ func (f SystemSettings) path(s cli.Spec) string {
 	return f.Linux
 }
 
-// defaults is the variable that names the file of defaults.
+// defaults returns the variable that names the file of defaults.
 func (f SystemSettings) defaults() string {
 	return strings.Replace(f.Variable, "_SETTINGS_", "_DEFAULTS_", 1)
 }
 
-// Marks are the variables that a launch sets, and the one that the CLI sets itself.
+// Marks returns the variables that a launch sets, and the one that the CLI sets.
 func (f SystemSettings) Marks() []string { return []string{f.Guard, f.Variable, f.defaults()} }
 
-// read returns the settings, none when there is no file.
+// read returns the settings, an empty map when there is no file.
 func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
 	settings := map[string]json.RawMessage{}
 	content, err := os.ReadFile(f.path(s))
@@ -60,7 +60,7 @@ func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
 	return settings, err
 }
 
-// Launch is argv with a copy of the settings that change has changed and that has hooks for the events.
+// Launch returns argv with a copy of the settings, altered by change and with hooks for the events.
 func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(map[string]json.RawMessage) error) (cli.Command, error) {
 	settings, err := f.read(s)
 	if err == nil && change != nil {
@@ -74,15 +74,15 @@ func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(ma
 	}
 	file := cli.File{Path: filepath.Join(s.StateDir, f.CLI+"-system-settings.json"), Content: append(JSON(settings), '\n')}
 	env := []string{f.Variable + "=" + file.Path}
-	// The defaults are sought beside the settings, so they get the place that they would have had.
+	// The CLI looks for the defaults beside the settings: the variable keeps them where they were.
 	if defaults := f.defaults(); cli.Getenv(s.Env, defaults) == "" {
 		env = append(env, defaults+"="+filepath.Join(filepath.Dir(f.path(s)), "system-defaults.json"))
 	}
 	return cli.Command{Argv: argv, Env: env, Unset: []string{f.Guard}, Files: []cli.File{file}}, nil
 }
 
-// Add adds a hook for each event. The agent's own programs inherit the settings; the guard keeps a CLI that the
-// agent runs from reporting turns of its own.
+// addHooks adds a hook for each event. Programs that the agent runs inherit the settings; the guard
+// keeps a nested CLI from reporting turns.
 func (f SystemSettings) addHooks(s cli.Spec, settings map[string]json.RawMessage, events []string) error {
 	return Add(settings, Groups(events, func(name string) Entry {
 		return Entry{
@@ -111,7 +111,8 @@ func WithoutComments(content []byte) []byte {
 	return out
 }
 
-// blank makes spaces of a comment that begins at start and ends with end or the text, and returns its last byte.
+// blank replaces the comment that begins at start, up to end or the end of the text, by spaces, and
+// returns the index of its last byte.
 func blank(text []byte, start int, end string) int {
 	stop := len(text)
 	if n := bytes.Index(text[start+2:], []byte(end)); n >= 0 {

@@ -9,7 +9,7 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// CheckArgument refuses what no program can get as one argument of argument bytes.
+// CheckArgument refuses a prompt with a NUL character, or whose argument is too long for a process.
 func CheckArgument(cliName, prompt, argument string) error {
 	if strings.ContainsRune(prompt, 0) {
 		return &cli.PromptError{CLI: cliName, Reason: "a prompt cannot have a NUL character"}
@@ -21,8 +21,9 @@ func CheckArgument(cliName, prompt, argument string) error {
 	return nil
 }
 
-// MaxArgument is the number of bytes one argument of a process can have. Linux allows 32 pages with the final NUL
-// (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum counts, of which this leaves most to the environment.
+// MaxArgument returns the maximal length of one argument in bytes. Linux allows 32 pages with the
+// final NUL (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum of all arguments is limited, and
+// most of that is left to the environment.
 func MaxArgument() int {
 	if runtime.GOOS == "linux" {
 		return 128<<10 - 1
@@ -30,8 +31,8 @@ func MaxArgument() int {
 	return 256<<10 - 1
 }
 
-// Begin is the command line with which gemini and qwen begin a conversation of a given id. exits are first prompts at which
-// the CLI would end.
+// Begin returns the command line with which gemini and qwen begin a conversation under a given id.
+// exits are prompts at which the CLI would exit.
 func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
 	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
 	if s.Prompt == "" {
@@ -41,12 +42,12 @@ func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
 	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
 }
 
-// Resume is the command line that resumes a conversation.
+// Resume returns the command line with which gemini and qwen resume a conversation.
 func Resume(s cli.Spec) []string {
 	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
 }
 
-// OwnWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.
+// OwnWords cuts off the contents of files named with @, which gemini and qwen append to a prompt.
 func OwnWords(prompt string) string {
 	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
 	if named && strings.HasSuffix(files, "\n--- End of content ---") {

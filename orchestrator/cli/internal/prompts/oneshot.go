@@ -6,8 +6,8 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// Session is the option with which a CLI has a turn in the conversation Spec.ConversationID, whose id paw chose: it begins
-// that, or goes on with it.
+// Session returns the option for a headless turn in the conversation Spec.ConversationID, whose id
+// paw chose: --resume if the conversation exists, else --session-id.
 func Session(d cli.Driver, s cli.Spec) (option string, err error) {
 	found, err := d.Conversation(context.Background(), s)
 	switch {
@@ -21,7 +21,8 @@ func Session(d cli.Driver, s cli.Spec) (option string, err error) {
 	return "--session-id", nil
 }
 
-// OneShot is the argv of gemini, qwen and copilot for one turn, whose output has that format.
+// OneShot returns the arguments of gemini, qwen and copilot for a headless turn with that output
+// format.
 func OneShot(cli cli.Driver, s cli.Spec, format string) ([]string, error) {
 	option, err := Session(cli, s)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package prompts is what CLIs make of a prompt: an argument, a command of their own or text.
+// Package prompts checks and changes prompts that a CLI would take for a command.
 package prompts
 
 import (
@@ -9,10 +9,10 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// Exits are the prompts of one word at which several CLIs end, whatever blanks are around them.
+// Exits lists the prompts of one word at which several CLIs exit, whatever blanks are around them.
 var Exits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
 
-// CheckWord refuses a prompt of one word that a CLI takes for itself.
+// CheckWord refuses a prompt that is one of words, which the CLI would run as a command.
 func CheckWord(cliName, prompt string, words ...string) error {
 	word := cli.Trimmed(prompt)
 	if slices.ContainsFunc(words, func(one string) bool { return strings.EqualFold(one, word) }) {
@@ -21,8 +21,8 @@ func CheckWord(cliName, prompt string, words ...string) error {
 	return nil
 }
 
-// CheckCommand refuses what gemini and qwen run as a command of theirs, as an argument and typed. They trim a prompt
-// first, so that no space makes it text. Comments and paths are none.
+// CheckCommand refuses prompts that gemini and qwen run as commands, as an argument and typed. Both
+// trim a prompt first, so that a leading space does not help. Comments and paths are no commands.
 func CheckCommand(cliName, prompt string) error {
 	text, slash := strings.CutPrefix(cli.TrimLeft(prompt), "/")
 	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
@@ -34,7 +34,8 @@ func CheckCommand(cliName, prompt string) error {
 	return &cli.PromptError{CLI: cliName, Reason: `a prompt that begins with "/" would run as a command`}
 }
 
-// Spaced puts a space before a prompt that begins with "/" (a command of most CLIs) or "!" (one of the shell).
+// Spaced puts a space before a prompt that begins with "/" (a command of most CLIs) or "!" (a shell
+// command).
 func Spaced(prompt string) string {
 	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
 		return " " + prompt

@@ -1,4 +1,4 @@
-// Package questions says in one line what a CLI asks its user.
+// Package questions puts what a CLI asks its user into one line.
 package questions
 
 import (
@@ -9,28 +9,29 @@ import (
 	"paw/config/display"
 )
 
-// longestQuestion is in columns: a question is shown in one line.
+// longestQuestion is the maximal width of a question, in columns.
 const longestQuestion = 300
 
-// planQuestion is what a tool asks that ends the planning.
+// planQuestion is the question of a tool that ends planning.
 const planQuestion = "asks whether to go on with its plan"
 
-// pagesEnd ends what is asked of several questions that come one after the other.
+// pagesEnd ends the line for several questions that come one after the other.
 const pagesEnd = " questions)"
 
-// Paged reports whether a question is the first of several: only the screen tells which of them is asked now.
+// Paged reports whether a line stands for several questions: only the screen tells which of them is
+// open.
 func Paged(question string) bool { return strings.HasSuffix(question, pagesEnd) }
 
-// toolWords are words for tools whose names only their CLIs know.
+// toolWords translates names of tools that only their CLI's users know.
 var toolWords = map[string]string{
 	"run_shell_command": "Shell", "write_file": "Write", "edit": "Edit", "replace": "Edit", "read_file": "Read",
 	"web_fetch": "Fetch", "google_web_search": "Search", "web_search": "Search", "ExitPlanMode": planQuestion, "exit_plan_mode": planQuestion,
 }
 
-// OfTool is what the user is asked about a tool, in one line: its name and the one argument that tells most.
+// OfTool returns the question about a tool call: the tool's name and its most telling argument.
 func OfTool(tool string, input json.RawMessage) string {
 	var arguments struct {
-		Command   any    `json:"command"` // a text, or words
+		Command   any    `json:"command"` // a text, or a list of words
 		FilePath  string `json:"file_path"`
 		Path      string `json:"path"`
 		URL       string `json:"url"`
@@ -70,7 +71,7 @@ func OfTool(tool string, input json.RawMessage) string {
 	return Title(tool)
 }
 
-// Title returns the first line of a text, with an ellipsis where more was left out.
+// Title returns the first line of a text, with an ellipsis where text was left out.
 func Title(text string) string {
 	line := display.FirstLine(text)
 	if title := display.Graphemes.Cut(line, longestQuestion); title != line {

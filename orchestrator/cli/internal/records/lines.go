@@ -1,4 +1,4 @@
-// Package records reads what CLIs write down of their conversations.
+// Package records reads the files in which CLIs record their conversations.
 package records
 
 import (
@@ -17,14 +17,14 @@ import (
 	"paw/session/turn"
 )
 
-// EachLine decodes the JSON objects of a file, one per line, until visit returns false. Lines that are torn or are no
-// such object are skipped: a crash leaves a half line, and other versions write lines this one does not know.
+// EachLine decodes the JSON objects of a file, one per line, until visit returns false. Other lines
+// are skipped: a crash leaves a torn line, and other versions of a CLI write lines of other forms.
 func EachLine[T any](path string, visit func(T) bool) error {
 	_, err := CountLines(path, visit)
 	return err
 }
 
-// CountLines is EachLine, and counts the lines that were skipped.
+// CountLines is like EachLine, and counts the lines that were skipped.
 func CountLines[T any](path string, visit func(T) bool) (skipped int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -51,8 +51,8 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 	}
 }
 
-// Lookup looks up a conversation that is one file, and whose id is burnt until the user has said something. missing is why there
-// is none without the file.
+// Lookup looks up a conversation that is one file and whose id cannot be used again before it has a
+// prompt. said recognizes a prompt; missing is the reason when there is no file.
 func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, error) {
 	used, err := Holds(file, said)
 	switch {
@@ -66,7 +66,7 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 	return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
-// Holds reports whether some line of a file satisfies match.
+// Holds reports whether a line of the file satisfies match.
 func Holds[T any](path string, match func(T) bool) (bool, error) {
 	found := false
 	err := EachLine(path, func(value T) bool {
@@ -76,7 +76,7 @@ func Holds[T any](path string, match func(T) bool) (bool, error) {
 	return found, err
 }
 
-// IsOpen reports whether there is a turn whose end is to be found.
+// IsOpen reports whether last is an open turn, whose end is to be found.
 func IsOpen(last *turn.Record) bool { return last != nil && last.State == turn.InProgress }
 
 // LastUses orders conversations by the last change of their files.
@@ -87,14 +87,14 @@ type lastUse struct {
 	at time.Time
 }
 
-// Add takes a conversation; one whose file is gone by now is left out.
+// Add adds a conversation, unless its file is gone.
 func (u *LastUses) Add(id, file string) {
 	if info, err := os.Stat(file); err == nil {
 		*u = append(*u, lastUse{id, info.ModTime()})
 	}
 }
 
-// IDs returns the conversations, the one used last at the end.
+// IDs returns the ids, the conversation that was used last at the end.
 func (u LastUses) IDs() []string {
 	sort.SliceStable(u, func(i, j int) bool { return u[i].at.Before(u[j].at) })
 	ids := make([]string, len(u))
@@ -104,16 +104,18 @@ func (u LastUses) IDs() []string {
 	return ids
 }
 
-// BeganHere reports whether a conversation that began at that time can be the agent's. CLIs count milliseconds.
+// BeganHere reports whether a conversation that began at that time can be the agent's. CLIs record
+// milliseconds.
 func BeganHere(s cli.Spec, at time.Time) bool {
 	return !at.Before(s.Since.Truncate(time.Millisecond))
 }
 
-// tailLimit bounds how much of a transcript's end is read, in bytes. What ends a turn is its last line or nearly so.
+// tailLimit is how many bytes of a transcript's end are read. The end of a turn is in the last
+// lines.
 const tailLimit = 8 << 20
 
-// EachBack decodes the JSON objects of a file from the last line to the first, like LinesBack. Lines that are torn or are no
-// such object are skipped.
+// EachBack decodes the JSON objects of a file from the last line to the first, like LinesBack.
+// Other lines are skipped.
 func EachBack[T any](path string, visit func(T) bool) error {
 	return LinesBack(path, func(line []byte) bool {
 		var value T
@@ -121,8 +123,8 @@ func EachBack[T any](path string, visit func(T) bool) error {
 	})
 }
 
-// LinesBack gives the lines of a file from the last to the first, without their ends, until visit returns false or
-// tailLimit bytes were read. A torn last line comes too.
+// LinesBack calls visit with the lines of a file from the last to the first, without their ends,
+// until visit returns false or tailLimit bytes were read. A torn last line is included.
 func LinesBack(path string, visit func(line []byte) bool) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -135,7 +137,7 @@ func LinesBack(path string, visit func(line []byte) bool) error {
 	}
 	end := info.Size()
 	least := max(0, end-tailLimit)
-	var rest []byte // of the line whose beginning is not read yet
+	var rest []byte // end of a line whose beginning is not read yet
 	for piece := int64(32 << 10); end > least; piece = min(2*piece, 1<<20) {
 		start := max(least, end-piece)
 		chunk := make([]byte, end-start, end-start+int64(len(rest)))
@@ -161,19 +163,20 @@ func LinesBack(path string, visit func(line []byte) bool) error {
 	return nil
 }
 
-// BranchNode is one record of a conversation that its CLI keeps as a tree: after a rewind the next record follows an
-// older one.
+// BranchNode is a record of a conversation that its CLI keeps as a tree: after a rewind the next
+// record follows an older one.
 type BranchNode struct {
 	ID, Parent string
-	Prompt     bool // the user wrote it; the first one has no parent
+	Prompt     bool // the user wrote it; the first prompt has no parent
 }
 
-// LastBranch gives the records that lead to the one at index leaf, the first one first, as indexes into nodes, which are
-// in the order of their file. Records need not stand behind their parents there. One whose parent is not known, such as
-// one behind a torn line, follows the one before it.
+// LastBranch returns the records that lead to the one at index leaf, as indexes into nodes, the
+// first one first. nodes are in the order of the file, where a record may precede its parent. A
+// record with an unknown parent, such as one after a torn line, follows the record before it.
 //
-// What hangs off the branch without a prompt belongs to it: results of tools that ran at the same time, or an answer that
-// a crash cut off. A prompt begins what a rewind has taken back.
+// Side branches without a prompt belong to the result: results of tools that ran at the same time,
+// or an answer that a crash cut off. A side branch that begins with a prompt was taken back by a
+// rewind.
 func LastBranch(nodes []BranchNode, leaf int) []int {
 	parents := parentsOf(nodes)
 	on := make([]bool, len(nodes))
@@ -190,7 +193,7 @@ func LastBranch(nodes []BranchNode, leaf int) []int {
 	}
 	var order []int
 	for _, i := range slices.Backward(path) {
-		// Depth first, children in their order.
+		// depth first, children in their order
 		for stack := []int{i}; len(stack) > 0; {
 			next := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
@@ -204,7 +207,7 @@ func LastBranch(nodes []BranchNode, leaf int) []int {
 	return order
 }
 
-// parentsOf gives the index of each record's parent, -1 for none.
+// parentsOf returns the index of each record's parent, -1 for none.
 func parentsOf(nodes []BranchNode) []int {
 	at := map[string]int{}
 	for i, n := range nodes {

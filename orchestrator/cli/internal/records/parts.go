@@ -27,7 +27,7 @@ type ModelPart struct {
 // ModelParts is a text, a part or a list of parts.
 type ModelParts []ModelPart
 
-// UnmarshalJSON makes one part of a text.
+// UnmarshalJSON reads a list of parts; a single part or a plain text becomes a list of one.
 func (p *ModelParts) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -42,7 +42,7 @@ func (p *ModelParts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]ModelPart)(p))
 }
 
-// Text joins what is said in the parts, without thoughts.
+// Text joins the texts of the parts, without thoughts; a file becomes "[file]".
 func (p ModelParts) Text() string {
 	var texts []string
 	for _, part := range p {
@@ -57,7 +57,7 @@ func (p ModelParts) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Calls are the tools that the model calls.
+// Calls returns the model's tool calls.
 func (p ModelParts) Calls() []history.ToolCall {
 	var calls []history.ToolCall
 	for _, part := range p {
@@ -68,7 +68,7 @@ func (p ModelParts) Calls() []history.ToolCall {
 	return calls
 }
 
-// ResponseText is the result of a tool: its output or error, or all of it where it has neither.
+// ResponseText returns the output or error of a tool, or the whole response where it has neither.
 func ResponseText(raw json.RawMessage) string {
 	var response struct {
 		Output *string `json:"output"`
@@ -84,7 +84,7 @@ func ResponseText(raw json.RawMessage) string {
 	return CompactJSON(raw)
 }
 
-// Answer adds what the model said and the tools that it called.
+// Answer adds a text of the model and its tool calls.
 func (t *Talk) Answer(at time.Time, text string, calls []history.ToolCall) {
 	if text != "" || len(calls) > 0 {
 		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Content: text, ToolCalls: calls, Timestamp: at})

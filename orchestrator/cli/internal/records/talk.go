@@ -10,11 +10,11 @@ import (
 	"paw/session/history"
 )
 
-// Talk writes a transcript down.
+// Talk builds a Transcript.
 type Talk struct{ cli.Transcript }
 
-// Strange counts a record of a type that paw has never seen. said tells whether it has words, or a tool, in the place
-// where messages have theirs.
+// Strange counts a record of an unknown type. said reports whether it has text, or a tool, where
+// messages have theirs.
 func (t *Talk) Strange(recordType string, said bool) {
 	if said || recordType == "" {
 		t.Skipped++
@@ -26,11 +26,11 @@ func (t *Talk) Strange(recordType string, said bool) {
 	t.Unknown[recordType]++
 }
 
-// StoppedByUser is the system message for the mark that a CLI leaves when the user stops it.
+// StoppedByUser is the system message for a turn that the user interrupted.
 const StoppedByUser = "interrupted by the user"
 
-// TranscriptFile finds the file of the conversation Spec.ConversationID. A conversation that has none is a
-// *ConversationError.
+// TranscriptFile returns the file of the conversation Spec.ConversationID; a conversation without a
+// file is a *ConversationError.
 func TranscriptFile(ctx context.Context, d cli.Driver, s cli.Spec) (string, error) {
 	if err := cli.CheckID(d.Name(), s.ConversationID); err != nil {
 		return "", err
@@ -45,7 +45,8 @@ func TranscriptFile(ctx context.Context, d cli.Driver, s cli.Spec) (string, erro
 	return found.Transcript, nil
 }
 
-// ReadTalk calls take with each line of the file of the conversation Spec.ConversationID, and begins its transcript.
+// ReadTalk calls take with each line of the conversation's file, and returns a Talk that has no
+// messages yet.
 func ReadTalk[T any](ctx context.Context, d cli.Driver, s cli.Spec, take func(T)) (Talk, error) {
 	path, err := TranscriptFile(ctx, d, s)
 	if err != nil {
@@ -58,14 +59,14 @@ func ReadTalk[T any](ctx context.Context, d cli.Driver, s cli.Spec, take func(T)
 	return Talk{Transcript: cli.Transcript{ID: s.ConversationID, Skipped: skipped}}, err
 }
 
-// Say adds what somebody said, unless it is nothing.
+// Say adds a message, unless its text is empty.
 func (t *Talk) Say(role history.Role, at time.Time, text string) {
 	if text != "" {
 		t.Messages = append(t.Messages, history.Message{Role: role, Content: text, Timestamp: at})
 	}
 }
 
-// Notice adds a word of the CLI itself; one that it repeats, as for each retry, is there once.
+// Notice adds a system message, unless it repeats the last one, as CLIs do at each retry.
 func (t *Talk) Notice(at time.Time, text string) {
 	if n := len(t.Messages); n > 0 && t.Messages[n-1].Role == history.RoleSystem && t.Messages[n-1].Content == text {
 		return
@@ -73,7 +74,7 @@ func (t *Talk) Notice(at time.Time, text string) {
 	t.Say(history.RoleSystem, at, text)
 }
 
-// Call adds a tool call to what the model said last, if nobody said anything since.
+// Call adds a tool call to the last message if that is the model's, else to a new one.
 func (t *Talk) Call(at time.Time, call history.ToolCall) {
 	n := len(t.Messages)
 	if n == 0 || t.Messages[n-1].Role != history.RoleAssistant {
@@ -83,12 +84,12 @@ func (t *Talk) Call(at time.Time, call history.ToolCall) {
 	t.Messages[n-1].ToolCalls = append(t.Messages[n-1].ToolCalls, call)
 }
 
-// Result adds the result of a tool call, which may be empty.
+// Result adds the result, possibly empty, of a tool call.
 func (t *Talk) Result(at time.Time, id, text string) {
 	t.Messages = append(t.Messages, history.Message{Role: history.RoleTool, ToolCallID: id, Content: text, Timestamp: at})
 }
 
-// CompactJSON is JSON without the space between its words, "" for none.
+// CompactJSON removes white space from JSON; null and invalid JSON become "".
 func CompactJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if len(raw) == 0 || string(raw) == "null" || json.Compact(&out, raw) != nil {
@@ -97,8 +98,9 @@ func CompactJSON(raw json.RawMessage) string {
 	return out.String()
 }
 
-// Uses reads what the answers of the conversation Spec.ConversationID took from its file. use is that of a line, with the
-// id of the answer where it can be on several lines, of which the newest counts; one that took nothing is none.
+// Uses reads the tokens of the answers from the conversation's file. use returns those of a line,
+// and the answer's id where an answer can be on several lines: the newest one counts, at the time
+// of the first. Lines without tokens are skipped.
 func Uses[T any](ctx context.Context, cli cli.Driver, s cli.Spec, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
 	path, err := TranscriptFile(ctx, cli, s)
 	if err != nil {
@@ -107,7 +109,7 @@ func Uses[T any](ctx context.Context, cli cli.Driver, s cli.Spec, use func(T) (i
 	return UsesIn([]string{path}, use)
 }
 
-// UsesIn is Uses of several files, none of whose answers is in another one.
+// UsesIn is like Uses for several files, with no answer in more than one.
 func UsesIn[T any](paths []string, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
 	var all []cli.Use
 	at := map[string]int{} // index of an answer by its id

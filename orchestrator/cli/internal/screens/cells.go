@@ -1,4 +1,4 @@
-// Package screens reads what CLIs show in their panes.
+// Package screens reads screenshots of CLIs: rows, input boxes, dialogs and their options.
 package screens
 
 import (
@@ -12,20 +12,20 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// Cell is one character of a screen with those of its attributes that tell what it is.
+// Cell is a character of a screen, with the attributes by which CLIs mark parts of it.
 type Cell struct {
 	Char          rune
-	Dim           bool // drawn weaker than text, by the attribute
+	Dim           bool // drawn with the attribute dim
 	Reverse, Bold bool
-	colour        string // of the text, as the screen gives it: "" for the terminal's own, "36", "38;5;246"
-	Ground        string // the colour behind it
+	colour        string // foreground colour as in the escape sequence: "" for the default, else such as "36" or "38;5;246"
+	Ground        string // background colour, in the same form
 }
 
-// Row is one line of a screen, without the spaces at its end.
+// Row is a line of a screen, without the spaces at its end.
 type Row []Cell
 
-// RowsOf reads a screenshot. Attributes go on from one line to the next. An escape sequence that is none of attributes
-// is left out.
+// RowsOf reads a screenshot. Attributes stay in force from line to line; other escape sequences are
+// skipped.
 func RowsOf(s cli.Screenshot) []Row {
 	var all []Row
 	var pen Cell
@@ -38,7 +38,7 @@ func RowsOf(s cli.Screenshot) []Row {
 	return all
 }
 
-// readRow reads a line, the begin of which pen draws and whose end leaves it as it is drawn there.
+// readRow reads a line. pen has the attributes at its start, and afterwards those at its end.
 func readRow(line string, pen *Cell) Row {
 	var cells Row
 	for line != "" {
@@ -64,11 +64,11 @@ func readRow(line string, pen *Cell) Row {
 	return cells
 }
 
-// attributes changes the pen by one sequence, such as "0;2" or "38;5;246".
+// attributes applies one sequence, such as "0;2" or "38;5;246", to the pen.
 func (c *Cell) attributes(sequence string) {
 	words := strings.Split(sequence, ";")
 	for i := 0; i < len(words); i++ {
-		code, _ := strconv.Atoi(words[i]) // nothing at all is a 0
+		code, _ := strconv.Atoi(words[i]) // an empty word is a 0
 		switch {
 		case code == 0:
 			*c = Cell{}
@@ -82,7 +82,7 @@ func (c *Cell) attributes(sequence string) {
 			c.Reverse = true
 		case code == 27:
 			c.Reverse = false
-		case code == 38 || code == 48: // 5;N or 2;R;G;B
+		case code == 38 || code == 48: // followed by 5;N or 2;R;G;B
 			length := 3
 			if i+1 < len(words) && words[i+1] == "2" {
 				length = 5
@@ -113,7 +113,7 @@ func (r Row) String() string {
 	return text.String()
 }
 
-// All reports whether each character but spaces is so, and that there is one.
+// All reports whether a row has characters other than spaces and is holds for each of them.
 func (r Row) All(is func(Cell) bool) bool {
 	some := false
 	for _, c := range r {
@@ -128,7 +128,7 @@ func (r Row) All(is func(Cell) bool) bool {
 	return some
 }
 
-// Some reports whether a character is so.
+// Some reports whether is holds for any cell.
 func (r Row) Some(is func(Cell) bool) bool { return slices.ContainsFunc(r, is) }
 
 // Rule reports whether a row is a line of one of these characters over the whole width.
@@ -139,20 +139,20 @@ func (r Row) Rule(width int, chars string) bool {
 // Begins reports whether a row begins with a character.
 func (r Row) Begins(char rune) bool { return len(r) > 0 && r[0].Char == char }
 
-// From is a row without its first n cells.
+// From returns a row without its first n cells.
 func (r Row) From(n int) Row { return r[min(n, len(r)):] }
 
-// Dim reports whether a character is drawn weaker than text.
+// Dim reports whether a cell has the attribute dim.
 func Dim(c Cell) bool { return c.Dim }
 
-// Filled is a box with these rows of a text that somebody typed, which begins at a column. The text cannot be read whole where
-// a part of it is a suggestion, or a place that stands for something long, or broken at width (see Draft).
+// Filled returns a filled box with the text of these rows from a column on. Draft is "" where a
+// part of the text is a suggestion, a placeholder, or was broken at width (see Draft).
 func Filled(rows []Row, column, width int, places *lazyregexp.Regexp) cli.Screen {
 	filled := cli.Screen{Box: cli.BoxFilled}
 	var lines []string
 	for _, r := range rows {
 		typed := r.From(column)
-		line := strings.TrimSuffix(typed.String(), " \u200b") // the cursor that some draw behind the text
+		line := strings.TrimSuffix(typed.String(), " \u200b") // some CLIs draw their cursor after the text
 		if places.MatchString(line) || typed.Some(Dim) {
 			return filled
 		}
@@ -162,8 +162,8 @@ func Filled(rows []Row, column, width int, places *lazyregexp.Regexp) cli.Screen
 	return filled
 }
 
-// Draft joins the rows of a box to the text that was typed. Where a CLI broke a line that was too long for width, nothing
-// shows whether a space stood there: then the text cannot be read whole and is "".
+// Draft joins the rows of a box to the typed text. Where a CLI broke a line because it was too long
+// for width, a space may be missing: the text is then unknown and "".
 func Draft(lines []string, width int) string {
 	for i := range lines[:len(lines)-1] {
 		word, _, _ := strings.Cut(lines[i+1], " ")

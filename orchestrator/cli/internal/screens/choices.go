@@ -8,17 +8,18 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// choice is a line of a numbered list, with the mark of the selected one before it.
+// choice matches a line of a numbered list, with the mark of the selected one before it.
 var choice = lazyregexp.New(`^(?:(\S) +)?(\d)\. +(\S.*)$`)
 
-// below is what stands below a list: keys, and how much of it a low pane hides.
+// below matches lines below a list: keys, and the number of hidden lines.
 var below = lazyregexp.New(`(?i)^(↑ \d+ more|↑/↓|esc to|(press )?enter\b)`)
 
-// Choices are the options of the last numbered list on the rows: from 1 on, without a gap, one of them selected by one of
-// the marks. It has none where a list is cut off at its begin. Frames around the list are left out.
+// Choices returns the options of the last numbered list on the rows: numbered from 1 without a gap,
+// exactly one of them marked as selected. It returns nil where the list's start is cut off. Frames
+// around the list are ignored.
 func Choices(rows []Row, marks string) []cli.Option {
 	var list []cli.Option
-	open := false // what comes belongs to the last option
+	open := false // following lines belong to the last option
 	for _, r := range rows {
 		line := strings.Trim(r.String(), " \u00a0│┃█")
 		m := choice.FindStringSubmatch(line)

@@ -7,32 +7,32 @@ import (
 	"paw/orchestrator/cli/internal/questions"
 )
 
-// Dialog is one that a CLI shows in place of its input box.
+// Dialog recognizes a dialog that a CLI shows in place of its input box.
 type Dialog struct {
 	shows  *lazyregexp.Regexp
-	words  string // what paw says of it; "$1" is the first group of the expression
-	inTurn bool   // the model wants to know it, and not the CLI itself
+	words  string // paw's words for it; "$1" is the first group of the expression
+	inTurn bool   // the model asks, and not the CLI itself
 }
 
-// Asks makes a dialog of an expression, in which ^ and $ are the ends of lines.
+// Asks makes a Dialog from an expression, in which ^ and $ match at line ends.
 func Asks(shows, words string) Dialog {
 	return Dialog{shows: lazyregexp.New("(?m)" + shows), words: words}
 }
 
-// AsksInTurn is Asks for a question of a turn: a permission, or what the model wants to know.
+// AsksInTurn is like Asks, for a question of a turn: a permission, or a question of the model.
 func AsksInTurn(shows, words string) Dialog {
 	d := Asks(shows, words)
 	d.inTurn = true
 	return d
 }
 
-// NamedIn is what the first dialog that text shows asks, "" when it shows none of them.
+// NamedIn returns paw's words for the first dialog that matches text, "" for none.
 func NamedIn(text string, all []Dialog) string {
 	words, _ := firstIn(text, all)
 	return words
 }
 
-// AskedIn is NamedIn where the first dialog is a question of a turn, else "".
+// AskedIn is like NamedIn, but returns "" where the first match is no question of a turn.
 func AskedIn(text string, all []Dialog) string {
 	words, inTurn := firstIn(text, all)
 	if !inTurn {
@@ -51,7 +51,7 @@ func firstIn(text string, all []Dialog) (words string, inTurn bool) {
 	return "", false
 }
 
-// TextOf is the text of rows, line by line.
+// TextOf joins rows to a text.
 func TextOf(rows []Row) string {
 	var text strings.Builder
 	for _, r := range rows {
@@ -60,7 +60,7 @@ func TextOf(rows []Row) string {
 	return text.String()
 }
 
-// Ending is the last n rows of a screen that have text.
+// Ending returns the rows from the n-th last one that has text to the last one.
 func Ending(rows []Row, n int) []Row {
 	end := len(rows)
 	for end > 0 && len(rows[end-1]) == 0 {

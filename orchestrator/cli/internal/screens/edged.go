@@ -9,21 +9,21 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// EdgedBox is how gemini, its descendant qwen and copilot draw their input box: between two lines over the whole width,
-// with a mark before the text. Some draw it alike for prompts of before.
+// EdgedBox describes the input box of gemini, its descendant qwen, and copilot: between two lines
+// over the whole width, with a mark before the text. Some draw earlier prompts in the same way.
 type EdgedBox struct {
-	Upper, Lower string             // of what characters its edges are
-	Marks        string             // what stands before a prompt; before something for the shell it is "!"
-	Mark         int                // the column of the mark; the text begins two columns behind
-	Weak         string             // words below the box in the colour in which a suggestion is drawn, "" for no suggestions
-	Placeholder  *lazyregexp.Regexp // what stands in an empty box, with the cursor before it
-	Places       *lazyregexp.Regexp // what stands for something long that was pasted
-	Works        *lazyregexp.Regexp // what stands on the screen while it works
+	Upper, Lower string             // characters that its edges consist of
+	Marks        string             // marks before a prompt; the mark before a shell command is "!"
+	Mark         int                // column of the mark; the text begins two columns further right
+	Weak         string             // words below the box in the colour of suggestions, "" for a CLI without suggestions
+	Placeholder  *lazyregexp.Regexp // text of an empty box, with the cursor before it
+	Places       *lazyregexp.Regexp // placeholders for long pastes
+	Works        *lazyregexp.Regexp // text on the screen while a turn runs
 	Dialogs      []Dialog
 }
 
-// Screen recognizes a screen. The terminal's cursor is in the box where the CLI leaves it there, as long as its pane has
-// the focus.
+// Screen recognizes a screen. A CLI may leave the terminal's cursor in the box, as long as its pane
+// has the focus.
 func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 	rows := RowsOf(s)
 	text, weak := b.around(s, rows, s.CursorY), b.weak(rows)
@@ -36,7 +36,7 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 			last--
 		}
 		text = b.around(s, rows, last-1)
-		drawn := func(r Row) bool { return r.Some(func(c Cell) bool { return c.Reverse }) } // the CLI's own cursor
+		drawn := func(r Row) bool { return r.Some(func(c Cell) bool { return c.Reverse }) } // the CLI draws a cursor of its own
 		if text == nil || (!b.empty(text, weak) && !slices.ContainsFunc(text, drawn)) {
 			return cli.Screen{}
 		}
@@ -46,7 +46,8 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 	return found
 }
 
-// Question is what a turn asks in place of the box, with its numbered options and the marks of the selected one.
+// Question reads the question that is shown in place of the box, with its numbered options; marks
+// are the marks of the selected one.
 func (b EdgedBox) Question(s cli.Screenshot, marks string) (cli.Question, bool) {
 	rows := RowsOf(s)
 	asked := AskedIn(TextOf(rows), b.Dialogs)
@@ -57,7 +58,7 @@ func (b EdgedBox) Question(s cli.Screenshot, marks string) (cli.Question, bool) 
 	return cli.Question{Text: asked, Options: options}, options != nil
 }
 
-// around is what stands between the two edges around row y, nil where none are.
+// around returns the rows between the two edges around row y, nil where there are none.
 func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 	if y < 0 || y >= len(rows) {
 		return nil
@@ -75,10 +76,10 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 	return rows[top+1 : bottom]
 }
 
-// read is what a box with this text is.
+// read returns the state of a box with these rows.
 func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
 	switch mark := b.markOf(text[0]); {
-	case mark == '!': // what is typed here goes to the shell
+	case mark == '!': // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
 	case mark == 0 || !strings.ContainsRune(b.Marks, mark):
 		return cli.Screen{}
@@ -88,7 +89,7 @@ func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
 	return Filled(text, b.Mark+2, width-20, b.Places)
 }
 
-// markOf is what the first row of a box begins with, 0 for nothing.
+// markOf returns the mark in the first row of a box, 0 for none.
 func (b EdgedBox) markOf(first Row) rune {
 	if len(first) <= b.Mark || (b.Mark > 0 && first[0].Char != ' ') || (len(first) > b.Mark+1 && first[b.Mark+1].Char != ' ') {
 		return 0
@@ -96,7 +97,7 @@ func (b EdgedBox) markOf(first Row) rune {
 	return first[b.Mark].Char
 }
 
-// empty reports whether nothing but the placeholder or a suggestion stands in a box.
+// empty reports whether a box has only the placeholder or a suggestion.
 func (b EdgedBox) empty(text []Row, weak string) bool {
 	typed := text[0].From(b.Mark + 2)
 	if len(text) == 1 && (len(typed) == 0 || b.Placeholder.MatchString(typed.String())) {
@@ -105,7 +106,8 @@ func (b EdgedBox) empty(text []Row, weak string) bool {
 	return b.suggested(text, weak)
 }
 
-// suggested reports whether all that stands in a box is weak, but for the letter under the cursor.
+// suggested reports whether the whole text of a box, except the letter under the cursor, has the
+// colour of suggestions.
 func (b EdgedBox) suggested(text []Row, weak string) bool {
 	is := func(c Cell) bool { return c.colour == weak }
 	for i, r := range text {
@@ -120,7 +122,7 @@ func (b EdgedBox) suggested(text []Row, weak string) bool {
 	return true
 }
 
-// weak is the colour of weak text, "" where none is seen.
+// weak returns the colour of suggestions, "" where it is not on the screen.
 func (b EdgedBox) weak(rows []Row) string {
 	for i := len(rows) - 1; b.Weak != "" && i >= 0; i-- {
 		if before, _, found := strings.Cut(rows[i].String(), b.Weak); found {

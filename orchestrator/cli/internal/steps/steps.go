@@ -1,5 +1,5 @@
-// Package steps reads the lines `do: STEP` of a prompt, which both programs for trying paw understand: the demo CLI, and the
-// model that real CLIs talk to in tests.
+// Package steps reads the lines `do: STEP` of a prompt, for the demo CLI and for the scripted model
+// server that real CLIs talk to in tests.
 package steps
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Step is one thing a prompt asks for.
+// Step is a step of a prompt.
 type Step struct {
 	Verb     string
 	Path     string
@@ -19,10 +19,11 @@ type Step struct {
 	Number   int
 }
 
-// Grammar says for each verb how what follows it, which is in Text, is taken.
+// Grammar has, for each verb, a function that reads the rest of the line from Text.
 type Grammar map[string]func(*Step) error
 
-// Parse returns the steps of a prompt, none for a plain one. Other lines of a prompt with steps are only talk.
+// Parse returns the steps of a prompt, none for a plain one. Other lines of a prompt with steps are
+// ignored.
 func (g Grammar) Parse(prompt string) ([]Step, error) {
 	var steps []Step
 	for line := range strings.Lines(prompt) {
@@ -44,27 +45,27 @@ func (g Grammar) Parse(prompt string) ([]Step, error) {
 	return steps, nil
 }
 
-// Anything takes any text, and none.
+// Anything accepts any text, and none.
 func Anything(*Step) error { return nil }
 
-// Text takes a text that must be there; name says what it is.
+// Text requires a text; name describes it in the error.
 func Text(name string) func(*Step) error {
 	return func(s *Step) error { return s.Need(s.Text, name) }
 }
 
-// Path takes a path.
+// Path reads a path.
 func Path(s *Step) error {
 	s.Path, s.Text = s.Text, ""
 	return s.Need(s.Path, "path")
 }
 
-// PathAndText takes a path and the text behind it.
+// PathAndText reads a path, followed by a text.
 func PathAndText(s *Step) error {
 	s.Path, s.Text, _ = strings.Cut(s.Text, " ")
 	return s.Need(s.Path, "path")
 }
 
-// Word takes one word.
+// Word requires exactly one word.
 func Word(s *Step) error {
 	if len(strings.Fields(s.Text)) != 1 {
 		return fmt.Errorf("do: %s: one word expected, got %q", s.Verb, s.Text)
@@ -72,10 +73,10 @@ func Word(s *Step) error {
 	return nil
 }
 
-// Seconds takes a number of seconds.
+// Seconds reads a number of seconds.
 func Seconds(s *Step) error { return s.Wait(s.Text) }
 
-// Wait takes a text for the duration of the step.
+// Wait reads the step's duration, a number of seconds.
 func (s *Step) Wait(text string) error {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(seconds >= 0 && seconds <= math.MaxInt32) {
@@ -85,7 +86,7 @@ func (s *Step) Wait(text string) error {
 	return nil
 }
 
-// Need refuses a step without an argument; name says what it is.
+// Need refuses an empty argument; name describes it in the error.
 func (s *Step) Need(argument, name string) error {
 	if argument == "" {
 		return fmt.Errorf("do: %s: %s is missing", s.Verb, name)

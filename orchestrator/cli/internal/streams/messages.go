@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Message is a line of the JSON that claude and qwen stream.
+// Message is a line of the JSON stream of claude and qwen.
 type Message struct {
 	Type    string `json:"type"`
 	Message struct {
@@ -14,10 +14,10 @@ type Message struct {
 	Subtype string          `json:"subtype"`
 	IsError bool            `json:"is_error"`
 	Result  string          `json:"result"`
-	Error   json.RawMessage `json:"error"` // qwen: an object with a message
+	Error   json.RawMessage `json:"error"` // set by qwen: an object with a message
 }
 
-// Tell shows what the model says, and a line for each tool it uses. The last line has the result.
+// Tell reads the model's texts, and a line for each tool call. The last line has the result.
 func (m Message) Tell(t *Turn) {
 	switch m.Type {
 	case "assistant":

@@ -1,4 +1,4 @@
-// Package streams reads what CLIs print in a turn without a terminal: lines of JSON.
+// Package streams reads the JSON lines that CLIs print in a headless turn.
 package streams
 
 import (
@@ -9,15 +9,16 @@ import (
 	"paw/orchestrator/cli/internal/questions"
 )
 
-// Turn is what lines tell of a turn. T, the type of a line, has a method that adds what the line tells.
+// Turn collects what the lines tell about a headless turn. The type of a line has a method that
+// adds to it.
 type Turn struct {
 	Shown  string // what a user wants to read of the lines
 	Answer string
 	Ended  bool          // without an error
-	Failed cli.TurnError // why it has not, if it has not
+	Failed cli.TurnError // the failure, unless Ended
 }
 
-// Show is what a user wants to read of one line.
+// Show returns what a user wants to read of one line.
 func Show[T any](raw []byte, tell func(T, *Turn)) string {
 	var line T
 	var turn Turn
@@ -27,8 +28,8 @@ func Show[T any](raw []byte, tell func(T, *Turn)) string {
 	return turn.Shown
 }
 
-// Result is the answer that all lines tell. A turn that has not ended was cut off. begun is what is known before the first
-// line.
+// Result returns the answer after all lines. A turn that has not ended is an error. begun is the
+// state before the first line.
 func Result[T any](cli string, begun Turn, stdout []byte, exitCode int, tell func(T, *Turn)) (string, error) {
 	turn := begun
 	for raw := range bytes.Lines(stdout) {
@@ -44,7 +45,7 @@ func Result[T any](cli string, begun Turn, stdout []byte, exitCode int, tell fun
 	return turn.Answer, nil
 }
 
-// ToolLine is how the use of a tool is shown while a headless turn runs.
+// ToolLine formats a tool call for the output of a headless turn.
 func ToolLine(tool string, input json.RawMessage) string {
 	return "· " + questions.OfTool(tool, input) + "\n"
 }
