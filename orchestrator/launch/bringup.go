@@ -1,10 +1,11 @@
-// Package launch starts agents and ends them: from a plan of jobs over worktrees, tags and set-up to the panes, and from
-// there, in the pane itself, to the CLI.
+// Package launch starts and ends agents: from a plan of jobs over worktrees, tags and set-up to the
+// panes, and from there, inside the pane, to the CLI.
 //
-// BringUp carries jobs out; PlanRecover makes those of an agent that was there before (recover_plan.go is the pure
-// table). A launch is written into a file, which the launcher in the pane (exec.go) reads, and deletes before it becomes
-// the CLI. EndAgents ends what runs; UndoStart and UndoAdd take back what was never started. The room may import
-// orchestrator/app, observe, turns and typing. Begin with bringup.go.
+// BringUp carries out jobs; PlanRecover makes the jobs of agents that ran before (recover_plan.go
+// is the pure table). A launch is written to a file; the launcher in the pane (exec.go) reads and
+// deletes the file and becomes the CLI. EndAgents ends running agents; UndoStart and UndoAdd take
+// back agents that never started. The package may import orchestrator/app, observe, turns and
+// typing. Begin with bringup.go.
 package launch
 
 import (
@@ -22,8 +23,8 @@ import (
 	"paw/worktree"
 )
 
-// BringUp makes the worktrees of the jobs and starts their agents. It may be
-// repeated: whatever is there already is left as it is.
+// BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: what exists
+// already stays as it is.
 func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -51,7 +52,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 	return s, ResultsOf(s, jobs), nil
 }
 
-// PrepareWorktrees makes, restores and sets up what the jobs ask for.
+// PrepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
 func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var plans []worktree.Plan
 	for i := range jobs {
@@ -89,22 +90,23 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *se
 	return nil
 }
 
-// ResultKind is how an agent comes out of start, add or recover.
+// ResultKind tells how an agent comes out of start, add or recover.
 type ResultKind string
 
-// Result is what became of one agent.
+// Result is the outcome for one agent.
 type Result struct {
 	Agent  string
 	CLI    string
 	Kind   ResultKind
 	Reason string
 	Hints  []string
-	Notes  []string // what else happened to its worktree
-	// CutTurn is the number of the turn that was cut or has failed before it came back, 0 for none.
+	Notes  []string // other news about its worktree
+	// CutTurn is the number of the turn that was cut or failed before the agent came back, 0 for
+	// none.
 	CutTurn int
 }
 
-// WorktreeStep is what has to happen to a worktree before anything runs in it.
+// WorktreeStep is what has to be done to a worktree before the agent starts.
 type WorktreeStep string
 
 // Job is what BringUp does for one agent.
@@ -116,51 +118,52 @@ type Job struct {
 	Hints    []string
 	Notes    []string
 	CutTurn  int    // as in Result
-	Parent   string // of a child that is just being spawned
-	Prompt   string // first prompt, only ever set by start, add and spawn
-	// generation of its launch, 0 as long as it was not launched.
+	Parent   string // parent of a child that is being spawned
+	Prompt   string // first prompt, set only by start, add and spawn
+	// generation of the launch, 0 before it
 	generation int
-	sendIt     bool // the CLI cannot take the prompt as an argument: it is typed once it is ready
-	// found is a conversation to resume that is not the recorded one; planned is the newest
-	// one the plan was made from, chosen the id of a fresh one. Another paw may
-	// have chosen in between: then its choice stays.
+	sendIt     bool // the CLI cannot take the prompt as an argument: it is typed once the CLI is ready
+	// found is a conversation to resume other than the recorded one; planned is the recorded one at
+	// the time of the plan; chosen is the id for a fresh one. When another paw has recorded a
+	// conversation since planned, the record wins.
 	found      string
-	unverified bool // nobody but the CLI can say whether it has the conversation
-	// refusedBefore: it ended at once when it was asked for the conversation last, however long that takes it.
+	unverified bool // only the CLI can say whether it has the conversation
+	// refusedBefore means that the CLI ended at once when it last resumed the conversation: its
+	// answer is awaited longer.
 	refusedBefore bool
 	planned       string
 	chosen        string
 }
 
-// The results; start and add only know fresh and refused.
+// The results. start and add return only fresh and refused.
 const (
 	ResultAlive   ResultKind = "alive"   // was running, left alone
-	ResultResumed ResultKind = "resumed" // the CLI's own conversation goes on
+	ResultResumed ResultKind = "resumed" // the CLI resumed its conversation
 	ResultFresh   ResultKind = "fresh"   // a new conversation, with the reason
 	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
-	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+	ResultRemoved ResultKind = "removed" // an interrupted removal was finished
 
-	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
+	ResultCompleted ResultKind = "completed" // its CLI exited with 0 before, left alone
 )
 
-// The steps.
+// The steps for a worktree.
 const (
 	WorktreeKeep     WorktreeStep = ""
 	WorktreeCreate   WorktreeStep = "create"
 	WorktreeRestore  WorktreeStep = "restore"
-	WorktreeRegister WorktreeStep = "register" // the directory stays, git knows it again
+	WorktreeRegister WorktreeStep = "register" // the directory stays, git registers it again
 )
 
-// Starts reports whether the job has a CLI to start.
+// Starts reports whether the job starts a CLI.
 func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
 
-// NothingToDo reports whether all agents of the jobs are as they are to be, and no pane of a start that was killed is left.
+// NothingToDo reports whether no job changes anything and no pane of a killed start is left.
 func NothingToDo(f observe.Facts, jobs []Job) bool {
 	return f.Tmux != session.TmuxUnknown && len(f.Left) == 0 && !slices.ContainsFunc(jobs, func(j Job) bool { return j.Starts() || j.Worktree != WorktreeKeep })
 }
 
-// pointersTo are the jobs themselves, to be changed.
+// pointersTo returns pointers to the elements of jobs.
 func pointersTo(jobs []Job) []*Job {
 	all := make([]*Job, len(jobs))
 	for i := range jobs {
@@ -169,7 +172,7 @@ func pointersTo(jobs []Job) []*Job {
 	return all
 }
 
-// launched reports whether the CLI of the job was started, and nobody has found since that it did not start.
+// launched reports whether the job's CLI was launched and has not been found to have failed.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
 // refuse turns a job into a refusal.
@@ -177,14 +180,14 @@ func (j *Job) refuse(err error, hints ...string) {
 	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
 }
 
-// wouldBe says what is going to happen to a worktree.
+// wouldBe describes the steps in a dry run.
 var wouldBe = map[WorktreeStep]string{
 	WorktreeCreate:   "its worktree would be made",
 	WorktreeRestore:  "its worktree would be made again, from its branch",
 	WorktreeRegister: "git would know its worktree again; no file in it would change",
 }
 
-// Foretold are the results that a plan would have.
+// Foretold returns the results that a plan would have.
 func Foretold(s *session.Session, jobs []Job) []Result {
 	results := ResultsOf(s, jobs)
 	for i, j := range jobs {
@@ -195,7 +198,7 @@ func Foretold(s *session.Session, jobs []Job) []Result {
 	return results
 }
 
-// ResultsOf are the results of jobs that were carried out.
+// ResultsOf returns the results of jobs that were carried out.
 func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
@@ -204,9 +207,8 @@ func ResultsOf(s *session.Session, jobs []Job) []Result {
 	return results
 }
 
-// Intend writes the plan for one agent into its record, before anything is
-// made. Ids are only ever added; the one of the plan is dropped when another paw
-// chose in the meantime.
+// Intend writes the plan for one agent into its record, before anything is made. Conversation ids
+// are only added; the plan's id is dropped when another paw has recorded one since.
 func Intend(w *session.Agent, j Job) {
 	if w == nil || j.Result == ResultRefused || j.Result == ResultStopped {
 		return
@@ -225,19 +227,19 @@ func Intend(w *session.Agent, j Job) {
 	}
 }
 
-// DropAgent takes an agent out of a record.
+// DropAgent removes an agent from a record.
 func DropAgent(s *session.Session, name string) {
 	s.Agents = slices.DeleteFunc(s.Agents, func(w session.Agent) bool { return w.Name == name })
 	for i := range s.Agents {
-		// A later agent of that name has not started them.
+		// A later agent of the same name is not their parent.
 		if s.Agents[i].Parent == name {
 			s.Agents[i].Parent = ""
 		}
 	}
 }
 
-// UndoStart removes what a failed start made, as long as nobody used it;
-// otherwise it says how to go on.
+// UndoStart removes what a failed start made, unless an agent was launched; in that case hints are
+// added to cause.
 func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
 	// The user's Ctrl-C must not stop the clean-up.
 	ctx := context.Background()
@@ -254,7 +256,7 @@ func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause erro
 	return cause
 }
 
-// UndoAdd takes agents that never started out of the record again.
+// UndoAdd removes agents that never started, from the disk and from the record.
 func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
 	draft := *s
 	draft.Agents = nil
@@ -280,8 +282,8 @@ func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error)
 	return cause
 }
 
-// rollbackWorktrees removes the worktrees and branches of agents that were
-// never started; it refuses when one was.
+// rollbackWorktrees removes the worktrees and branches of agents that never started. It refuses
+// when one of them was launched.
 func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plans []worktree.Plan) error {
 	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
@@ -298,13 +300,13 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 	}
 	var made []worktree.Made
 	for _, plan := range plans {
-		if plan.TakeBack { // it was there before
+		if plan.TakeBack { // the worktree existed before
 			if err := h.Manager(repository).Release(ctx, plan); err != nil {
 				return err
 			}
 			continue
 		}
-		// What Create could not complete it has taken back already.
+		// Create itself has taken back what it could not complete.
 		if _, err := os.Lstat(plan.Path); err == nil {
 			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
 			if w := s.Agent(plan.Agent); w != nil && w.From != nil {
@@ -329,6 +331,6 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 		_ = os.Remove(h.PromptPath(s.Name, w.Name))
 		h.ForgetAgent(s.Name, w.Name)
 	}
-	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
+	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // only if it is empty
 	return nil
 }

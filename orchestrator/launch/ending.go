@@ -24,17 +24,17 @@ import (
 	"paw/tmux"
 )
 
-// How long stop waits for what a launch has left after its pane is gone (the
-// kernel sends SIGHUP), again after SIGTERM, and after SIGKILL. qwen ignores all
-// but the last while it asks for a permission.
+// How long stop waits for the processes of a launch to end: after the pane is gone (the kernel
+// sends SIGHUP), after SIGTERM, and after SIGKILL. qwen ignores all but SIGKILL while it asks for a
+// permission.
 const (
 	hangUpGrace    = 3 * time.Second
-	terminateGrace = 8 * time.Second // gemini takes 4 where it asks for trust
+	terminateGrace = 8 * time.Second // gemini takes 4 s while it asks for trust
 	killGrace      = 3 * time.Second
 )
 
-// EndAgents names the terminals that show the agents, kills the panes by id and ends what runs on of the agents' launches.
-// It returns the agents that had a pane or ran.
+// EndAgents names the terminals that show the agents, kills their panes by id and ends processes of
+// their launches that survive. It returns the agents that had a pane or ran.
 func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
 	var left []remains
@@ -54,7 +54,7 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 		if f.Running(a) == live.Foreign {
 			h.Notef("%s: its pane runs something else than its CLI (pid %d), which ends with it", a.Record.Name, a.Pane.PID)
 		}
-		left = append(left, remains{agent: a}) // also one whose CLI is dead: what it has started may still write files
+		left = append(left, remains{agent: a}) // children of a dead CLI may still write files
 	}
 	for _, line := range shown(f, target) {
 		h.Notef("%s", line)
@@ -66,7 +66,7 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 	h.Step("stop.panes-killed")
 	for _, r := range left {
 		if observe.RunsHeadless(r.agent.Lock) {
-			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end would reach it
 		}
 	}
 	left = awaitDeath(ctx, h, s, left, hangUpGrace, nil)
@@ -83,7 +83,7 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 	return ended, left[0].stubborn(s)
 }
 
-// shown says of each terminal which of the agents it shows.
+// shown returns a line for each terminal, with the agents that it shows.
 func shown(f observe.Facts, target func(string) bool) []string {
 	shows := map[string][]string{}
 	for _, a := range f.Agents {
@@ -105,13 +105,13 @@ func signalOnce(sig syscall.Signal) func(pid int) {
 	return func(pid int) { _ = syscall.Kill(pid, sig) }
 }
 
-// remains are what still runs of an agent's launch.
+// remains are the processes that are left of an agent's launch.
 type remains struct {
 	agent observe.Agent
-	pids  []int // none where something runs that cannot be found, or nobody has looked yet
+	pids  []int // empty where the processes cannot be found, or nobody has looked yet
 }
 
-// stubborn is the error of a launch that cannot be ended.
+// stubborn returns the error for a launch that cannot be ended.
 func (r remains) stubborn(s *session.Session) error {
 	name := r.agent.Record.Name
 	if len(r.pids) == 0 {
@@ -120,12 +120,12 @@ func (r remains) stubborn(s *session.Session) error {
 	return errs.New(errs.Failed, "%s: not even SIGKILL has ended pid %s", name, strings.Trim(fmt.Sprint(r.pids), "[]")).Hint("paw stop %s", s.Name)
 }
 
-// awaitDeath polls until nothing of the agents' launches runs any more or grace
-// is over, and returns what does. Each process that is found is told once.
+// awaitDeath polls until no process of the launches is left or grace is over, and returns those
+// that are left. tell, if not nil, is called once for each process.
 func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
 	told, left := map[int]bool{}, of
 	poll.Until(ctx, poll.Tick, grace, func() bool {
-		if tell == nil && anyHeld(h, s, of) { // a look at all processes would tell no more than that
+		if tell == nil && anyHeld(h, s, of) { // a search through all processes would find no more
 			return false
 		}
 		left = remaining(h, s, of, tell != nil)
@@ -142,7 +142,7 @@ func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remain
 	return left
 }
 
-// anyHeld reports whether one of the launches still has its lock.
+// anyHeld reports whether one of the launches still holds its lock.
 func anyHeld(h *app.App, s *session.Session, of []remains) bool {
 	return slices.ContainsFunc(of, func(r remains) bool {
 		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Name)
@@ -150,9 +150,9 @@ func anyHeld(h *app.App, s *session.Session, of []remains) bool {
 	})
 }
 
-// remaining looks what is left of launches: the process that an agent runs as,
-// and what is in its terminal session. Daemons that left that session are the
-// user's. While a CLI runs, what is beside it is listed only when asked for.
+// remaining searches for processes of launches: the agent's process, and those in its terminal
+// session. A daemon that left that session is the user's. While the CLI runs, other processes are
+// only listed if all is set.
 func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains {
 	var left []remains
 	processes := observe.LookAtProcesses()
@@ -180,11 +180,11 @@ func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains
 	return left
 }
 
-// awayGrace is how long a CLI may take to end a process that works outside of its pane.
+// awayGrace is how long a CLI may take to end a background process.
 const awayGrace = 10 * time.Second
 
-// endAway has the CLIs of agents end what they have taken out of their panes. What still runs afterwards gets signals, as all that a
-// launch has left.
+// endAway asks the CLIs to end the background processes that they moved out of their panes.
+// Whatever survives gets signals like the rest of the launch.
 func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains) {
 	for _, r := range left {
 		w := r.agent.Record
@@ -213,9 +213,9 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 	}
 }
 
-// cleared reports whether the newest conversation of an agent is one that the user began, as with /clear, and in which
-// nothing was said yet, while there were turns in an earlier one: going on with that would undo the clearing. Of
-// conversations, newest last, the newest is one that the CLI cannot resume.
+// cleared reports whether the user began the newest conversation, as with /clear, and has said
+// nothing in it, after turns in an earlier one: resuming the earlier one would undo the clearing.
+// conversations has the newest last, which the CLI cannot resume.
 func cleared(conversations []string, turns []turn.Record) bool {
 	if len(conversations) < 2 {
 		return false
@@ -224,7 +224,7 @@ func cleared(conversations []string, turns []turn.Record) bool {
 	earlier := false
 	for _, one := range turns {
 		if one.Conversation == newest || one.Conversation == "" {
-			return false // it was used, and is lost; or nobody knows
+			return false // it was used and is lost, or nobody knows
 		}
 		earlier = earlier || slices.Contains(conversations, one.Conversation)
 	}

@@ -10,17 +10,16 @@ import (
 	"paw/session"
 )
 
-// AsAgent is paw with the environment in which an agent's CLI was started, and
-// the configuration that goes with it: what is started then finds the same
-// programs and keys. The environment of paw itself is that of a command which the
-// CLI runs, with a PATH and marks of the CLI's own.
+// AsAgent returns h with the environment in which the agent's CLI was started, and the
+// configuration for it, so that a new agent finds the same programs and keys. paw's own environment
+// is that of a command of the CLI, whose PATH and marks are the CLI's.
 func AsAgent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error) {
 	other := *h
 	env := EnvironmentOf(h, s, w)
 	if env == nil {
 		env = withProgramOf(w, h.Env)
 	}
-	own := h.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
+	own := h.Config.CLIs[w.CLI].Env // the variables of the parent's CLI are not for the child
 	other.Env = slices.DeleteFunc(h.WithoutProject(clis.Inherited(env), s, w), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, configured := own[name]
@@ -33,8 +32,8 @@ func AsAgent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error)
 	return &other, other.Configure(root)
 }
 
-// withProgramOf is env with the folder of an agent's program at the end of PATH:
-// the shells in which CLIs run commands may have read another one.
+// withProgramOf appends the folder of the agent's program to PATH: the shell in which a CLI runs
+// commands may have another PATH.
 func withProgramOf(w *session.Agent, env []string) []string {
 	if len(w.Command) == 0 {
 		return env
@@ -49,15 +48,15 @@ func withProgramOf(w *session.Agent, env []string) []string {
 	return append(env, "PATH="+path)
 }
 
-// EnvironmentOf is the environment of an agent's CLI, nil when it cannot be
-// read, such as from inside a sandbox that hides other processes.
+// EnvironmentOf reads the environment of the agent's CLI process, nil when it cannot be read, for
+// example in a sandbox that hides other processes.
 func EnvironmentOf(h *app.App, s *session.Session, w *session.Agent) []string {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.PID() == 0 {
 		return nil
 	}
 	env, err := session.Environ(lock.PID())
-	// A program may write over its environment, to show another name.
+	// A program may overwrite its environment to change its process name.
 	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Name) {
 		return nil
 	}

@@ -20,26 +20,25 @@ import (
 	"paw/worktree"
 )
 
-// Exit codes of a launcher that did not become the CLI (EX_TEMPFAIL and
-// EX_PROTOCOL of sysexits.h, which no CLI uses for itself).
+// Exit codes of a launcher that did not become the CLI (EX_TEMPFAIL and EX_PROTOCOL of sysexits.h,
+// which no CLI uses).
 const (
-	exitLaunchOver    = 75 // somebody else runs or withdrew this launch
-	exitLaunchRefused = 76 // this launch cannot become the CLI
+	exitLaunchOver    = 75 // another process runs this launch, or it was withdrawn
+	exitLaunchRefused = 76 // the launch cannot become the CLI
 )
 
-// RunAgent is the launcher: the process of an agent's pane until it execs the
-// CLI. It takes the agent lock, so that the lock lives exactly as long as the
-// CLI, makes sure that it stands in the agent's own worktree and not in the
-// user's checkout, and returns only when it could not start the CLI, with the
-// exit code to end with. It reads no configuration: a mistake in a file must not
-// keep an agent from coming back.
+// RunAgent is the launcher: the process of an agent's pane until it execs the CLI. It takes the
+// agent lock, which then lasts exactly as long as the CLI, and verifies the agent's worktree, so
+// that no agent runs in the user's checkout. It returns only when the CLI could not be started,
+// with the exit code. It reads no configuration: a mistake there must not keep an agent from coming
+// back.
 func RunAgent(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
 	if place := observe.LaunchPlace(sessionName, agentName, generation); !strings.HasSuffix(filepath.Clean(path), place) {
 		return exitLaunchRefused, errs.New(errs.Usage, "%s: not the file of a launch, which ends in %s", path, place)
 	}
 	code, err := launch(sessionName, agentName, generation, path, step)
 	if code == exitLaunchRefused {
-		// The pane shows the reason, and so does paw status.
+		// The pane shows the reason, and paw status reads it from this file.
 		failed := strings.TrimSuffix(path, fmt.Sprintf("-%d.json", generation)) + ".failed"
 		_ = os.WriteFile(failed, []byte(err.Error()), 0o600)
 	}
@@ -49,7 +48,7 @@ func RunAgent(sessionName, agentName string, generation int, path string, step f
 func launch(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
 	l, err := readLaunch(path)
 	if err != nil {
-		_ = os.Remove(path) // it may hold keys all the same
+		_ = os.Remove(path) // the file may still contain keys
 		return exitLaunchOver, errs.New(errs.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
 	if l.Session != sessionName || l.Agent != agentName || l.Generation != generation {
@@ -68,7 +67,8 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		return exitLaunchOver, errs.New(errs.Locked, "%s: already running: %w", agentName, err).Hint("paw status %s", sessionName)
 	}
 	defer lock.Close()
-	// Whoever deletes the file owns the launch: a later recover withdraws it.
+	// The launcher that deletes the file owns the launch: a later recover deletes the file to
+	// withdraw it.
 	if err := os.Remove(path); err != nil {
 		return exitLaunchOver, errs.New(errs.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
@@ -80,21 +80,20 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	}
 	prompt, _ := os.ReadFile(l.PromptFile)
 	if l.PromptFile != "" {
-		_ = os.Remove(l.PromptFile) // from here on the CLI has the prompt
+		_ = os.Remove(l.PromptFile) // the CLI gets the prompt now
 	}
 	if step != nil {
 		step("launch.exec")
 	}
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
 	if len(prompt) > 0 {
-		_ = app.WritePrivate(l.PromptFile, prompt) // it has not
+		_ = app.WritePrivate(l.PromptFile, prompt) // exec failed: keep the prompt
 	}
 	return exitLaunchRefused, errs.New(errs.Missing, "%s: %w", l.Argv[0], err).Hint("paw clis")
 }
 
-// launchFile hands one launch over to the pane's launcher: what to run, where
-// and with which environment. It holds API keys, so it is 0600 and deleted by
-// the launcher that reads it.
+// launchFile hands a launch over to the launcher in the pane: program, directory, environment. It
+// contains API keys: its mode is 0600, and the launcher deletes it.
 type launchFile struct {
 	Session      string   `json:"session"`
 	Agent        string   `json:"agent"`
@@ -102,15 +101,14 @@ type launchFile struct {
 	Worktree     string   `json:"worktree"`
 	GitCommonDir string   `json:"git_common_dir"`
 	LocksDir     string   `json:"locks_dir"`
-	PromptFile   string   `json:"prompt_file,omitempty"` // deleted once the CLI has the prompt
-	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, from this file or typed
+	PromptFile   string   `json:"prompt_file,omitempty"` // deleted when the CLI is started
+	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, as an argument or typed
 	Argv         []string `json:"argv"`
 	Env          []string `json:"env"`
 }
 
-// writeLaunch makes l the one launch that is open for its agent: those of
-// earlier generations are withdrawn first, so a launcher that wakes up late
-// finds nothing to run.
+// writeLaunch writes the launch file. Launches of earlier generations are withdrawn first: a
+// launcher that wakes up late finds nothing to run.
 func writeLaunch(h *app.App, l launchFile) (string, error) {
 	path := observe.LaunchPath(h, l.Session, l.Agent, l.Generation)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -123,10 +121,10 @@ func writeLaunch(h *app.App, l launchFile) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, os.WriteFile(path, data, 0o600) // the pane that reads it is not there yet, and dies with the power
+	return path, os.WriteFile(path, data, 0o600) // no sync: the pane that reads it would not survive a power cut either
 }
 
-// WithdrawLaunches deletes the launches of an agent that nobody has read yet.
+// WithdrawLaunches deletes the launch files of an agent that no launcher has read yet.
 func WithdrawLaunches(h *app.App, sessionName, agentName string) error {
 	paths := []string{observe.FailurePath(h, sessionName, agentName)}
 	for generation := range observe.OpenLaunches(h, sessionName)[agentName] {
@@ -155,10 +153,9 @@ func readLaunch(path string) (launchFile, error) {
 	return l, nil
 }
 
-// Environment is what a CLI sees: the environment of the shell the user typed
-// in, without git's variables and the CLIs' own marks of nesting, with the
-// variables of its project, with what was recorded at the first launch and what
-// the CLI's adapter asks for.
+// Environment returns the environment of a CLI: that of the user's shell without git's variables
+// and CLIs' marks of nesting, then the project's variables, those recorded at the first launch,
+// those that the CLI's driver wants, and paw's own.
 func Environment(h *app.App, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
 	set := app.Variables(h.EnvFor(cli.Scrub(h.UserEnv()), w, c.Argv[0]))
 	maps.Copy(set, h.ProjectVariables(s, w))
@@ -177,10 +174,10 @@ func Environment(h *app.App, s *session.Session, w *session.Agent, generation in
 	return app.Environment(set)
 }
 
-// terminalVariables describe the pane, not the shell the user typed in.
+// terminalVariables describe the pane, not the user's shell.
 var terminalVariables = []string{"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "COLUMNS", "LINES"}
 
-// paneEnvironment replaces the terminal variables of the user's shell with those of this pane.
+// paneEnvironment takes the terminal variables from the pane instead of from the user's shell.
 func paneEnvironment(env []string) []string {
 	set := app.Variables(env)
 	for _, name := range terminalVariables {
@@ -193,7 +190,7 @@ func paneEnvironment(env []string) []string {
 	return app.Environment(set)
 }
 
-// SettleHeadless records that agents that get no pane are complete.
+// SettleHeadless records that agents without a pane are ready.
 func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
 	var complete []string
 	for _, j := range jobs {

@@ -21,10 +21,9 @@ import (
 	"paw/tmux"
 )
 
-// openPanes starts the agents: under the session lock it looks once more at
-// panes and locks, opens a pane for each agent that has none, and records it.
-// Of any number of paws that do this at once, one opens the panes and the
-// others find them.
+// openPanes starts the agents: under the session lock it looks once more at panes and locks, opens
+// a pane for each agent that has none, and records it. Of several paws that do so at once one opens
+// the panes, and the others find them.
 func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
 	saved, err := h.UpdateSoon(ctx, s.Name, func(rec *session.Session) error {
 		if f, never := neverLaunched(ctx, h, rec); never {
@@ -52,8 +51,9 @@ func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job)
 	return saved, nil
 }
 
-// neverLaunched returns the facts of a session of which no launch was recorded and nothing runs. Tmux is not asked: should a
-// paw that was killed have opened panes, the name of their tmux session is taken.
+// neverLaunched returns the facts of a session without a recorded launch and without running
+// agents. tmux is not asked: if a killed paw had opened panes, creating the tmux session fails
+// because the name exists.
 func neverLaunched(ctx context.Context, h *app.App, s *session.Session) (f observe.Facts, never bool) {
 	if s.Generation > 0 {
 		return f, false
@@ -63,7 +63,7 @@ func neverLaunched(ctx context.Context, h *app.App, s *session.Session) (f obser
 	return f, err == nil && f.Tmux == session.TmuxDead && !runs
 }
 
-// startIn opens and records panes for the jobs that start, by the facts.
+// startIn opens and records panes for the jobs that start.
 func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Facts, jobs []*Job) error {
 	generation := NextGeneration(rec, f)
 	var add []tmux.AgentPane
@@ -97,7 +97,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 	opened, err := placePanes(ctx, h, rec, f, add, respawn)
 	if err != nil {
 		for _, j := range jobs {
-			if j.generation == generation { // nobody may read it any more, and it holds keys
+			if j.generation == generation { // it contains keys, and nobody may read it now
 				err = errors.Join(err, WithdrawLaunches(h, rec.Name, j.Agent))
 			}
 		}
@@ -114,7 +114,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 	return nil
 }
 
-// NextGeneration is above every launch that record or tmux know of.
+// NextGeneration returns a number above every launch that the record, a lock or tmux knows.
 func NextGeneration(s *session.Session, f observe.Facts) int {
 	highest := s.Generation
 	for _, a := range f.Agents {
@@ -126,7 +126,8 @@ func NextGeneration(s *session.Session, f observe.Facts) int {
 	return highest + 1
 }
 
-// placePanes creates the tmux session or adds to it, and revives dead panes in their place. It returns the panes by agent.
+// placePanes creates the tmux session or adds panes to it, and respawns dead panes. It returns the
+// panes by agent.
 func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) (map[string]string, error) {
 	client := h.TmuxFor(s)
 	opened := map[string]string{}
@@ -155,7 +156,7 @@ func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.F
 	}
 	if !app.OnItsServer(s, created.Server) {
 		for i := range s.Agents {
-			s.Agents[i].PaneID = "" // of another server, and this one counts anew
+			s.Agents[i].PaneID = "" // an id of another server; this one counts anew
 		}
 	}
 	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
@@ -163,12 +164,12 @@ func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.F
 	return opened, nil
 }
 
-// RecordAlive writes into the record what was found of agents of which none is started.
+// RecordAlive records what was found of agents, none of which is started.
 func RecordAlive(s *session.Session, f observe.Facts, jobs []Job) {
 	recordPanes(s, f, nil, pointersTo(jobs))
 }
 
-// recordPanes writes panes into the record: those that were opened now, by agent, and those that were found.
+// recordPanes records panes: those that were opened now, by agent, and those that were found.
 func recordPanes(s *session.Session, f observe.Facts, opened map[string]string, jobs []*Job) {
 	if f.Tmux == session.TmuxAlive {
 		s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
@@ -185,13 +186,13 @@ func recordPanes(s *session.Session, f observe.Facts, opened map[string]string, 
 	for _, a := range f.Agents {
 		w := s.Agent(a.Record.Name)
 		if w != nil && opened[a.Record.Name] == "" && w.Phase == session.PhaseLive && a.Exited() {
-			w.Phase = session.PhaseExited // once the pane is gone, nothing else tells
+			w.Phase = session.PhaseExited // nothing else tells it once the pane is gone
 		}
 	}
 }
 
-// terminalSize is the size of the user's terminal, or zero without one: tmux
-// would otherwise lay out a detached session for 80x24.
+// terminalSize returns the size of the user's terminal, or zero without one. Without a size tmux
+// lays a detached session out for 80x24.
 func terminalSize() (width, height int) {
 	width, height, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
@@ -200,12 +201,12 @@ func terminalSize() (width, height int) {
 	return width, height
 }
 
-// launchPatience is how long start and recover wait for the panes they opened.
+// launchPatience is how long start and recover wait for the panes that they opened.
 const launchPatience = 5 * time.Second
 
-// awaitLaunches waits until each launched agent holds its lock or gave up, so
-// that start and recover tell the truth about what they started. Those that
-// ended by the time the last one runs are found, too.
+// awaitLaunches waits until each launched agent holds its lock or gave up, so that start and
+// recover report what really started. It also finds agents that ended before the last one was
+// running.
 func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	deadline := time.Now().Add(launchPatience)
 	for _, j := range jobs {
@@ -217,7 +218,7 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
-	var seen *observe.Facts // looked at once, for all that ended
+	var seen *observe.Facts // read once for all agents that ended
 	for _, j := range jobs {
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
 			continue
@@ -235,24 +236,24 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 	}
 }
 
-// waitsForLauncher reports whether a launch is still on its way to its pane.
+// waitsForLauncher reports whether no launcher has taken the launch yet.
 func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 	lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
 	return err != nil || (lock.State != session.LockHeld && observe.LaunchOpen(h, s.Name, j.Agent, j.generation))
 }
 
-// gaveUp explains an agent that ended at once.
+// gaveUp refuses the job of an agent that ended at once, with the reason.
 func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 	if reason := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}
 	if j.unverified {
-		return // startRefused looks at it
+		return // left to startRefused
 	}
 	a := f.Agent(j.Agent)
 	if a == nil || a.Pane == nil || !a.Pane.Dead {
-		return // a wrapper that has handed over to its program
+		return // a wrapper that handed over to its program
 	}
 	ended := f.State(*a)
 	if ended.State == session.StateCompleted {
@@ -262,15 +263,16 @@ func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 	j.refuse(fmt.Errorf("%s ended at once: %s", s.Agent(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
 }
 
-// keptPaneLog is how long the log of a pane may be, in bytes, before the next launch begins a new one.
+// keptPaneLog is the size in bytes above which the next launch begins a new log of the pane.
 const keptPaneLog = 8 << 20
 
-// PaneLog is the file that has what an agent's CLI wrote to its pane; beside it, with the end .old, is what came before.
+// PaneLog returns the file with the output of an agent's pane; the file with .old appended has the
+// output before it.
 func PaneLog(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "pane.log")
 }
 
-// openPaneLog makes the log that a pane is about to be written to, readable for its user alone, and returns its path.
+// openPaneLog creates the log of a pane with mode 0600 and returns its path.
 func openPaneLog(h *app.App, sessionName, agentName string) (string, error) {
 	path := PaneLog(h, sessionName, agentName)
 	if info, err := os.Lstat(path); err == nil && info.Size() > keptPaneLog {

@@ -19,7 +19,7 @@ import (
 	"paw/worktree"
 )
 
-// prepareLaunch writes the launch of one agent and returns the pane that runs it.
+// prepareLaunch writes the launch file of one agent and returns the pane that runs it.
 func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, generation int) (tmux.AgentPane, error) {
 	w := s.Agent(j.Agent)
 	cli, executable, err := h.ProgramOf(w)
@@ -44,7 +44,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 			return tmux.AgentPane{}, err
 		}
 	}
-	promptFile := "" // the saved first prompt that this launch delivers
+	promptFile := "" // file of the first prompt that this launch delivers
 	if spec.Prompt != "" {
 		promptFile = h.PromptPath(s.Name, w.Name)
 	}
@@ -74,8 +74,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	}, nil
 }
 
-// RecordedCommand is the argv without the user's first prompt, which is no
-// business of the record.
+// RecordedCommand removes the user's first prompt from argv, which is not for the record.
 func RecordedCommand(argv []string, prompt string) []string {
 	if prompt == "" {
 		return argv
@@ -94,13 +93,14 @@ func RecordedCommand(argv []string, prompt string) []string {
 	return kept
 }
 
-// isPrompt reports whether a word is the prompt, which some CLIs get with a space.
+// isPrompt reports whether a word is the prompt, to which some CLIs get a space added.
 func isPrompt(word, prompt string) bool {
 	return word == prompt || word == " "+prompt || word == prompt+" " || word == " "+prompt+" "
 }
 
-// refreshCommand is the program that tmux runs to keep the borders of a session true while somebody looks at them. The
-// tmux server may have another environment than this command.
+// refreshCommand returns the command that tmux runs to refresh the borders of a session while a
+// terminal shows them. It sets the directories of this paw, since the tmux server may have another
+// environment.
 func refreshCommand(h *app.App, sessionName string) []string {
 	return []string{
 		"env", "HOME=" + h.Getenv("HOME"),
@@ -111,8 +111,8 @@ func refreshCommand(h *app.App, sessionName string) []string {
 	}
 }
 
-// keepOrigins makes refs for the work that children start from, and for what the
-// user had not committed: nothing else keeps it from git's garbage collection.
+// keepOrigins creates refs for uncommitted work that agents start from: without a ref git's garbage
+// collection would remove it.
 func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	for _, j := range jobs {
 		w := s.Agent(j.Agent)
@@ -127,12 +127,12 @@ func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session
 	return nil
 }
 
-// keepsOrigin reports whether an agent has a ref of its own for what it starts from.
+// keepsOrigin reports whether an agent has a ref of its own for the work that it starts from.
 func keepsOrigin(w *session.Agent) bool {
 	return w.From != nil && w.From.Snapshot != "" && (w.Parent != "" || w.From.Agent == "" || strings.Contains(w.From.Agent, ":"))
 }
 
-// handedOver names what an agent starts from.
+// handedOver names the uncommitted work that an agent starts from.
 func handedOver(w *session.Agent) string {
 	switch {
 	case w.From.Agent == "":
@@ -143,8 +143,8 @@ func handedOver(w *session.Agent) string {
 	return fmt.Sprintf("the uncommitted work of turn %d of %s", w.From.Turn, w.From.Agent)
 }
 
-// dropOrigins takes the refs of keepOrigins back, for agents that never started:
-// where it came from the work still is.
+// dropOrigins deletes the refs of keepOrigins for agents that never started: the work still exists
+// where it came from.
 func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
 	kept := map[string]string{}
 	for _, w := range s.Agents {
@@ -160,8 +160,8 @@ func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) er
 	return m.Refs().Delete(ctx, kept)
 }
 
-// restoreOrigin puts the uncommitted work that an agent starts from into its new
-// worktree, before anything else happens there.
+// restoreOrigin puts the uncommitted work that an agent starts from into its new worktree, before
+// anything else happens there.
 func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, j *Job) {
 	if w.From == nil || w.From.Snapshot == "" {
 		return
@@ -178,8 +178,8 @@ func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *sessi
 	h.Step("worktree.from-snapshot")
 }
 
-// freshCommand starts the CLI of an agent for the first time: in a copy of the
-// conversation that it starts from, as long as it has had no turn of its own.
+// freshCommand returns the command for a new conversation: a fork of the conversation that the
+// agent starts from, as long as the agent has had no turn, else an empty one.
 func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
 	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
 		return cli.Launch(spec)
@@ -199,14 +199,14 @@ func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *sessio
 	return cli.Fork(spec, w.From.Conversation)
 }
 
-// CanOnlyBeSent reports whether a CLI refuses a first prompt as an argument, such
-// as one of more than 128 KiB on Linux, but takes it typed.
+// CanOnlyBeSent reports whether the CLI refuses a first prompt as an argument, for example because
+// it is longer than 128 KiB on Linux, but takes it typed.
 func CanOnlyBeSent(err error) bool {
 	var refused *cli.PromptError
 	return errors.As(err, &refused) && refused.Send
 }
 
-// KeepPrompts keeps one prompt for all agents of a session.
+// KeepPrompts saves the same first prompt for all agents of a session.
 func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt string) error {
 	for _, w := range agents {
 		if err := KeepPrompt(h, s, w, prompt); err != nil {
@@ -216,9 +216,9 @@ func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt 
 	return nil
 }
 
-// KeepPrompt saves the first prompt of an agent until its launcher has run. It
-// is called under the session's lock, before the record names the agent: of two
-// paws that want one name, only that which gets it writes.
+// KeepPrompt saves the first prompt of an agent until its launcher has run. It is called under the
+// session lock before the record names the agent: of two paws that want one name only the one that
+// gets it writes.
 func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) error {
 	if prompt == "" {
 		return nil
@@ -230,8 +230,8 @@ func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) 
 	return os.WriteFile(path, []byte(prompt), 0o600)
 }
 
-// sendFirstPrompts types the first prompts that could not be arguments. A prompt
-// stays in its file until the CLI has it.
+// sendFirstPrompts types the first prompts that could not be arguments. A prompt stays in its file
+// until the CLI has it.
 func sendFirstPrompts(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
 		if !j.launched() || !j.sendIt {

@@ -14,7 +14,7 @@ import (
 	"paw/worktree"
 )
 
-// PlanRecover gathers what is left to know of git, files and CLIs, and decides.
+// PlanRecover gathers the remaining facts about git, files and CLIs, and plans a job per agent.
 func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) ([]Job, error) {
 	s := f.Session
 	m, err := h.ManagerOf(ctx, s)
@@ -54,7 +54,7 @@ func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) (
 	return jobs, nil
 }
 
-// lookAtBranch looks which worktrees have the agent's branch.
+// lookAtBranch finds the worktrees that have the agent's branch checked out.
 func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 	for _, e := range entries {
 		switch {
@@ -67,7 +67,7 @@ func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 	}
 }
 
-// factsFor gathers what planAgent needs of one agent.
+// factsFor gathers the facts about one agent that planAgent needs.
 func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) RecoverFacts {
 	s, w := f.Session, a.Record
 	rf := RecoverFacts{
@@ -98,8 +98,8 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 	return rf
 }
 
-// refusedLast reports whether the last launch of an agent resumed the conversation that spec names and ended with an error
-// before a turn began: its dead pane and its recorded command show that.
+// refusedLast reports whether the agent's last launch resumed the conversation of spec and exited
+// with an error before a turn began: the dead pane and the recorded command show that.
 func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) bool {
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead || a.Pane.ExitCode == nil || *a.Pane.ExitCode == 0 || a.Left() {
 		return false
@@ -112,20 +112,22 @@ func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) b
 	return err == nil && slices.Equal(resume.Argv, a.Record.Command)
 }
 
-// Continuation says how an agent goes on: with a conversation that its CLI still has, or with a fresh one.
+// Continuation says how an agent goes on: with a conversation that its CLI still has, or with a
+// fresh one.
 type Continuation struct {
 	Resumable  bool
-	unverified bool // resumable as far as paw can tell, which is not far
-	// refusedBefore: the CLI ended at once when it was asked for the conversation last.
+	unverified bool // resumable, but paw could not read the conversation's file
+	// refusedBefore means that the CLI ended at once when it last resumed the conversation.
 	refusedBefore bool
 	FreshReason   string // why there is nothing to resume
-	KeepID        bool   // a fresh start may use the id again
-	Found         string // the conversation to resume where that is not the recorded one
+	KeepID        bool   // the id may be used again for a fresh start
+	Found         string // conversation to resume when it is not the recorded one
 	NewID         string // id for a fresh start, "" where the CLI chooses
 }
 
-// FindContinuation finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
-// hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
+// FindContinuation finds the agent's conversation that its CLI still has. The recorded one, which
+// paw chose or which the agent's hooks named last, has precedence; others on disk may belong to a
+// CLI that the user runs in the same folder.
 func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli.CLI, spec cli.Spec) Continuation {
 	how := Continuation{NewID: c.NewConversation(), FreshReason: "it had no conversation yet"}
 	w := s.Agent(spec.Agent)
@@ -137,7 +139,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 		switch {
 		case errors.As(err, &impossible):
 			how.FreshReason = err.Error()
-		case err != nil: // opencode on a busy machine does not answer in time: only a CLI that says no has none
+		case err != nil: // a slow opencode on a busy machine, for example: the conversation may exist
 			how.Resumable, how.unverified = true, true
 			return how
 		case conversation.Resumable:
@@ -154,8 +156,9 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 	if err != nil && spec.ConversationID == "" {
 		how.FreshReason = err.Error()
 	}
-	for _, id := range slices.Backward(others) { // the one used last first
-		// Hooks name each conversation of an agent: where they ever reported, one that they did not name is somebody else's.
+	for _, id := range slices.Backward(others) { // the last used one first
+		// Hooks name every conversation of an agent: if any hook ever reported, a conversation that
+		// no hook named is not the agent's.
 		if id == w.Conversation() || hooked && !slices.Contains(w.ConversationIDs, id) {
 			continue
 		}

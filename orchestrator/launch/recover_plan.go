@@ -10,7 +10,7 @@ import (
 	"paw/session"
 )
 
-// RecoverFacts is what recover knows of one agent that is not simply alive.
+// RecoverFacts has the facts about one agent that planAgent decides by.
 type RecoverFacts struct {
 	sessionName string
 	repoPath    string
@@ -19,27 +19,27 @@ type RecoverFacts struct {
 	tmux        session.Liveness
 	tmuxReason  string
 	running     live.Running
-	pid         int  // of what holds the lock, 0 for nothing that is known
-	exited      bool // the CLI ended well, of its own accord or left by its user
-	launched    bool // a launcher of this session ever ran
+	pid         int  // of the lock's holder, 0 where unknown
+	exited      bool // the CLI exited with 0, or its user left it
+	launched    bool // a launcher of this session ran at some time
 
-	worktreeMissing bool   // or half made, by a paw that was killed while it made it again
+	worktreeMissing bool   // also when half made by a killed recover
 	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
-	wayBack         string // what the user can do then
-	unlinked        bool   // it has only lost the way to the repository, which recover puts right before it plans
-	unregistered    bool   // git does not know the directory any more, see worktree.Manager.Unregistered
-	onBranch        bool   // HEAD of the worktree names the branch, whether it exists or not
+	wayBack         string // command that helps with a wrong worktree
+	unlinked        bool   // only the link to the repository is broken; recover repairs that before it plans
+	unregistered    bool   // git does not list the directory any more, see worktree.Manager.Unregistered
+	onBranch        bool   // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
-	branchAt        string // where else the branch is checked out, "" when nowhere
-	lastCommit      string // the newest commit known of the agent
+	branchAt        string // other worktree with the branch, "" for none
+	lastCommit      string // newest known commit of the agent
 
 	cliError error // the CLI is unknown or not installed
 	Continuation
 	promptUnsent string
 }
 
-// planAgent decides what recover does for one agent. It is pure: every cell of
-// its table is a test.
+// planAgent decides what recover does for one agent. It is pure: a test covers each cell of its
+// table.
 func planAgent(f RecoverFacts) Job {
 	j := Job{Agent: f.record.Name, planned: f.record.Conversation(), found: f.Found}
 	switch {
@@ -47,7 +47,7 @@ func planAgent(f RecoverFacts) Job {
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
-		// What paw run was making is completed as paw run would have left it.
+		// Complete what an interrupted paw run was making, as that would have left it.
 		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
@@ -98,12 +98,13 @@ func planAgent(f RecoverFacts) Job {
 	return j
 }
 
-// endsAndReturns is the command that ends an agent which runs without a pane or a worktree, and brings it back in both.
+// endsAndReturns returns the command that ends an agent without a pane or worktree and brings it
+// back with both.
 func endsAndReturns(f RecoverFacts) string {
 	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Name, f.sessionName)
 }
 
-// planWorktree decides what happens to the worktree; false when nothing may run in it.
+// planWorktree decides what happens to the worktree; false when the agent must not start in it.
 func planWorktree(f RecoverFacts, j *Job) bool {
 	path := f.record.WorktreePath
 	lost := f.worktreeMissing || f.unregistered
@@ -125,7 +126,7 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		j.Worktree = WorktreeRestore
 	case f.unregistered:
 		j.Worktree = WorktreeRegister
-	case f.unlinked: // a dry run
+	case f.unlinked: // a dry run; otherwise recover has repaired it
 		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
 		j.refuse(errors.New(f.worktreeWrong), f.wayBack)

@@ -15,17 +15,17 @@ import (
 	"paw/session"
 )
 
-// resumeGrace is how long recover watches a CLI that was asked for a
-// conversation which paw could not look up beforehand: a CLI that does not have
-// it says so and ends within a second or two.
+// resumeGrace is how long recover watches a CLI that resumes a conversation which paw could not
+// look up: a CLI without the conversation says so and exits within two seconds.
 const resumeGrace = 3 * time.Second
 
-// resumePatience is how long recover watches a CLI that has refused the conversation before: gemini needs eight seconds to say so on
-// an idle machine. The watch is over as soon as the CLI shows that it has opened it.
+// resumePatience is how long recover watches a CLI that refused the conversation before: gemini
+// needs eight seconds to refuse on an idle machine. The watch ends early when the CLI shows that it
+// has opened the conversation.
 const resumePatience = 40 * time.Second
 
-// startRefused starts those agents fresh whose CLI refused its conversation. The
-// refused id stays in the record, and the CLI's own words become the reason.
+// startRefused starts the agents fresh whose CLI refused its conversation. The refused id stays in
+// the record, and the CLI's words become the reason.
 func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
 	var again []*Job
 	for _, j := range jobs {
@@ -58,8 +58,8 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 	return s, err
 }
 
-// opened waits until an agent that refused its conversation before has opened it, or does not run any more: its hooks have
-// reported, or its screen shows an input box or a dialog.
+// opened waits until an agent that refused its conversation before has opened it (a hook reported,
+// or the screen shows an input box or a dialog) or no longer runs, and reports whether it opened.
 func opened(ctx context.Context, h *app.App, s *session.Session, name string) bool {
 	shown := false
 	poll.Until(ctx, 200*time.Millisecond, resumePatience, func() bool {
@@ -74,8 +74,8 @@ func opened(ctx context.Context, h *app.App, s *session.Session, name string) bo
 	return shown
 }
 
-// refusedResume watches an agent that was just resumed; true with the reason
-// when its CLI ended with an error right away.
+// refusedResume watches an agent that was just resumed. It returns true and the reason when the CLI
+// exits with an error right away.
 func refusedResume(ctx context.Context, h *app.App, s *session.Session, j *Job) (string, bool) {
 	name := j.Agent
 	if j.refusedBefore && opened(ctx, h, s, name) || observe.Outlives(ctx, h, s, name, resumeGrace) {
@@ -96,15 +96,15 @@ func refusedResume(ctx context.Context, h *app.App, s *session.Session, j *Job) 
 	return reason, true
 }
 
-// lastOutput is the last line that a dead pane shows of its program, "" when tmux
-// closed the terminal before it had read that: what it has not read then is gone.
+// lastOutput returns the last line of the program in a dead pane, "" when tmux closed the terminal
+// before it had read the line, which is lost then.
 func lastOutput(ctx context.Context, h *app.App, s *session.Session, paneID string) string {
 	screen, err := h.TmuxFor(s).CaptureTail(ctx, paneID, 10)
 	if err != nil {
 		return ""
 	}
 	for _, line := range slices.Backward(strings.Split(screen, "\n")) {
-		// tmux has lines of its own about a dead pane.
+		// tmux and paw add lines of their own to a dead pane.
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Pane is dead") && !strings.Contains(line, "paw recover") {
 			return line
 		}

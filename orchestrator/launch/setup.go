@@ -23,9 +23,9 @@ import (
 	"paw/worktree"
 )
 
-// setUpWorktrees makes worktrees usable that were just checked out, or whose set-up
-// was cut short: files copied and linked from the main checkout, and the set-up
-// command. A failure is reported and the agent still starts.
+// setUpWorktrees prepares worktrees that were just checked out, or whose set-up was interrupted: it
+// copies and links files from the main checkout and runs the set-up command. A failure is noted,
+// and the agent still starts.
 func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) {
 	out := &SharedWriter{W: h.Progress}
 	var group errgroup.Group
@@ -50,7 +50,8 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 	}
 }
 
-// SetUp makes the worktree of one agent usable, with the output of its command going to out, and returns what did not work.
+// SetUp prepares the worktree of one agent, with the output of the set-up command going to out, and
+// returns a note for each problem.
 func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, out io.Writer) (notes []string) {
 	lines := &prefixWriter{prefix: w.Name + " | ", to: out}
 	setup := h.Setup(s, w, lines)
@@ -73,10 +74,10 @@ func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	return append(notes, problems...)
 }
 
-// namedCopies is how many of the names that were copied are told.
+// namedCopies is how many copied paths are named.
 const namedCopies = 5
 
-// copiedWords says of each name how it was copied.
+// copiedWords lists the copied paths, and how each was copied.
 func copiedWords(all []worktree.Copied) string {
 	var words []string
 	for i, one := range all {
@@ -96,7 +97,7 @@ func copiedWords(all []worktree.Copied) string {
 	return strings.Join(words, ", ")
 }
 
-// SharedWriter lets several set-ups write whole lines to one place.
+// SharedWriter serializes the writes of several set-ups to one writer.
 type SharedWriter struct {
 	mu sync.Mutex
 	W  io.Writer
@@ -111,7 +112,7 @@ func (s *SharedWriter) Write(b []byte) (int, error) {
 	return s.W.Write(b)
 }
 
-// prefixWriter puts the agent's name before each line.
+// prefixWriter writes whole lines, each after the agent's name.
 type prefixWriter struct {
 	prefix string
 	to     io.Writer
@@ -137,15 +138,15 @@ func (w *prefixWriter) flush() {
 	}
 }
 
-// Close closes what the writer writes to, if that can be closed.
+// Close closes W if it is an io.Closer.
 func (s *SharedWriter) Close() {
 	if c, ok := s.W.(io.Closer); ok {
 		_ = c.Close()
 	}
 }
 
-// restoreWorktree makes a worktree again whose directory is gone, or registers
-// one again that git does not know any more. The job says what came of it.
+// restoreWorktree makes a missing worktree again, or registers one again that git does not list any
+// more, and notes the outcome in the job.
 func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
 	if j.Worktree != WorktreeRegister {
 		if err := recordRestore(ctx, h, m, s, w); err != nil {
@@ -172,8 +173,9 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	h.Step("worktree.restored")
 }
 
-// recordRestore writes into the record, before a worktree is checked out again from its branch, to which of the agent's turns
-// that goes back: what was not committed will be missing, and nobody has deleted it.
+// recordRestore records, before a worktree is checked out again from its branch, to which of the
+// agent's turns the files go back: what was not committed will be missing without anybody having
+// deleted it.
 func recordRestore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) error {
 	to, last, err := lastCommitted(ctx, h, m, s, w)
 	if err != nil {
@@ -191,8 +193,8 @@ func recordRestore(ctx context.Context, h *app.App, m worktree.Manager, s *sessi
 	return err
 }
 
-// lastCommitted returns the number of the newest turn that ended with all its files in commits of the agent's branch, 0 for
-// none, and the number of the agent's last turn.
+// lastCommitted returns the number of the newest turn whose files are all in commits of the agent's
+// branch, 0 for none, and the number of the last turn.
 func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (number, last int, err error) {
 	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil || len(list.Turns) == 0 {
@@ -214,8 +216,8 @@ func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *sessi
 	return 0, last, nil
 }
 
-// turnWithMore is the last turn when its snapshot has what was not committed on
-// top of the commit that its worktree is at now, else 0.
+// turnWithMore returns the last turn's number if the turn's snapshot has uncommitted work on top of
+// the worktree's HEAD, else 0.
 func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) int {
 	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil || len(list.Turns) == 0 {
@@ -232,8 +234,8 @@ func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *sessio
 	return last.Number
 }
 
-// lastCommitOf is the newest commit known of an agent: where HEAD of its worktree
-// was last, else where its last turn ended or began, else its base.
+// lastCommitOf returns the newest known commit of an agent: the last HEAD of its worktree, else the
+// commit at the end or begin of its last turn, else its base.
 func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w session.Agent) string {
 	for _, e := range entries {
 		if e.Path == w.WorktreePath && e.LastHead() != "" {
@@ -246,12 +248,12 @@ func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w se
 	return w.BaseCommit
 }
 
-// WayBack is what a user can do when something else is where the worktree of an
-// agent was.
+// WayBack returns the command that helps when something else is in the place of an agent's
+// worktree.
 func WayBack(s *session.Session, w *session.Agent) string {
 	path := errs.Quote(w.WorktreePath)
 	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
-	case err != nil: // a folder of somebody
+	case err != nil: // a foreign folder
 		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // a repository of its own
 		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Name, s.Name)

@@ -14,10 +14,9 @@ import (
 	"paw/worktree"
 )
 
-// TagStarts tags the base of each agent that is being made as turn 0, before
-// anything else of it is made. The ref of the owner comes first, so that of any
-// number of sessions with the same names one gets each: a tag that is there already
-// is an error, unless an interrupted run of the same session has left it.
+// TagStarts tags the bases of new agents as turn 0, before anything else of them is made. The owner
+// ref and the tag are created together: of several sessions with the same names only one gets them.
+// An existing tag is an error, unless an interrupted run of the same session left it.
 func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Agent
 	for _, j := range jobs {
@@ -32,8 +31,8 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	if err != nil {
 		return err
 	}
-	// Where there is no tag the attempt itself is the look: it fails when somebody else
-	// is or was faster, and the second one finds out who.
+	// Where no tag is seen, creating the refs is the check: it fails when another session was
+	// faster, and the next attempt looks up the owner.
 	for try := 1; ; try++ {
 		refs, err := missingStarts(ctx, m, agents, owner, try > 1)
 		if err != nil {
@@ -47,7 +46,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		}
 	}
 	for _, w := range agents {
-		// The folder says whose tag it is when there is no record any more (loggedAgents).
+		// The folder marks the owner of the tag when there is no record any more (loggedAgents).
 		if err := os.MkdirAll(h.TurnDir(s.Name, w.Name).Path, 0o700); err != nil {
 			return err
 		}
@@ -56,8 +55,8 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	return nil
 }
 
-// missingStarts are the refs that agents of the owner still need to have a start.
-// Whose an agent's name is, is looked up when it has tags, or when sure is asked for.
+// missingStarts returns the refs that the agents still need. The owner of a name is looked up when
+// it has tags, or when sure is set.
 func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Agent, owner string, sure bool) (map[string]string, error) {
 	refs := map[string]string{}
 	for _, w := range agents {
@@ -85,7 +84,7 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 	return refs, nil
 }
 
-// untagStarts takes the tags of agents back that never started.
+// untagStarts deletes the tags and owner refs of agents that never started.
 func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) error {
 	refs := map[string]string{}
 	for _, w := range s.Agents {
@@ -107,7 +106,7 @@ func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}
 		}
-		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // when it is empty
+		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // only if it is empty
 	}
 	_ = os.Remove(filepath.Join(h.Paths.TurnsDir(), s.Name))
 	return m.Refs().Delete(ctx, refs)
