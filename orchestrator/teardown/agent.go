@@ -1,9 +1,10 @@
-// Package teardown takes agents and sessions away: stop, remove and purge. Each looks first, decides in a plan that is a
-// value with a text, and applies it. The text is what a dry run shows. Whoever applies a plan decides nothing: where the
-// world has changed since, it refuses, or leaves what it cannot account for.
+// Package teardown takes agents and sessions away: stop, remove and purge. Each looks first, makes
+// a plan that is a value with a text, and applies it. A dry run shows the text. Applying decides
+// nothing: where the world has changed since the plan, it refuses, or leaves what it cannot account
+// for.
 //
-// Begin with Stop, Agent and Purge. The room may import observe, turns, landing and launch; it prompts nobody and tells no
-// parent.
+// Begin with Stop, Agent and Purge. The package may import observe, turns, landing and launch; it
+// prompts nobody and tells no parent.
 package teardown
 
 import (
@@ -18,16 +19,16 @@ import (
 	"paw/worktree"
 )
 
-// Options says how much of an agent goes.
+// Options selects what is removed, and how.
 type Options struct {
 	KeepWorktree bool
-	Force        bool // rescue what is not committed, then remove
-	NoTeardown   bool // the project's command does not run before worktrees go
+	Force        bool // save uncommitted work in a rescue ref, then remove
+	NoTeardown   bool // do not run the project's teardown command
 	DryRun       bool
-	Tags         bool // of purge: turn tags, refs/paw and turn logs go, too
+	Tags         bool // purge only: delete turn tags, refs/paw and turn logs
 }
 
-// Agent is what removing one agent comes to.
+// Agent is the plan for removing one agent.
 type Agent struct {
 	Name     string
 	CLI      string
@@ -35,36 +36,36 @@ type Agent struct {
 	Branch   string
 	Worktree string
 	End      Ended
-	Children []string // agents that it has started; they stay
+	Children []string // agents that it started, which stay
 	Place    Place
-	Aside    []string     // why its directory stays in the trash: what git does not have, such as ignored folders
-	Save     bool         // a commit is made first of all its files
-	Holds    string       // what there is that is not committed, "" for nothing or where nobody can say
+	Aside    []string     // files that git does not have, because of which the directory stays in the trash
+	Save     bool         // commit all files to a rescue ref first
+	Holds    string       // summary of the uncommitted work, "" for none or unknown
 	Teardown app.Teardown // runs before the worktree goes
-	Words    []string     // files with words of the user that it never got; they are moved away and stay
+	Words    []string     // files with text of the user that the agent never got; they are moved aside and kept
 
-	torn        bool   // its teardown has begun; what that leaves behind is saved, and in nobody's way
-	tornDown    bool   // its teardown is done
-	clean       bool   // what would be saved by force is nothing
-	repository  string // its path
+	torn        bool   // the teardown has begun: files that it leaves are saved and do not block the removal
+	tornDown    bool   // the teardown is done
+	clean       bool   // forced, but there is nothing to save
+	repository  string // path of the main worktree
 	turnSession string
-	phase       session.Phase // the intent that is recorded
+	phase       session.Phase // intent to record
 	worktree    worktree.Plan
-	seen        worktree.Seen // what its worktree was found to hold
+	seen        worktree.Seen // what was found in its worktree
 }
 
-// Place is what becomes of the worktree of an agent.
+// Place tells what becomes of a worktree.
 type Place int
 
-// What can become of a worktree.
+// The places of a removed agent's worktree.
 const (
-	Stays   Place = iota // where it is, and is the user's
-	Deleted              // by a move to the trash, in the background
-	Trashed              // it stays in the trash
-	Gone                 // nothing of it is there
+	Stays   Place = iota // left where it is, for the user
+	Deleted              // moved to the trash, and deleted in the background
+	Trashed              // moved to the trash, and kept there
+	Gone                 // did not exist
 )
 
-// planAgent decides what removing an agent comes to, and refuses as long as anything would be lost.
+// planAgent plans the removal of one agent, and refuses while work would be lost.
 func planAgent(f AgentFacts, o Options) (Agent, error) {
 	p := planRemoval(f, f.phase(o))
 	switch {
@@ -80,7 +81,7 @@ func planAgent(f AgentFacts, o Options) (Agent, error) {
 	return p, p.refuseUnclean(f.seen, f.unseen)
 }
 
-// refuseUnclean refuses a worktree that holds what would be lost with it, or whose state cannot be read.
+// refuseUnclean refuses a worktree with work that would be lost, or whose state cannot be read.
 func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
 	switch {
 	case unseen != nil:
@@ -93,7 +94,7 @@ func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
 	return nil
 }
 
-// savingNothing is the plan for an agent that is removed by force, and could be without.
+// savingNothing changes the plan of a forced removal that would be possible without force.
 func (p Agent) savingNothing() Agent {
 	p.clean, p.Save, p.Place, p.Aside = true, false, Deleted, p.seen.Aside
 	if len(p.Aside) > 0 {
@@ -102,7 +103,7 @@ func (p Agent) savingNothing() Agent {
 	return p
 }
 
-// planRemoval is what an intent comes to, without a refusal.
+// planRemoval plans the removal for a recorded intent, without refusals.
 func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	w := f.agent.Record
 	p := Agent{
@@ -130,7 +131,7 @@ func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	return p
 }
 
-// phase is the intent that a removal records.
+// phase returns the intent that a removal records.
 func (f AgentFacts) phase(o Options) session.Phase {
 	switch {
 	case o.KeepWorktree:
@@ -141,10 +142,10 @@ func (f AgentFacts) phase(o Options) session.Phase {
 	return session.PhaseRemoving
 }
 
-// String says what is to be done, line by line.
+// String describes the plan, line by line.
 func (p Agent) String() string { return strings.Join(p.lines(), "\n") }
 
-// lines say what is to be done with an agent and its worktree.
+// lines describe what happens to the agent and its worktree.
 func (p Agent) lines() []string {
 	var lines []string
 	if p.End.runs {
@@ -181,19 +182,19 @@ func (p Agent) lines() []string {
 	return lines
 }
 
-// Removed is what removing an agent did, and how to get it back.
+// Removed tells what removing an agent did, and how to get it back.
 type Removed struct {
 	Agent
-	RescueRef  string // holds what was not committed, with --force
-	Rescue     string // refs that hold what only its git directory led to
-	Trash      string // folder that was kept: with --force, or because of Aside
-	WordsDir   string // folder with what the user wrote for it and it never got
-	Landed     bool   // its branch went with it: all of that has landed
+	RescueRef  string // ref with the uncommitted work, with --force
+	Rescue     string // refs with commits that only the worktree's git directory kept
+	Trash      string // folder in the trash that was kept: with --force, or because of Aside
+	WordsDir   string // folder with text of the user that the agent never got
+	Landed     bool   // the branch was deleted too: all of it has landed
 	BranchGone bool   // there was no such branch any more
-	Back       bool   // an agent on its branch can have its worktree back, which stays
+	Back       bool   // the worktree stays, and a new agent on the branch can take it over
 }
 
-// Kept says where what is not deleted with an agent is, with the lines that bring it back or drop it for good.
+// Kept says where the kept work is, with the commands that bring it back or delete it.
 func (r *Removed) Kept() []string {
 	var lines []string
 	if r.RescueRef != "" {

@@ -16,7 +16,7 @@ import (
 	"paw/worktree"
 )
 
-// record writes down that agents of a session go, and how, and returns the record.
+// record records the removal of agents and its kind, and returns the record.
 func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent) (*session.Session, error) {
 	return h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for _, p := range agents {
@@ -30,8 +30,8 @@ func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 	})
 }
 
-// carryOut removes an agent whose intent is in the record: its worktree, its branch if that is planned to go, and last what
-// the record says of it.
+// carryOut removes an agent whose removal is recorded: its worktree, its branch if the plan says
+// so, and last its entry in the record.
 func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, branches []Branch) (*Removed, error) {
 	removed, err := p.apply(ctx, h, m, rec, observe.Facts{})
 	if err != nil {
@@ -44,9 +44,10 @@ func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec
 	return removed, dropAgents(ctx, h, p.Session, p.Name)
 }
 
-// apply ends an agent whose intent is in the record and takes its worktree away, and leaves it in the record. seen are
-// facts that tell of the agent if it has ended already. It may be repeated after a crash at any point, and by another paw that
-// waits until this one is done.
+// apply ends an agent whose removal is recorded, and takes its worktree away; its entry in the
+// record stays. Where the facts seen show that the agent had ended, it is not ended again. apply
+// may be repeated after a crash at any point, and by another paw, which waits until this one is
+// done.
 func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, seen observe.Facts) (*Removed, error) {
 	removed := &Removed{Agent: p}
 	h.Step("remove.waits")
@@ -77,14 +78,14 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 	return removed, h.ForgetWorktree(p.Session, p.Name)
 }
 
-// tearDown runs the project's command in the worktree, once it is sure that the worktree can go: the agent's CLI may have
-// written until it ended.
+// tearDown runs the project's teardown command in the worktree, after a check that the worktree may
+// go: the CLI may have written files until it ended.
 func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session) error {
 	switch {
 	case p.tornDown:
 		return nil
 	case p.Teardown.Command == "":
-		return h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown) // which may be one that is not trusted
+		return h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown) // only notes a command that is not trusted
 	}
 	if there, err := m.Removable(ctx, p.worktree); err != nil || !there {
 		return notRemoved(p.Session, p.Name, p.Worktree, err)
@@ -101,7 +102,7 @@ func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, re
 	return nil
 }
 
-// end ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not been launched
+// end ends the agent, unless the facts seen show that it had ended, and it has not been launched
 // since.
 func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen observe.Facts) error {
 	lock, err := h.Locks.ProbeAgent(s.Name, p.Name)
@@ -122,11 +123,12 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 	return err
 }
 
-// clear takes the worktree away, now that the CLI is dead: the worktree package looks again, and refuses what has changed.
+// clear takes the worktree away after the CLI has ended: package worktree checks again, and refuses
+// if files have changed.
 func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, removed *Removed) (err error) {
 	var done worktree.Removal
 	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
-	saves := p.clean || p.torn // what has come into a clean one since is saved, too
+	saves := p.clean || p.torn // files that appeared since in a clean worktree are saved, too
 	if saves || p.phase != session.PhaseDiscarding {
 		done, err = m.Remove(ctx, p.worktree, p.seen)
 		var changed *worktree.ConflictError
@@ -135,7 +137,7 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 		}
 	}
 	if p.Save || saves {
-		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw has taken it away since it was planned
+		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw may have removed it since the plan
 			return err
 		}
 		ref := turn.RescueRef(p.turnSession, h.Now())
@@ -150,7 +152,7 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 	return err
 }
 
-// giveUp records that agents of a session stay, stopped, after all.
+// giveUp records that agents stay after all, as stopped.
 func giveUp(ctx context.Context, h *app.App, sessionName string, agents ...Agent) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for _, p := range agents {
@@ -163,7 +165,7 @@ func giveUp(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 	return err
 }
 
-// dropAgents takes agents out of the record of which nothing is left.
+// dropAgents removes entries of agents from the record.
 func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...string) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for _, name := range names {
@@ -175,7 +177,7 @@ func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...st
 	return err
 }
 
-// Resume goes on with the removal of an agent that was cut short, as the record says.
+// Resume finishes an interrupted removal, as recorded.
 func Resume(ctx context.Context, h *app.App, s *session.Session, name string) (*Removed, error) {
 	f := agentOf(observe.Facts{Session: s}, name)
 	f.lookAtTeardown(h, Options{})

@@ -17,27 +17,28 @@ import (
 	"paw/worktree"
 )
 
-// AgentFacts is what was found of one agent, and of its worktree, before anything of it ends.
+// AgentFacts has what was found of one agent and its worktree before anything ends.
 type AgentFacts struct {
 	session    string
 	repository string
 	agent      observe.Agent
 	children   []string
-	plan       worktree.Plan // its worktree, with what has landed of it
-	there      bool          // something of it is at its place, or registered
-	missing    bool          // its directory is gone
+	plan       worktree.Plan // its worktree, with the commit that has landed of it
+	there      bool          // the worktree's directory or registration exists
+	missing    bool          // the directory is gone
 	halfMade   bool
 	seen       worktree.Seen
-	unseen     error // why its files could not be looked at, nil when they were
+	unseen     error // why its files could not be read, nil when they were
 	teardown   app.Teardown
-	torn       bool  // its teardown has begun, in a removal that was cut short
-	wrong      error // why it cannot go whatever it holds, nil when it can
+	torn       bool  // the teardown has begun, in an interrupted removal
+	wrong      error // why the worktree cannot go whatever it contains, nil when it can
 }
 
-// looked reports whether there are files of the agent that had to be looked at.
+// looked reports whether the worktree has files that had to be looked at.
 func (f AgentFacts) looked() bool { return f.there && !f.missing && !f.halfMade }
 
-// lookAtAgents looks at agents, and unless their worktrees stay into these: at as many at once as there are processors.
+// lookAtAgents gathers the facts of agents, and of their worktrees unless those stay, with as many
+// goroutines as there are processors.
 func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe.Facts, names []string, o Options) []AgentFacts {
 	found := make([]AgentFacts, len(names))
 	var all errgroup.Group
@@ -58,7 +59,7 @@ func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe
 	return found
 }
 
-// agentOf is what is known of an agent without a look at its worktree.
+// agentOf returns the facts of an agent without a look at its worktree.
 func agentOf(f observe.Facts, name string) AgentFacts {
 	s := f.Session
 	w := s.Agent(name)
@@ -69,14 +70,14 @@ func agentOf(f observe.Facts, name string) AgentFacts {
 	return known
 }
 
-// lookAtTeardown looks what is to run before the worktree of an agent goes.
+// lookAtTeardown finds the teardown command, and whether it has begun.
 func (f *AgentFacts) lookAtTeardown(h *app.App, o Options) {
 	w := &f.agent.Record
 	f.teardown = h.Teardown(o.NoTeardown)
 	f.torn = w.Phase == session.PhaseRemoving && h.TeardownBegan(f.session, w.Name)
 }
 
-// look looks at the worktree of an agent.
+// look gathers the facts of the agent's worktree.
 func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Session) {
 	f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
 	f.place(ctx, m, s)
@@ -85,7 +86,7 @@ func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Se
 	}
 }
 
-// place looks what is where the worktree of an agent should be.
+// place finds out what is at the path of the agent's worktree.
 func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.Session) {
 	w := &f.agent.Record
 	f.missing = !exists(w.WorktreePath)
@@ -102,13 +103,13 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	}
 }
 
-// exists reports whether anything is at path.
+// exists reports whether there is anything at path, a dangling symlink included.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// notRemoved is a refusal of the worktree package with a way out.
+// notRemoved adds hints to a refusal of package worktree.
 func notRemoved(sessionName, agentName, path string, err error) error {
 	var refused *worktree.ConflictError
 	if !errors.As(err, &refused) {
@@ -121,8 +122,7 @@ func notRemoved(sessionName, agentName, path string, err error) error {
 	return e.Hint("git -C %s status --ignored", errs.Quote(path)).Hint("paw remove %s --force --session %s", agentName, sessionName)
 }
 
-// notTheWorktree says how to go on with a directory that is not the worktree that
-// it was.
+// notTheWorktree refuses a directory that is not the agent's worktree any more, with a hint.
 func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, err error) error {
 	refused := errs.New(errs.Refused, "%s: not removed: %w", w.Name, err)
 	unlinked, _ := m.Registry().Unlinked(ctx, app.PlanOf(s, *w))

@@ -13,30 +13,30 @@ import (
 	"paw/worktree"
 )
 
-// Branch is what becomes of the branch of an agent that goes.
+// Branch is the plan for the branch of a removed agent.
 type Branch struct {
 	Agent string
 	Name  string
 	Tip   string
-	Into  string // what has all its commits, HEAD, a ref or a commit; "" when the branch stays
-	Why   string // it goes, or stays
-	Gone  bool   // there is none of that name, because somebody has renamed or deleted it
+	Into  string // HEAD, a ref or a commit that has all its commits; "" when the branch stays
+	Why   string // reason for deleting or keeping it
+	Gone  bool   // renamed or deleted by somebody else
 }
 
-// branchFacts is what was found of a branch.
+// branchFacts has what was found of a branch.
 type branchFacts struct {
 	agent, name string
-	made        bool   // by paw
-	tip         string // "" for none
-	err         error  // why nobody can say, nil when it was looked at
-	holder      string // worktree that uses it and stays
-	inHead      bool   // HEAD has it all
-	landed      string // commit of a landing that has it all
+	made        bool   // made by paw
+	tip         string // "" when the branch does not exist
+	err         error  // why the facts are unknown, nil when they are known
+	holder      string // worktree that has it checked out and stays
+	inHead      bool   // HEAD has all its commits
+	landed      string // commit of a landing that has all its commits
 	also        []string
 }
 
-// planBranches decides which branches go: those that paw made and of which nothing would be lost. A branch that goes itself
-// is no place for the commits of another.
+// planBranches decides which branches are deleted: those that paw made and whose commits are kept
+// elsewhere. A branch that is itself deleted keeps no commits.
 func planBranches(found []branchFacts) []Branch {
 	found = slices.SortedFunc(slices.Values(found), func(a, b branchFacts) int { return cmp.Compare(a.name, b.name) })
 	goes := map[string]bool{}
@@ -71,7 +71,7 @@ func planBranches(found []branchFacts) []Branch {
 	return plan
 }
 
-// planLanded decides which branches go with agents that are removed: those alone that have landed.
+// planLanded decides which branches are deleted with removed agents: only those that have landed.
 func planLanded(found []branchFacts) []Branch {
 	var plan []Branch
 	for _, f := range found {
@@ -84,13 +84,14 @@ func planLanded(found []branchFacts) []Branch {
 	return plan
 }
 
-// gone reports whether there is no branch of that name.
+// gone reports whether the branch does not exist.
 func (f branchFacts) gone() bool { return f.err == nil && f.tip == "" }
 
-// goes reports whether nothing but its commits keeps a branch.
+// goes reports whether the branch may be deleted if its commits are kept elsewhere.
 func (f branchFacts) goes() bool { return f.made && f.err == nil && f.tip != "" && f.holder == "" }
 
-// elsewhere is another branch, or a tag that is not of a turn, that has the branch and does not go, "" for none.
+// elsewhere returns another branch, or a tag that is no turn tag, that has the branch's commits and
+// stays, "" for none.
 func (f branchFacts) elsewhere(goes map[string]bool) string {
 	for _, ref := range f.also {
 		if ref != "refs/heads/"+f.name && !goes[ref] && !strings.HasPrefix(ref, "refs/tags/"+turn.TagPrefix) {
@@ -100,7 +101,7 @@ func (f branchFacts) elsewhere(goes map[string]bool) string {
 	return ""
 }
 
-// line says what becomes of the branch.
+// line describes the plan for the branch.
 func (b Branch) line() string {
 	line := "keep branch " + b.Name
 	if b.Gone {
@@ -115,8 +116,9 @@ func (b Branch) line() string {
 	return line
 }
 
-// lookAtBranches looks at the branches of agents that go: whether HEAD has them, whether they have landed, and who else has
-// the others. leaving are the worktrees that go with them. A branch that cannot be told stays.
+// lookAtBranches gathers the facts of agents' branches: whether HEAD has them, whether they have
+// landed, and which other refs have them. leaving are the worktrees that are removed too. A branch
+// with unknown facts stays.
 func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}
@@ -141,7 +143,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 	return found
 }
 
-// lookAtLandings is lookAtBranches for those alone of which anything has landed.
+// lookAtLandings is like lookAtBranches, but only looks whether branches have landed.
 func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	for i := range found {
@@ -150,7 +152,7 @@ func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string,
 	return found
 }
 
-// lookAtTips looks which branches there are, whose they are, and who else uses them.
+// lookAtTips reads the tips of the branches, who made them, and which worktrees use them.
 func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := make([]branchFacts, len(agents))
 	holders, err := m.Registry().Holders(ctx, leaving...)
@@ -164,7 +166,7 @@ func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, age
 	return found
 }
 
-// lookAtLanding looks whether all of a branch has landed.
+// lookAtLanding finds out whether all of a branch has landed.
 func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
 	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == f.name && p.Saved != "" })
 	if i < 0 || !f.made || f.tip == "" || f.err != nil {
@@ -175,8 +177,8 @@ func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, lea
 	}
 }
 
-// deleteBranches deletes the branches that are planned to go, unless they have moved or something else came in between. It
-// returns those that are gone, and why each of the others stays.
+// deleteBranches deletes the branches that are planned to go, unless they have moved since. It
+// returns the deleted ones, and the reason why each of the others stays.
 func deleteBranches(ctx context.Context, m worktree.Manager, plan []Branch) (gone []string, kept map[string]string) {
 	kept = map[string]string{}
 	into := map[string]map[string]string{}

@@ -13,17 +13,17 @@ import (
 	"paw/worktree"
 )
 
-// Purge is what ending a session for good comes to.
+// Purge is the plan for ending a session for good.
 type Purge struct {
-	Session  *session.Session // nil where there are turns of a session and no record
+	Session  *session.Session // nil for turns of a session without a record
 	Name     string
-	Gone     string   // the repository when it is gone: only the record can be deleted
-	Stay     []string // worktrees of such a session
-	Landings []string // that were cut short, and are finished first
+	Gone     string   // path of a repository that does not exist any more: only the record can be deleted
+	Stay     []string // worktrees that stay because the repository is gone
+	Landings []string // interrupted landings, which are finished first
 	Agents   []Agent
 	Branches []Branch
-	Checks   string       // the place where checks ran, "" for none
-	Teardown app.Teardown // runs there before it goes
+	Checks   string       // worktree in which checks ran, "" for none
+	Teardown app.Teardown // runs in the worktree of checks before it goes
 	Turns    []Turns
 	Others   []string // tmux windows of the user that stay
 
@@ -31,20 +31,20 @@ type Purge struct {
 	m       worktree.Manager
 }
 
-// purgeFacts is what was found of a session.
+// purgeFacts has what was found of a session.
 type purgeFacts struct {
 	fleet    observe.Facts
 	gone     bool
-	there    []string // worktrees, where the repository is gone
-	landings []string // that were cut short
+	there    []string // existing worktrees, where the repository is gone
+	landings []string // interrupted landings
 	agents   []AgentFacts
 	branches []branchFacts
 	checks   string
-	turns    []string // agents whose turns go with the session
+	turns    []string // agents whose turns belong to the session
 	refs     map[string]string
 }
 
-// planPurge decides what a purge comes to. It refuses as a whole when one agent cannot be removed.
+// planPurge plans a purge. It refuses the whole purge when one agent cannot be removed.
 func planPurge(f purgeFacts, o Options) (Purge, error) {
 	s := f.fleet.Session
 	p := Purge{Session: s, Name: s.Name, options: o}
@@ -63,7 +63,7 @@ func planPurge(f purgeFacts, o Options) (Purge, error) {
 		if err != nil {
 			refusals = append(refusals, err)
 		}
-		agent.Children = nil // they go, too
+		agent.Children = nil // they are removed, too
 		p.Agents = append(p.Agents, agent)
 	}
 	if len(refusals) > 0 {
@@ -74,7 +74,7 @@ func planPurge(f purgeFacts, o Options) (Purge, error) {
 	return p, nil
 }
 
-// refusedPurge is one refusal for all agents that cannot be removed. Their state is looked at one by one, and saved at once.
+// refusedPurge joins the refusals of all agents into one, with the first hint of each.
 func refusedPurge(name string, refusals []error, o Options) error {
 	if len(refusals) == 1 {
 		return refusals[0]
@@ -92,7 +92,8 @@ func refusedPurge(name string, refusals []error, o Options) error {
 	return errs.WithHints(errs.New(errs.Refused, "%s", strings.Join(said, "; ")), hints...)
 }
 
-// Dropped counts what goes with the turns, "" for nothing. The single commits of work that landed as one commit are kept by such refs alone.
+// Dropped counts the deleted tags and refs, "" for none. Refs of landings may be all that kept the
+// single commits of work that landed as one commit.
 func (p Purge) Dropped() string {
 	tags, refs, landings := 0, 0, 0
 	for _, t := range p.Turns {
@@ -113,7 +114,7 @@ func (p Purge) Dropped() string {
 	return said
 }
 
-// String says what is to be done, line by line.
+// String describes the plan, line by line.
 func (p Purge) String() string {
 	var lines []string
 	for _, landing := range p.Landings {
@@ -153,11 +154,11 @@ func (p Purge) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Purged is what a purge did.
+// Purged tells what a purge did.
 type Purged struct {
 	Purge
-	Removed []string          // agents
-	Deleted []string          // branches
+	Removed []string          // removed agents
+	Deleted []string          // deleted branches
 	Kept    map[string]string // branches that stay, with the reason
 	Rescues []string          // refs with rescued work, which stay
 	Aside   []Removed         // agents of which something is kept

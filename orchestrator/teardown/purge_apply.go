@@ -17,8 +17,8 @@ import (
 	"paw/worktree"
 )
 
-// Apply ends the session for good: it stops it, removes every agent, deletes branches and, last, the record. With an error
-// comes what was done before.
+// Apply ends the session for good: it stops the session, removes every agent, deletes branches and,
+// last, the record. With an error it returns what was done before.
 func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	purged := &Purged{Purge: p}
 	if p.Session == nil {
@@ -40,7 +40,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	goes := func(b Branch) bool {
 		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Agent(b.Agent) == nil
 	}
-	// Branches go while the record still says that paw made them.
+	// Branches are deleted while the record still says that paw made them.
 	branches := slices.DeleteFunc(slices.Clone(p.Branches), func(b Branch) bool { return !goes(b) })
 	purged.Deleted, purged.Kept = deleteBranches(ctx, m, branches)
 	if failed != nil {
@@ -57,7 +57,8 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 			return purged, err
 		}
 	}
-	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
+	// The record lists the agents until the end: a purge that is interrupted here and repeated
+	// finds their logs by it.
 	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
 		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
 			return err
@@ -71,7 +72,8 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	})
 }
 
-// nameRescues adds what an earlier purge has rescued that was cut short before it could say so.
+// nameRescues adds the rescue refs of an earlier purge that was interrupted before it could name
+// them.
 func (p *Purged) nameRescues(ctx context.Context, m worktree.Manager) error {
 	refs, err := turnRefs(ctx, m, p.Name, p.agentsWithTurns())
 	if err != nil {
@@ -86,7 +88,7 @@ func (p *Purged) nameRescues(ctx context.Context, m worktree.Manager) error {
 	return nil
 }
 
-// forgetRescues takes the refs back that were to be named: they went with the turns.
+// forgetRescues removes rescue refs from the result that were deleted with the turns.
 func (p *Purged) forgetRescues() {
 	gone := p.agentsWithTurns()
 	for i := range p.Aside {
@@ -96,7 +98,7 @@ func (p *Purged) forgetRescues() {
 	}
 }
 
-// agentsWithTurns are the agents whose turns are planned to go.
+// agentsWithTurns returns the agents whose turns the plan has.
 func (p Purge) agentsWithTurns() []string {
 	var agents []string
 	for _, t := range p.Turns {
@@ -105,8 +107,8 @@ func (p Purge) agentsWithTurns() []string {
 	return agents
 }
 
-// removeAgents removes the agents of a session that was stopped, and leaves them in its record, until the worktree of one of
-// them has to stay: the others stay then, too.
+// removeAgents removes the agents of a stopped session, whose entries in the record stay. When one
+// worktree has to stay, the agents after it stay, too.
 func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager, stop *Stop, purged *Purged) error {
 	stopped := stop.facts
 	if !stop.endedNothing() {
@@ -135,8 +137,8 @@ func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager,
 	return notTorn
 }
 
-// tearDown runs the teardowns of all agents, as many at once as there are processors. It returns the agents that can go, and
-// why the others cannot, which stay.
+// tearDown runs the teardowns of all agents, with as many goroutines as there are processors. It
+// returns the agents that can be removed, and the errors of the others, which stay.
 func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, stopped observe.Facts) (agents []Agent, failed error) {
 	agents = slices.Clone(p.Agents)
 	errs := make([]error, len(agents))
@@ -172,7 +174,7 @@ func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec
 	return agents, failed
 }
 
-// removeChecks takes the place away where checks ran.
+// removeChecks removes the worktree in which checks ran.
 func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager, purged *Purged) error {
 	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session, p.options.NoTeardown)
 	if place.Trash != "" {
@@ -181,8 +183,8 @@ func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager,
 	return err
 }
 
-// deleteFiles deletes what paw keeps of a session beside its record and, where the repository is there, its turns. What the user wrote
-// for agents that never got it stays.
+// deleteFiles deletes paw's files of a session beside its record and, where the repository is gone,
+// its turn logs. Texts of the user that agents never got are kept.
 func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 	known := app.AgentNames(p.Session)
 	for _, agent := range append(known, h.StrayPrompts(p.Name, known)...) {

@@ -15,7 +15,7 @@ import (
 	"paw/worktree"
 )
 
-// PlanPurge looks at a session and decides what ending it for good comes to.
+// PlanPurge looks at a session and plans the purge.
 func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (Purge, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil && !errors.Is(err, app.ErrGone) {
@@ -38,7 +38,7 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	return p, err
 }
 
-// directoriesOf are the worktrees of a session that are there.
+// directoriesOf returns the session's worktrees that exist.
 func directoriesOf(s *session.Session) []string {
 	var there []string
 	for _, w := range s.Agents {
@@ -49,7 +49,7 @@ func directoriesOf(s *session.Session) []string {
 	return there
 }
 
-// look looks at everything of a session that is in its repository.
+// look gathers the facts that are in the session's repository.
 func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (err error) {
 	f.agents = lookAtAgents(ctx, h, m, f.fleet, app.AgentNames(s), o)
 	f.landings = landing.CutShort(ctx, h, s)
@@ -68,8 +68,8 @@ func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s
 	return err
 }
 
-// removedBefore are the agents of a session that were removed earlier: their turn logs are here, and so may be the branches
-// that paw made for them. What cannot be told stays.
+// removedBefore returns agents of the session that were removed earlier, by their turn logs:
+// branches that paw made for them may still exist.
 func removedBefore(h *app.App, s *session.Session, withTurns []string) []session.Agent {
 	logs, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), s.Name))
 	var removed []session.Agent
@@ -81,9 +81,9 @@ func removedBefore(h *app.App, s *session.Session, withTurns []string) []session
 	return removed
 }
 
-// PlanPurgeTurns looks at what a session without a record has left in the repository one stands in: turn tags, hidden refs
-// and turn logs. Rescues, which may be the only place where work still is, go only by force, as do logs of turns that the
-// repository does not have.
+// PlanPurgeTurns plans the deletion of what a session without a record has left in the current
+// repository: turn tags, hidden refs and turn logs. Rescue refs, which may be the only copy of
+// work, and logs of turns in other repositories are deleted only with force.
 func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (Purge, error) {
 	p := Purge{Name: name, options: Options{Tags: true, Force: force}}
 	if err := session.ValidateName("session", name); err != nil {

@@ -11,7 +11,8 @@ import (
 	"paw/worktree"
 )
 
-// Removal is what removing some agents of a session comes to. Their branches stay but for those that have landed.
+// Removal is the plan for removing some agents of a session. Their branches stay, except those that
+// have landed.
 type Removal struct {
 	Agents   []Agent
 	Branches []Branch
@@ -19,7 +20,7 @@ type Removal struct {
 	m worktree.Manager
 }
 
-// PlanRemoval looks at agents and decides what removing them comes to. Of several all can be removed or none is.
+// PlanRemoval plans the removal of agents. It refuses all of them when one cannot be removed.
 func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []string, o Options) (Removal, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -46,7 +47,7 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 	return r, nil
 }
 
-// String says what is to be done, line by line.
+// String describes the plan, line by line.
 func (r Removal) String() string {
 	var lines []string
 	for i, p := range r.Agents {
@@ -55,7 +56,7 @@ func (r Removal) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Apply removes one of the agents.
+// Apply removes the agent with index i.
 func (r Removal) Apply(ctx context.Context, h *app.App, i int) (*Removed, error) {
 	p := r.Agents[i]
 	if s, err := h.Load(p.Session); err == nil {
@@ -69,8 +70,8 @@ func (r Removal) Apply(ctx context.Context, h *app.App, i int) (*Removed, error)
 	return p.carryOut(ctx, h, r.m, rec, r.Branches[i:i+1])
 }
 
-// atRest refuses to end agents in the middle of a turn, unless by force, and such as cannot be ended now. It returns the
-// facts by which it lets them pass.
+// atRest refuses to end agents in the middle of a turn, unless force is set, and agents whose state
+// is unknown. It returns the facts by which it decided.
 func atRest(ctx context.Context, h *app.App, s *session.Session, names []string, force bool) (observe.Facts, error) {
 	if !force {
 		return observe.RefuseBusy(ctx, h, s, names...)

@@ -14,38 +14,39 @@ import (
 
 // StopOptions selects what to stop.
 type StopOptions struct {
-	Agents []string // none for the whole session
-	Only   bool     // not the agents that these have started
+	Agents []string // empty for the whole session
+	Only   bool     // without the agents that these have started
 	DryRun bool
 }
 
-// Stop is what stopping a session, or some agents of it, comes to.
+// Stop is the plan for stopping a session, or some of its agents.
 type Stop struct {
 	Session *session.Session
-	Named   []string // what it was asked to stop
-	Whole   bool     // the session, not only some agents
+	Named   []string // agents that the user named
+	Whole   bool     // the whole session, not only some agents
 	Already bool     // nothing of it runs
 	Agents  []Ended
-	GoOn    []string // agents that the named ones have started and that still run
+	GoOn    []string // running agents that the named ones started, which are not stopped
 	Others  []string // tmux windows of the user that stay
 
 	facts observe.Facts
 }
 
-// Ended is one agent that stops.
+// Ended is the plan for stopping one agent.
 type Ended struct {
 	Agent string
-	Pane  string   // that is closed, "" for none
-	Shown []string // the terminals that show it
-	PID   int      // of the CLI that ends, 0 where it does not run
-	Turn  int      // that is open, 0 for none
+	Pane  string   // pane to close, "" for none
+	Shown []string // terminals that show it
+	PID   int      // of the CLI, 0 where it does not run
+	Turn  int      // open turn, 0 for none
 	Phase session.Phase
-	// Queued says which prompts the CLI had not begun with, "" for none.
+	// Queued describes the prompts that the CLI had queued, "" for none.
 	Queued string
 	runs   bool
 }
 
-// PlanStop decides what a stop comes to. One that was stopped before is left alone where nothing of it is left to end.
+// PlanStop plans a stop. A session that was stopped before and has nothing left to end is left
+// alone.
 func PlanStop(f observe.Facts, o StopOptions) (Stop, error) {
 	p, err := planStop(f, o)
 	if err == nil && p.Whole && f.Session.Status == session.StatusStopped && settled(f) {
@@ -54,7 +55,8 @@ func PlanStop(f observe.Facts, o StopOptions) (Stop, error) {
 	return p, err
 }
 
-// planStop is PlanStop for one whose intent has been recorded. Where tmux does not answer, nobody knows what runs.
+// planStop is like PlanStop, for a stop that is recorded already. It refuses when tmux does not
+// answer, since nobody knows what runs.
 func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 	s := f.Session
 	targets := o.Targets(s)
@@ -79,7 +81,7 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 	return p, nil
 }
 
-// endOf is the end of an agent, as it was found.
+// endOf plans the end of an agent.
 func endOf(a observe.Agent) Ended {
 	e := Ended{Agent: a.Record.Name, PID: a.Lock.PID(), Phase: session.PhaseStopped}
 	e.runs = a.Pane != nil || a.Lock.State == session.LockHeld
@@ -95,14 +97,14 @@ func endOf(a observe.Agent) Ended {
 	return e
 }
 
-// settled reports whether nothing of a stopped session is left to end.
+// settled reports whether a stopped session has nothing left to end.
 func settled(f observe.Facts) bool {
 	return !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool {
 		return a.Pane != nil || a.Lock.State != session.LockFree || a.Record.Phase == session.PhaseStopping
 	})
 }
 
-// Targets are the agents that end, in the order of the record.
+// Targets returns the agents to stop, in the order of the record.
 func (o StopOptions) Targets(s *session.Session) []string {
 	all := app.AgentNames(s)
 	if len(o.Agents) == 0 {
@@ -117,7 +119,7 @@ func (o StopOptions) Targets(s *session.Session) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
 }
 
-// goOn are the running descendants of agents that end, which do not end themselves.
+// goOn returns running descendants of the stopped agents that are not stopped themselves.
 func goOn(f observe.Facts, targets []string) []string {
 	var names []string
 	for _, target := range targets {
@@ -131,7 +133,7 @@ func goOn(f observe.Facts, targets []string) []string {
 	return names
 }
 
-// ended are the agents that had a pane or ran.
+// ended returns the agents that had a pane or ran.
 func (p Stop) ended() []string {
 	var names []string
 	for _, e := range p.Agents {
@@ -142,7 +144,7 @@ func (p Stop) ended() []string {
 	return names
 }
 
-// String says what is to be done, line by line.
+// String describes the plan, line by line.
 func (p Stop) String() string {
 	if p.Already {
 		return p.Done()
@@ -160,7 +162,7 @@ func (p Stop) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// lines say what ending one agent comes to.
+// lines describe the end of one agent.
 func (e Ended) lines() []string {
 	lines := []string{e.Agent + ": is stopped"}
 	switch {
@@ -185,7 +187,7 @@ func (e Ended) lines() []string {
 	return lines
 }
 
-// Done says what the stop did, and in a line for each agent which prompts were queued.
+// Done reports what the stop did, with a line for each agent that had queued prompts.
 func (p Stop) Done() string {
 	text := p.done()
 	for _, e := range p.Agents {
@@ -196,7 +198,7 @@ func (p Stop) Done() string {
 	return text
 }
 
-// done says in one line what the stop did.
+// done reports in one line what the stop did.
 func (p Stop) done() string {
 	var named, children []string
 	for _, name := range p.ended() {
@@ -227,7 +229,7 @@ func (p Stop) done() string {
 	return text
 }
 
-// kinds is one or many, by a number.
+// kinds returns the singular or plural for n.
 func kinds(n int, one, many string) string {
 	if n == 1 {
 		return one

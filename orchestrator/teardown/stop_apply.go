@@ -15,15 +15,16 @@ import (
 	"paw/session/turn"
 )
 
-// StopNow records what is to stop, looks at what runs, and ends it. The intent comes first: from there on no start, add or
-// recover that is under way opens another pane (see launch.openPanes). A full disk must not keep agents running.
+// StopNow records the stop, looks at what runs, and ends it. Recording comes first: from then on no
+// start, add or recover in progress opens another pane (see launch.openPanes). A full disk must not
+// keep agents running.
 func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions) (*Stop, error) {
 	stopping := func(string) session.Phase { return session.PhaseStopping }
 	whole := len(o.Agents) == 0
 	turns.CloseDead(ctx, h, s, o.Targets(s)...)
-	rec, _ := savePhase(ctx, h, s.Name, o.Targets, stopping, whole) // what counts is that the end is recorded
+	rec, _ := savePhase(ctx, h, s.Name, o.Targets, stopping, whole) // a failure is ignored: the record is written again at the end
 	if rec != nil {
-		s = rec // with the agents that were added since it was loaded
+		s = rec // includes agents that were added since s was loaded
 	}
 	h.Step("stop.recorded")
 	f, err := observe.Revived(ctx, h, s)
@@ -40,7 +41,7 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 	return &p, nil
 }
 
-// apply ends the agents, closes their turns and records it.
+// apply ends the agents, closes their turns and records that they have stopped.
 func (p Stop) apply(ctx context.Context, h *app.App) error {
 	s := p.Session
 	var targets []string
@@ -64,7 +65,7 @@ func (p Stop) apply(ctx context.Context, h *app.App) error {
 	return nil
 }
 
-// again is the command that stops these agents and no others.
+// again returns the command that stops these agents and no others.
 func (p Stop) again(targets []string) string {
 	if p.Whole {
 		return "paw stop " + p.Session.Name
@@ -72,19 +73,19 @@ func (p Stop) again(targets []string) string {
 	return "paw stop " + p.Session.Name + " " + strings.Join(targets, " ") + " --only"
 }
 
-// endedNothing reports whether all agents had ended before: then what was seen of them is still so, since nobody opens a pane
-// once it is recorded that they stop.
+// endedNothing reports whether all agents had ended before. Their facts stay valid: nobody opens a
+// pane once it is recorded that they stop.
 func (p Stop) endedNothing() bool {
 	return p.facts.Tmux != session.TmuxUnknown && !slices.ContainsFunc(p.facts.Agents, func(a observe.Agent) bool {
 		return a.Pane != nil || a.Lock.State != session.LockFree
 	})
 }
 
-// errRecorded says that the record has all of it already.
+// errRecorded means that the record needs no change.
 var errRecorded = errors.New("recorded already")
 
-// savePhase records how far stopping has come, unless that is in the record, and returns the record. targets
-// picks the agents, by the record.
+// savePhase records how far a stop has come, unless the record says so already, and returns the
+// record. targets picks the agents from the record.
 func savePhase(ctx context.Context, h *app.App, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
 	var found *session.Session
 	saved, err := h.Update(ctx, name, func(rec *session.Session) error {
@@ -99,12 +100,12 @@ func savePhase(ctx context.Context, h *app.App, name string, targets func(*sessi
 				continue // removed in the meantime
 			}
 			switch w.Phase {
-			case session.PhaseCreating: // recover still has to make a worktree that never was
-			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
-			case session.PhaseExited: // it has ended before
+			case session.PhaseCreating: // recover has to finish the worktree first
+			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // recover has to finish the removal
+			case session.PhaseExited: // it ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
 				next := phase(w.Name)
-				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // never back from its end
+				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // a stopped agent never goes back to stopping
 					w.Phase, changed = next, true
 				}
 			}

@@ -19,18 +19,18 @@ import (
 	"paw/worktree"
 )
 
-// Turns is what becomes of the tags and hidden refs of one agent.
+// Turns is the plan for the tags and hidden refs of one agent.
 type Turns struct {
 	Agent   string
-	Session string            // turn session
+	Session string            // name of the turn session
 	Tags    []int             // numbers
-	Hidden  int               // of refs under refs/paw but for Rescues
-	Rescues []string          // that stay
-	doomed  map[string]string // refs that go, with what they are on
+	Hidden  int               // number of refs under refs/paw, without Rescues
+	Rescues []string          // refs that stay
+	doomed  map[string]string // refs to delete, with their values
 }
 
-// planTurns decides what goes of the refs of agents: all that name a turn, but for rescues unless by force. What a check has left is no
-// work of anybody.
+// planTurns decides which refs of agents are deleted: all that belong to turns, but rescue refs
+// only with force. What a check left behind (LeftRef) is nobody's work.
 func planTurns(sessionName string, agents []string, refs map[string]string, force bool) []Turns {
 	var plan []Turns
 	for _, agent := range agents {
@@ -39,7 +39,7 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 			rest, hidden := strings.CutPrefix(ref, turn.RefPrefix(t.Session))
 			owner, n, isTag := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
 			switch {
-			case hidden && !force && strings.HasPrefix(rest, "rescue/") && ref != turn.LeftRef(t.Session): // it may be the only place where work still is
+			case hidden && !force && strings.HasPrefix(rest, "rescue/") && ref != turn.LeftRef(t.Session): // may be the only copy of work
 				t.Rescues = append(t.Rescues, ref)
 				continue
 			case hidden:
@@ -58,7 +58,7 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 	return plan
 }
 
-// lines say what is done with the refs, by a word such as "delete".
+// lines describe what is done to the refs; does is a verb such as "delete".
 func (t Turns) lines(does string) []string {
 	var lines []string
 	switch n := len(t.Tags); {
@@ -76,9 +76,9 @@ func (t Turns) lines(does string) []string {
 	return lines
 }
 
-// deleteTurns deletes everything that names a turn of these agents: all refs in one transaction, then the logs, which say
-// that they were of this repository. An agent that has ended since the plan was made may have more. It returns the rescues
-// that stay.
+// deleteTurns deletes all refs of these agents' turns in one transaction, then the logs, which
+// prove that the turns belong to this repository. The refs are listed again: an agent that ended
+// after the plan may have more. It returns the rescue refs that stay.
 func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name string, agents []string, force bool) (rescues []string, err error) {
 	refs, err := turnRefs(ctx, m, name, agents)
 	if err != nil {
@@ -100,7 +100,7 @@ func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name strin
 			return rescues, err
 		}
 		if len(t.Rescues) > 0 {
-			// The empty folder says whose rescues these are, for a later --force.
+			// The empty folder marks whose rescue refs these are, for a later --force.
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return rescues, err
 			}
@@ -114,7 +114,7 @@ func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name strin
 	return rescues, err
 }
 
-// turnRefs are the tags and hidden refs of agents.
+// turnRefs lists the tags and hidden refs of agents.
 func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agents []string) (map[string]string, error) {
 	if len(agents) == 0 {
 		return nil, nil
@@ -127,7 +127,7 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 	return m.Refs().List(ctx, prefixes...)
 }
 
-// checksIn is the name under which the place where checks ran has refs, among those of agents; none where it has none.
+// checksIn returns the agent name of the worktree of checks, if it has refs.
 func checksIn(space turns.Names, sessionName string) []string {
 	if space.Agents(sessionName)[landing.CheckName] {
 		return []string{landing.CheckName}
@@ -135,8 +135,9 @@ func checksIn(space turns.Names, sessionName string) []string {
 	return nil
 }
 
-// agentsWithTurns are the agents of a session with a record whose turns go with it: its own, and those that were removed
-// before and have turns in the repository, but none that another user's session of the name has made there.
+// agentsWithTurns returns the agents whose turns belong to a session with a record: its own, and
+// those removed before that have turns in the repository, except turns of another user's session of
+// the same name.
 func agentsWithTurns(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]string, error) {
 	space, err := turns.NamesOf(ctx, h, m)
 	if err != nil {
