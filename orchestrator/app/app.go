@@ -1,8 +1,8 @@
-// Package app is what every use case needs before it knows anything of agents: configuration, files and records, locks,
-// the clock, the CLIs on this machine, and the repository of a session.
+// Package app has what every use case needs before it deals with agents: configuration, files and
+// records, locks, the clock, the CLIs on this machine, and the repository of a session.
 //
-// It knows no pane and no turn, and imports none of the rooms above it but the words of orchestrator/errs and the
-// claims of orchestrator/live. Begin with App.
+// It knows no pane and no turn. Of the packages of orchestrator it imports only errs, and live for
+// the claims of parents. Begin with App.
 package app
 
 import (
@@ -26,33 +26,33 @@ import (
 )
 
 // LockWait bounds how long a command waits for another paw that holds a lock.
-var LockWait = 30 * time.Second // tests do not wait that long
+var LockWait = 30 * time.Second // tests shorten it
 
 // App is one running paw: its configuration, its files and the user's environment.
 type App struct {
 	Config     config.Loaded
-	Mistake    error // in the configuration, which is why Config has the defaults, or all but a key that is not known
+	Mistake    error // in the configuration; Config then has the defaults, or lacks only an unknown key
 	Paths      config.Paths
 	Store      session.Store
 	Locks      session.Locks
 	CLIs       clis.Set
 	Executable string   // absolute path of paw, which panes run
-	Dir        string   // the directory the user stands in
-	Env        []string // the environment of the shell the user typed in
+	Dir        string   // current directory of the user
+	Env        []string // environment of the user's shell
 	Progress   io.Writer
-	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
+	Note       func(text string) // called with news that the user would otherwise get too late; nil writes them to Progress
 	Now        func() time.Time
-	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration stops nothing; nil is for none
+	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration is tolerated; nil tolerates none
 	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
-	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
-	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
-	Watcher    func(parents []string)                               // lets somebody look at parents again; nil is tmux
-	configured string                                               // main worktree of the repository that Config is of
+	Follower   func(sessionName, agentName string)                  // follows a turn; nil starts a process for it
+	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers to a parent; nil starts a process for it
+	Watcher    func(parents []string)                               // has somebody look at parents again; nil uses tmux
+	configured string                                               // main worktree of the repository whose configuration Config has
 }
 
-// New puts a Home together from the user's directory and environment. It reads
-// the configuration and starts no process. With an error about the configuration
-// comes a Home that has the defaults, for what must not stop because of it.
+// New returns an App for the user's directory and environment. It reads the configuration and
+// starts no process. With an error about the configuration it also returns an App with the
+// defaults, for what must not stop because of a mistake.
 func New(dir string, env []string, progress io.Writer) (*App, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -83,8 +83,8 @@ func New(dir string, env []string, progress io.Writer) (*App, error) {
 	return h, h.Configure(root)
 }
 
-// Configure reads the configuration for the repository with that main worktree.
-// With an error h has the defaults, or where a key is not known all the rest.
+// Configure reads the configuration for the repository with that main worktree. After an error
+// Config has the defaults, or lacks only the unknown key.
 func (h *App) Configure(root string) error {
 	var err error
 	h.configured = root
@@ -98,17 +98,17 @@ func (h *App) Configure(root string) error {
 	return err
 }
 
-// Root is the main worktree of the repository that the user stands in, "" for none.
+// Root returns the main worktree of the user's repository, "" for none.
 func (h *App) Root() string { return h.configured }
 
-// TellMistake tells of a mistake in the file of the repository, which stops nothing.
+// TellMistake reports a mistake in the configuration file of the repository, which stops nothing.
 func (h *App) TellMistake() {
 	if mistake := h.Config.RepositoryMistake; mistake != nil && h.Forgives != nil {
 		h.Forgives(mistake)
 	}
 }
 
-// Getenv is a variable of the user's environment, "" when it is not set.
+// Getenv returns a variable of the user's environment, "" when it is not set.
 func (h *App) Getenv(name string) string {
 	prefix := name + "="
 	value := ""
@@ -120,7 +120,7 @@ func (h *App) Getenv(name string) string {
 	return value
 }
 
-// Notef tells the user what would otherwise be found out too late.
+// Notef reports news that the user would otherwise get too late.
 func (h *App) Notef(format string, args ...any) {
 	if h.Note != nil {
 		h.Note(fmt.Sprintf(format, args...))
@@ -129,21 +129,21 @@ func (h *App) Notef(format string, args ...any) {
 	h.Sayf("paw: note: "+format, args...)
 }
 
-// Sayf tells the user what goes on, on stderr.
+// Sayf reports progress on stderr.
 func (h *App) Sayf(format string, args ...any) {
 	if h.Progress != nil {
 		fmt.Fprintf(h.Progress, format+"\n", args...)
 	}
 }
 
-// StateDir is where paw keeps files of one agent's CLI, outside its worktree.
+// StateDir returns the folder for paw's files about one agent, outside of its worktree.
 func (h *App) StateDir(sessionName, agentName string) string {
 	return filepath.Join(h.Paths.StateDir, "agents", sessionName, agentName)
 }
 
-// TmuxFor returns the client for the server of a session: that of the recorded socket as long as a server can be there. Where it
-// cannot, because the folder of the socket has gone with a reboot or a logout and the server with it, the session goes on where
-// new ones are started.
+// TmuxFor returns a client for the server of a session: on the recorded socket as long as a server
+// can be there. When the socket's folder has gone with a reboot or logout, and the server with it,
+// the client uses the socket for new sessions.
 func (h *App) TmuxFor(s *session.Session) *tmux.Client {
 	if s != nil && s.Tmux.Socket != "" && (tmux.Reachable(s.Tmux.Socket) || ServerLives(s)) {
 		return tmux.New(s.Tmux.Socket)
@@ -151,31 +151,31 @@ func (h *App) TmuxFor(s *session.Session) *tmux.Client {
 	return tmux.New(h.Config.Tmux.Socket)
 }
 
-// Queues are the prompts that wait, by session.
+// Queues returns the store of queued prompts.
 func (h *App) Queues() session.QueueStore {
 	return session.QueueStore{Dir: filepath.Join(h.Paths.StateDir, "queue"), LocksDir: h.Paths.LocksDir()}
 }
 
-// ServerLives reports whether the recorded server still runs, whatever its socket says: cleaners of /tmp delete sockets
-// (anthropics/claude-code#54694).
+// ServerLives reports whether the recorded server still runs, even without its socket: cleaners of
+// /tmp delete sockets (anthropics/claude-code#54694).
 func ServerLives(s *session.Session) bool {
 	server := s.Tmux.Server()
 	return tmux.IsServer(server.PID) && (server.BootID == "" || server.Alive())
 }
 
-// OnItsServer reports whether the server that answered is the one in the record of a session.
+// OnItsServer reports whether the server that answered is the recorded one.
 func OnItsServer(s *session.Session, answered tmux.Server) bool {
 	server := s.Tmux.Server()
 	if answered.PID == 0 || answered.PID != server.PID {
 		return false
 	}
-	if server.BootID == "" { // tmux has both times from the same clock, once and for all
+	if server.BootID == "" { // recorded without a boot id: compare the start times that tmux gives
 		return answered.Started == s.Tmux.ServerStarted
 	}
 	return server.Alive()
 }
 
-// WritePrivate saves a file only the user may read, with its folder.
+// WritePrivate writes a file with mode 0600, and makes its folder.
 func WritePrivate(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -15,12 +15,12 @@ import (
 	"paw/config/poll"
 )
 
-// StartDetached starts paw with these arguments in a session of its own, so that
-// the end of a pane does not end it.
+// StartDetached starts paw with these arguments in a terminal session of its own, so that the end
+// of a pane does not end it.
 func (h *App) StartDetached(args []string) error { return h.detach(args, nil, nil) }
 
-// HandOver starts paw like StartDetached, with stdin and with a file LetGo, and returns when that process has closed LetGo
-// or has ended.
+// HandOver starts paw like StartDetached, with stdin and with the file LetGo, and returns when that
+// process has closed LetGo or has ended.
 func (h *App) HandOver(args []string, stdin *os.File) error {
 	goes, keeps, err := os.Pipe()
 	if err != nil {
@@ -36,8 +36,9 @@ func (h *App) HandOver(args []string, stdin *os.File) error {
 	return err
 }
 
-// StandBy starts paw like StartDetached, with a terminal as its standard input, and returns a pipe that it reads as LetGo:
-// the pipe ends with this process, however that ends.
+// StandBy starts paw like StartDetached, with a terminal as its standard input, and returns the
+// writing end of a pipe that it reads as LetGo: the pipe closes when this process ends, even by a
+// crash.
 func (h *App) StandBy(args []string, terminal *os.File) (*os.File, error) {
 	reads, writes, err := os.Pipe()
 	if err != nil {
@@ -51,7 +52,8 @@ func (h *App) StandBy(args []string, terminal *os.File) (*os.File, error) {
 	return writes, nil
 }
 
-// LetGo is the file by which a process that was started by HandOver keeps the one that started it.
+// LetGo is the file descriptor of the pipe between a process started by HandOver or StandBy and its
+// starter.
 const LetGo = 3
 
 func (h *App) detach(args []string, stdin, letGo *os.File) error {
@@ -77,12 +79,12 @@ func (h *App) detach(args []string, stdin, letGo *os.File) error {
 // hookEndPatience bounds how long a process waits for the hook that started it.
 const hookEndPatience = 10 * time.Second
 
-// AwaitHook waits until the hook that started this process has ended.
+// AwaitHook waits until the process hook, which started this one, has ended.
 func AwaitHook(ctx context.Context, hook int) {
 	poll.Until(ctx, poll.Tick/2, hookEndPatience, func() bool { return hook == 0 || os.Getppid() != hook })
 }
 
-// HookFailure is one line of the log of hooks that failed.
+// HookFailure is one line of the log of failed hooks.
 type HookFailure struct {
 	At     time.Time `json:"at"`
 	Launch string    `json:"launch"`
@@ -91,13 +93,13 @@ type HookFailure struct {
 	Error  string    `json:"error"`
 }
 
-// HookLog is the file that hooks which failed are noted in.
+// HookLog returns the path of the log of failed hooks.
 func (h *App) HookLog() string { return filepath.Join(h.Paths.StateDir, "hooks.log") }
 
-// maxHookLog bounds the log: a fuller one becomes hooks.log.old, in the place of the one before.
+// maxHookLog is the size in bytes at which the log becomes hooks.log.old, replacing the one before.
 const maxHookLog = 1 << 20
 
-// LogHook notes a hook that failed; nobody could be told at the time.
+// LogHook logs a failed hook; a hook has no way to tell the user.
 func (h *App) LogHook(cliName, event string, cause error) {
 	line, err := json.Marshal(HookFailure{At: h.Now().UTC(), Launch: h.Getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
 	if err != nil {
@@ -114,8 +116,8 @@ func (h *App) LogHook(cliName, event string, cause error) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// HookFailures counts the hooks that failed, as far as the log has them, and returns the last one. Those of a session that is gone count
-// no longer.
+// HookFailures counts the logged failures and returns the last one. Those of sessions that do not
+// exist any more are skipped.
 func (h *App) HookFailures() (count int, last HookFailure) {
 	for _, path := range []string{h.HookLog() + ".old", h.HookLog()} {
 		content, _ := os.ReadFile(path)
@@ -129,11 +131,12 @@ func (h *App) HookFailures() (count int, last HookFailure) {
 	return count, last
 }
 
-// concerns reports whether a hook that failed may be of a session that is there; a later one of the same name is another.
+// concerns reports whether a failed hook may belong to an existing session: one that was created
+// later under the same name is another.
 func (h *App) concerns(one HookFailure) bool {
 	name, _, launched := strings.Cut(one.Launch, "/")
 	if !launched {
-		return true // a command of the user noted it
+		return true // logged by a command of the user
 	}
 	s, err := h.Store.Load(name)
 	return err != nil || s != nil && !one.At.Before(s.CreatedAt)

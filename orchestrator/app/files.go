@@ -18,28 +18,28 @@ import (
 	"paw/session"
 )
 
-// The words of the user that wait in files: the first prompt until the launch of the agent that gets it, and below StateDir what was
-// written for one that runs. None of them is anywhere else.
+// Files with text of the user that no agent has got yet: the first prompt until the agent's launch,
+// and below StateDir what was written for a running agent. The text exists nowhere else.
 const (
 	commentsName = "review.json"
 	draftName    = "draft.txt"
 )
 
-// keptTexts are the patterns of KeepText, with which its files are found again.
+// keptTexts are the patterns given to KeepText, by which its files are found again.
 var keptTexts = []string{"message-*.txt", "review-*.diff"}
 
-// PromptPath keeps the first prompt of an agent until its first launch.
+// PromptPath returns the file of an agent's first prompt, which exists until the first launch.
 func (h *App) PromptPath(session, agent string) string {
 	return filepath.Join(h.Paths.LaunchDir(), session, agent+".prompt")
 }
 
-// CommentsPath has the comments on the work of an agent that were not sent yet.
+// CommentsPath returns the file of comments on an agent's work that were not sent yet.
 func (h *App) CommentsPath(session, agent string) string {
 	return filepath.Join(h.StateDir(session, agent), commentsName)
 }
 
-// KeepText writes what the user has written for a command that failed into a new file of an agent, and returns its name.
-// Pattern is that of os.CreateTemp, one of keptTexts.
+// KeepText writes text that the user wrote for a command that failed into a new file of an agent,
+// and returns its name. pattern is one of keptTexts, for os.CreateTemp.
 func (h *App) KeepText(session, agent, pattern, text string) (string, error) {
 	f, err := os.CreateTemp(h.StateDir(session, agent), pattern)
 	if err != nil {
@@ -49,13 +49,13 @@ func (h *App) KeepText(session, agent, pattern, text string) (string, error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// Draft is the prompt for an agent that the user turned away from, "" for none.
+// Draft returns the unsent prompt for an agent, "" for none.
 func (h *App) Draft(session, agent string) string {
 	text, _ := os.ReadFile(filepath.Join(h.StateDir(session, agent), draftName))
 	return string(text)
 }
 
-// KeepDraft keeps a prompt for an agent until it is sent; an empty one is none.
+// KeepDraft saves an unsent prompt for an agent; an empty text deletes it.
 func (h *App) KeepDraft(session, agent, text string) error {
 	path := filepath.Join(h.StateDir(session, agent), draftName)
 	if strings.TrimSpace(text) == "" {
@@ -68,7 +68,7 @@ func (h *App) KeepDraft(session, agent, text string) error {
 	return disk.Replace(path, []byte(text))
 }
 
-// Words are the files with words of the user that an agent never got.
+// Words returns the files with text of the user that an agent never got.
 func (h *App) Words(session, agent string) []string {
 	var found []string
 	add := func(path string) {
@@ -91,8 +91,8 @@ func (h *App) Words(session, agent string) []string {
 	return found
 }
 
-// StrayPrompts are the agents whose first prompts are kept and that are none of those in the record of their session: who spawned them
-// was killed.
+// StrayPrompts returns the names of agents with a saved first prompt and no entry in the record:
+// the paw that was adding them was killed.
 func (h *App) StrayPrompts(session string, known []string) []string {
 	var agents []string
 	prompts, _ := filepath.Glob(h.PromptPath(session, "*"))
@@ -104,8 +104,8 @@ func (h *App) StrayPrompts(session string, known []string) []string {
 	return agents
 }
 
-// SetWordsAside moves the words of the user that an agent never got to where nothing of paw deletes them, and returns that folder, ""
-// where there are none.
+// SetWordsAside moves text of the user that an agent never got to a folder from which paw deletes
+// nothing, and returns that folder, "" where there is no such text.
 func (h *App) SetWordsAside(session, agent string) (folder string, err error) {
 	words := h.Words(session, agent)
 	if len(words) == 0 {
@@ -124,8 +124,8 @@ func (h *App) SetWordsAside(session, agent string) (folder string, err error) {
 	return folder, nil
 }
 
-// SetQueueAside moves the queue of a session with its prompts to where nothing of paw deletes them, and returns that folder; a queue
-// in which nothing is open goes.
+// SetQueueAside moves the queue of a session with its prompts to a folder from which paw deletes
+// nothing, and returns that folder; a queue without open prompts is deleted.
 func (h *App) SetQueueAside(session string) (folder string, err error) {
 	from := h.Queues().Folder(session)
 	if !h.Queues().Open(session) {
@@ -138,10 +138,9 @@ func (h *App) SetQueueAside(session string) (folder string, err error) {
 	return folder, os.Rename(from, folder)
 }
 
-// RequireWritable refuses what would fail half-way because the agent that calls
-// paw may not write everywhere: CLIs run commands in sandboxes of their own. It
-// tries, since not every sandbox tells when it is asked. tmuxErr is why tmux did
-// not answer, if paw needs it.
+// RequireWritable refuses what would fail half-way because the sandbox of the calling agent forbids
+// paw to write. It tries to write, since not every sandbox answers access(2) truly. tmuxErr is the
+// error of tmux, if paw needs tmux.
 func RequireWritable(w *session.Agent, dirs []string, tmuxErr error, socket string) error {
 	var shut []string
 	var cause error
@@ -165,12 +164,12 @@ func RequireWritable(w *session.Agent, dirs []string, tmuxErr error, socket stri
 		w.Name, strings.Join(what, ", nor "), w.CLI).Hint("paw help agents")
 }
 
-// OwnDirs are where paw keeps its own files.
+// OwnDirs returns the folders where paw keeps its own files.
 func (h *App) OwnDirs() []string {
 	return []string{filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir}
 }
 
-// tryToWrite makes a file in dir, or where dir will be made, and takes it away again.
+// tryToWrite creates and deletes a file in dir, or in the nearest parent that exists.
 func tryToWrite(dir string) error {
 	f, err := os.CreateTemp(dir, ".paw-*")
 	if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && parent != dir {
@@ -183,12 +182,12 @@ func tryToWrite(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// denied reports whether the system, and not the state of things, is against it.
+// denied reports whether the system forbade the operation.
 func denied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
 }
 
-// reasonOf is the system's own word for what it does not allow.
+// reasonOf returns the system's message for a forbidden operation.
 func reasonOf(err error) string {
 	var number unix.Errno
 	if errors.As(err, &number) {
@@ -197,8 +196,8 @@ func reasonOf(err error) string {
 	return "operation not permitted"
 }
 
-// Unwritable returns the first of some folders that this process can neither write nor make, and why; "" where it can do
-// so with all of them. It makes none.
+// Unwritable returns the first folder that this process can neither write nor create, and the
+// reason; "" when there is none. It creates nothing.
 func Unwritable(folders ...string) (folder string, cause error) {
 	for _, folder := range folders {
 		there := folder
@@ -220,8 +219,8 @@ func Unwritable(folders ...string) (folder string, cause error) {
 	return "", nil
 }
 
-// once asks whether a program is usable unless the file that PATH leads to is the one that was found to be so before. What
-// is not usable is asked again: the user has been told what to do.
+// once runs ask, which checks whether a program is usable, unless the file on PATH is the one that
+// passed the check before. A failed check is always repeated: the user has been told what to do.
 func (h *App) once(program string, ask func() error) error {
 	mark, kept := markOf(program), filepath.Join(h.Paths.StateDir, "usable-"+program)
 	if known, err := os.ReadFile(kept); err == nil && mark != "" && string(known) == mark {
@@ -229,12 +228,13 @@ func (h *App) once(program string, ask func() error) error {
 	}
 	err := ask()
 	if err == nil && mark != "" && os.MkdirAll(h.Paths.StateDir, 0o700) == nil {
-		_ = os.WriteFile(kept, []byte(mark), 0o600) // half a mark is none
+		_ = os.WriteFile(kept, []byte(mark), 0o600) // a torn mark matches nothing
 	}
 	return err
 }
 
-// markOf tells the file of a program, and the paw that needs it, from any other; "" where that cannot be said.
+// markOf identifies the file of a program, and the versions that this paw needs; "" where that is
+// impossible.
 func markOf(program string) string {
 	path, err := exec.LookPath(program)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"paw/worktree"
 )
 
-// Find loads the session a command is about: the one called name or, without a
-// name, that of the pane, the worktree or the repository the user stands in, the
-// active one where there are several.
+// Find loads the session that a command is about: the named one or, without a name, that of the
+// user's pane, worktree or repository; of several, the active one.
 func (h *App) Find(name string) (*session.Session, error) {
 	if name != "" {
 		return h.Load(name)
@@ -30,8 +29,8 @@ func (h *App) Find(name string) (*session.Session, error) {
 	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: here})
 }
 
-// NoneHere is the error of a command that needs a session where there is none, or where there is one whose record cannot be
-// read.
+// NoneHere returns the error of a command that needs a session where there is none, or whose record
+// cannot be read.
 func (h *App) NoneHere() error {
 	if err := h.UnreadableHere(); err != nil {
 		return err
@@ -41,9 +40,8 @@ func (h *App) NoneHere() error {
 	return none
 }
 
-// SessionsHere are the sessions of the place the user stands in: that of the pane
-// or of the worktree, or all of the repository. Of several, those whose record
-// cannot be read are left out.
+// SessionsHere returns the sessions of the user's place: that of the pane or worktree, or all of
+// the repository. Of several, those with an unreadable record are left out.
 func (h *App) SessionsHere() ([]*session.Session, error) {
 	s, err := h.Here()
 	var several *session.AmbiguousError
@@ -56,8 +54,7 @@ func (h *App) SessionsHere() ([]*session.Session, error) {
 	return []*session.Session{s}, nil
 }
 
-// Here is the session of the place the user stands in, nil when there is none,
-// and an *AmbiguousError for several.
+// Here returns the session of the user's place, nil for none, and an *AmbiguousError for several.
 func (h *App) Here() (*session.Session, error) {
 	if name := h.Getenv("PAW_SESSION"); name != "" {
 		s, err := h.Store.Load(name)
@@ -69,7 +66,7 @@ func (h *App) Here() (*session.Session, error) {
 	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
 	inside := err == nil
 	if errors.Is(err, worktree.ErrNotRepository) {
-		places, err = []string{h.Dir}, nil // maybe an agent's worktree that lost its .git file
+		places, err = []string{h.Dir}, nil // an agent's worktree may have lost its .git file
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +89,7 @@ func (h *App) Here() (*session.Session, error) {
 	return h.movedSession(context.Background())
 }
 
-// AgentHere is the agent of a session in whose pane or worktree the user is, "" for none.
+// AgentHere returns the agent of s in whose pane or worktree the user is, "" for none.
 func (h *App) AgentHere(s *session.Session) string {
 	if h.Getenv("PAW_SESSION") == s.Name && s.Agent(h.Getenv("PAW_AGENT")) != nil {
 		return h.Getenv("PAW_AGENT")
@@ -110,8 +107,8 @@ func (h *App) AgentHere(s *session.Session) string {
 	return ""
 }
 
-// Caller is the agent in whose pane paw was called, fresh from the record. Who
-// calls command from anywhere else gets an error with that hint.
+// Caller returns the session and agent in whose pane paw was called, freshly loaded. Outside of a
+// pane it returns an error with that hint.
 func (h *App) Caller(command, hint string) (*session.Session, *session.Agent, error) {
 	name, agentName := h.Getenv("PAW_SESSION"), h.Getenv("PAW_AGENT")
 	if name == "" || agentName == "" {

@@ -13,11 +13,12 @@ import (
 	"paw/session"
 )
 
-// Agents have ports of this range, below those that Linux gives to clients.
+// Ports of agents are in this range, below the ports that Linux gives to clients.
 const firstPort, lastPort = 20000, 29999
 
-// WithPorts chooses as many blocks of ports as are wanted, and hands them to save, which writes them into a record. Until that
-// is done no other paw chooses any. Where the configuration asks for no ports, the blocks are nil.
+// WithPorts chooses wanted blocks of ports and passes them to save, which records them. No other
+// paw chooses ports until save returns. The blocks are nil where the configuration asks for no
+// ports.
 func (h *App) WithPorts(ctx context.Context, wanted int, save func(blocks []*session.Ports) error) error {
 	count := h.Config.Worktree.Ports
 	if count == 0 || wanted == 0 {
@@ -42,7 +43,7 @@ func (h *App) WithPorts(ctx context.Context, wanted int, save func(blocks []*ses
 	return save(blocks)
 }
 
-// GivePorts gives all agents of a draft their ports and variables, and saves the record that has them.
+// GivePorts gives all agents of a draft ports and variables, and calls save to save the draft.
 func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func() error) error {
 	return h.WithPorts(ctx, len(draft.Agents), func(blocks []*session.Ports) error {
 		for i := range draft.Agents {
@@ -54,7 +55,7 @@ func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func()
 	})
 }
 
-// takenPorts are the blocks in the records of this home.
+// takenPorts returns the blocks in all records.
 func (h *App) takenPorts() ([]session.Ports, error) {
 	sessions, _, err := h.Store.ListAll()
 	if err != nil {
@@ -75,8 +76,8 @@ func (h *App) takenPorts() ([]session.Ports, error) {
 	return taken, nil
 }
 
-// chooseBlocks takes the first blocks, each beginning at a multiple of its size, that nobody has and whose ports are free. It
-// returns nil where there are not as many as are wanted.
+// chooseBlocks returns the first blocks, each beginning at a multiple of its size, that are not
+// taken and whose ports are free; nil where there are less than wanted.
 func chooseBlocks(wanted, count int, taken []session.Ports, free func(port int) bool) []*session.Ports {
 	var blocks []*session.Ports
 	for first := (firstPort + count - 1) / count * count; first+count-1 <= lastPort && len(blocks) < wanted; first += count {
@@ -101,15 +102,15 @@ func allFree(block session.Ports, free func(port int) bool) bool {
 	return true
 }
 
-// freePort reports whether a server could have a port now, whichever address of this machine it chooses. It binds each and
-// listens at none.
+// freePort reports whether a server could bind a port now, at any local address. It binds, but does
+// not listen.
 func freePort(port int) bool {
 	return canBind(unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) &&
 		canBind(unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: [16]byte(net.IPv6loopback)}) &&
 		canBind(unix.AF_INET, &unix.SockaddrInet4{Port: port})
 }
 
-// canBind is true as well where the machine does not have such addresses.
+// canBind reports whether an address can be bound; true where the machine has no such address.
 func canBind(family int, address unix.Sockaddr) bool {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -117,7 +118,7 @@ func canBind(family int, address unix.Sockaddr) bool {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	unix.CloseOnExec(fd)
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) // as servers do: a connection that has ended is in nobody's way
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) // as servers do: closed connections do not count
 	if family == unix.AF_INET6 {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
@@ -125,7 +126,7 @@ func canBind(family int, address unix.Sockaddr) bool {
 	return !errors.Is(err, unix.EADDRINUSE) && !errors.Is(err, unix.EACCES)
 }
 
-// PortsHeld says of each port of an agent, none of whose processes should run, who has it.
+// PortsHeld returns a note for each port of a stopped agent that another process uses.
 func PortsHeld(s *session.Session, w *session.Agent) []string {
 	if w.Ports == nil {
 		return nil
@@ -143,7 +144,7 @@ func PortsHeld(s *session.Session, w *session.Agent) []string {
 		switch env, _ := session.Environ(pid); {
 		case pid == 0:
 			held = append(held, fmt.Sprintf("its port %d is taken", port))
-		case slices.Contains(env, "PAW_SESSION="+s.Name) && slices.Contains(env, "PAW_AGENT="+w.Name): // what it has left running
+		case slices.Contains(env, "PAW_SESSION="+s.Name) && slices.Contains(env, "PAW_AGENT="+w.Name): // left running by the agent itself
 		default:
 			held = append(held, fmt.Sprintf("its port %d is taken by pid %d", port, pid))
 		}

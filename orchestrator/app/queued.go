@@ -12,33 +12,36 @@ import (
 	"paw/session/turn"
 )
 
-// Queued is a prompt that paw typed while a turn ran, and that the agent's CLI has not begun with.
+// Queued is a prompt that paw typed while a turn ran, and that the agent's CLI has not begun yet.
 type Queued struct {
-	Path string // of the file that keeps it
+	Path string // file with the prompt
 	Text string
 	at   time.Time
 }
 
-// queuedMargin is how long before the time of its file a prompt may have begun a turn.
+// queuedMargin is subtracted from the time of a prompt's file: the prompt may have begun a turn
+// shortly before the file was written.
 const queuedMargin = time.Second
 
-// queuedTexts is the pattern of the files of queued prompts, the oldest first.
+// queuedTexts is the pattern of the files of queued prompts; their names sort by age.
 const queuedTexts = "queued-*.txt"
 
-// KeepQueued keeps a prompt that the CLI has taken behind the turn that runs: the CLI has it in its memory alone.
+// KeepQueued saves a prompt that the CLI has queued behind the running turn: the CLI keeps the
+// prompt in memory only.
 func (h *App) KeepQueued(session, agent, prompt string) error {
 	waits := h.QueuedPrompts(session, agent)
 	for _, one := range h.keptQueued(session, agent) {
 		if !slices.ContainsFunc(waits, func(w Queued) bool { return w.Path == one.Path }) {
-			_ = os.Remove(one.Path) // it has arrived: it would be kept for nothing
+			_ = os.Remove(one.Path) // it has arrived
 		}
 	}
 	_, err := h.KeepText(session, agent, "queued-"+h.Now().UTC().Format("20060102T150405.000000000")+"-*.txt", prompt)
 	return err
 }
 
-// QueuedPrompts are the prompts that wait in the agent's CLI behind a turn, or that were lost when that turn was cut: no turn began with
-// them, and none that ran has them. After any other end of a turn the CLI has gone on with them, or its user has dropped them.
+// QueuedPrompts returns the prompts that wait in the agent's CLI behind a turn, or were lost when
+// that turn was cut: no turn has asked them. After any other end of a turn the CLI has gone on with
+// its queue, or its user has emptied it.
 func (h *App) QueuedPrompts(session, agent string) []Queued {
 	kept := h.keptQueued(session, agent)
 	if len(kept) == 0 {
@@ -55,8 +58,9 @@ func (h *App) QueuedPrompts(session, agent string) []Queued {
 	})
 }
 
-// LostPrompts are the queued prompts that the agent's CLI has dropped: a turn was cut that began before they were queued or after it,
-// and none has asked them since. What waits behind a turn that runs is not lost.
+// LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
+// behind or a later one was cut, and no turn has asked them since. A prompt behind a running turn
+// is not lost.
 func (h *App) LostPrompts(session, agent string) []Queued {
 	kept := h.keptQueued(session, agent)
 	if len(kept) == 0 {
@@ -76,15 +80,15 @@ func (h *App) LostPrompts(session, agent string) []Queued {
 	})
 }
 
-// IsLost reports whether a prompt still is one of LostPrompts.
+// IsLost reports whether a prompt is one of LostPrompts.
 func (h *App) IsLost(session, agent string, one Queued) bool {
 	return slices.ContainsFunc(h.LostPrompts(session, agent), func(other Queued) bool { return other.Path == one.Path })
 }
 
-// QueuedAgain keeps a prompt for the turn that the CLI has taken it behind now.
+// QueuedAgain marks a prompt as queued behind the turn that runs now.
 func (h *App) QueuedAgain(one Queued) error { return os.Chtimes(one.Path, h.Now(), h.Now()) }
 
-// keptQueued are all prompts that were kept, also those that have arrived since.
+// keptQueued returns all saved prompts, also those that have arrived.
 func (h *App) keptQueued(session, agent string) (all []Queued) {
 	paths, _ := filepath.Glob(filepath.Join(h.StateDir(session, agent), queuedTexts))
 	for _, path := range paths {
@@ -97,7 +101,8 @@ func (h *App) keptQueued(session, agent string) (all []Queued) {
 	return all
 }
 
-// StillQueued says in a line which prompts of an agent are queued, and what types them again; "" for none.
+// StillQueued describes the queued prompts of an agent in one line, with the command that types
+// them again; "" for none.
 func StillQueued(session, agent string, all []Queued) string {
 	if len(all) == 0 {
 		return ""

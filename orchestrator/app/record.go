@@ -19,7 +19,7 @@ import (
 	"paw/worktree"
 )
 
-// UnlessGone is nil for a session that is not there any more.
+// UnlessGone returns nil for the error of a session that does not exist any more.
 func UnlessGone(err error) error {
 	var e *errs.Error
 	if errors.As(err, &e) && e.Kind == errs.NotFound {
@@ -28,7 +28,7 @@ func UnlessGone(err error) error {
 	return err
 }
 
-// Load reads the record of a session that must exist.
+// Load reads the record of a session, which must exist.
 func (h *App) Load(name string) (*session.Session, error) {
 	if err := session.ValidateName("session", name); err != nil {
 		return nil, errs.New(errs.Usage, "%w", err)
@@ -36,7 +36,7 @@ func (h *App) Load(name string) (*session.Session, error) {
 	return h.LoadAny(name)
 }
 
-// LoadAny is Load that also knows the sessions of other machines of which something has landed here.
+// LoadAny is like Load, but also loads sessions of other machines whose work has landed here.
 func (h *App) LoadAny(name string) (*session.Session, error) {
 	s, err := h.Store.LoadAny(name)
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *App) LoadAny(name string) (*session.Session, error) {
 	return s, nil
 }
 
-// RecordError puts an error of the store into the user's words, unless it is in these already.
+// RecordError puts an error of the store into an *errs.Error with hints.
 func (h *App) RecordError(name string, err error) error {
 	var said *errs.Error
 	var ambiguous *session.AmbiguousError
@@ -68,7 +68,7 @@ func (h *App) RecordError(name string, err error) error {
 	return err
 }
 
-// AgentNamed finds one agent of a session.
+// AgentNamed returns the agent of that name, or an error that suggests another name.
 func AgentNamed(s *session.Session, name string) (*session.Agent, error) {
 	if w := s.Agent(name); w != nil {
 		return w, nil
@@ -85,7 +85,8 @@ func AgentNamed(s *session.Session, name string) (*session.Agent, error) {
 	return nil, e
 }
 
-// LoadConfigured is Load, and h with the configuration of the session's repository.
+// LoadConfigured is like Load, and also returns h with the configuration of the session's
+// repository.
 func (h *App) LoadConfigured(name string) (*session.Session, *App, error) {
 	s, err := h.Load(name)
 	if err != nil {
@@ -95,7 +96,7 @@ func (h *App) LoadConfigured(name string) (*session.Session, *App, error) {
 	return s, h, err
 }
 
-// RequireAgents refuses names that no agent of a session has.
+// RequireAgents refuses names that no agent of the session has.
 func RequireAgents(s *session.Session, names ...string) error {
 	for _, name := range names {
 		if _, err := AgentNamed(s, name); err != nil {
@@ -105,7 +106,7 @@ func RequireAgents(s *session.Session, names ...string) error {
 	return nil
 }
 
-// Once returns names in their order, without repeats.
+// Once removes repeated names.
 func Once(names []string) []string {
 	var once []string
 	for _, name := range names {
@@ -116,7 +117,7 @@ func Once(names []string) []string {
 	return once
 }
 
-// Update changes a record under the session lock, waiting at most LockWait.
+// Update changes a record under the session lock, for which it waits at most LockWait.
 func (h *App) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -124,7 +125,7 @@ func (h *App) Update(ctx context.Context, name string, change func(*session.Sess
 	return s, h.RecordError(name, err)
 }
 
-// UpdateSoon is Update for what can be found out again, while somebody waits.
+// UpdateSoon is like Update, but does not wait for the disk: for what can be found out again.
 func (h *App) UpdateSoon(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -132,7 +133,7 @@ func (h *App) UpdateSoon(ctx context.Context, name string, change func(*session.
 	return s, h.RecordError(name, err)
 }
 
-// UpdateAgent is Update of what the record says of one agent, unless that has left the session.
+// UpdateAgent changes the entry of one agent, if the session still has the agent.
 func (h *App) UpdateAgent(ctx context.Context, sessionName, agentName string, change func(*session.Agent)) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		if w := rec.Agent(agentName); w != nil {
@@ -143,7 +144,7 @@ func (h *App) UpdateAgent(ctx context.Context, sessionName, agentName string, ch
 	return err
 }
 
-// Hold waits for a lock of an agent, at most LockWait.
+// Hold takes a lock of an agent, for which it waits at most LockWait.
 func (h *App) Hold(ctx context.Context, lock func(ctx context.Context, session, agent string) (func(), error), session, agent string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -151,7 +152,7 @@ func (h *App) Hold(ctx context.Context, lock func(ctx context.Context, session, 
 	return unlock, h.RecordError(session, err)
 }
 
-// AgentNames are the names of the agents of a session, in the order of the record.
+// AgentNames returns the names of the session's agents, in the order of the record.
 func AgentNames(s *session.Session) []string {
 	names := make([]string, len(s.Agents))
 	for i, w := range s.Agents {
@@ -160,8 +161,8 @@ func AgentNames(s *session.Session) []string {
 	return names
 }
 
-// DeleteSession deletes the record, and what last deletes, unless it has agents
-// that are not among the known: an add or a run that came in between made them.
+// DeleteSession deletes the record after last has run, unless it has agents that are not in known:
+// an add or run in the meantime made them.
 func (h *App) DeleteSession(ctx context.Context, name string, known []string, last func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
@@ -176,7 +177,8 @@ func (h *App) DeleteSession(ctx context.Context, name string, known []string, la
 	return h.RecordError(name, err)
 }
 
-// UnreadableHere is why a record cannot be read that is of the place the user stands in, nil where there is none.
+// UnreadableHere returns the error of an unreadable record that belongs to the user's place, nil
+// where there is none.
 func (h *App) UnreadableHere() error {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
@@ -190,7 +192,8 @@ func (h *App) UnreadableHere() error {
 	return nil
 }
 
-// madeTurnsIn reports whether a session of this home has refs in a repository, by the folders of its agents: its record says nothing.
+// madeTurnsIn reports whether a session has refs in a repository, by the folders of its agents,
+// since its record cannot be read.
 func (h *App) madeTurnsIn(repository worktree.Repository, sessionName string) bool {
 	agents, _ := os.ReadDir(filepath.Dir(h.StateDir(sessionName, "x")))
 	var prefixes []string
@@ -204,8 +207,8 @@ func (h *App) madeTurnsIn(repository worktree.Repository, sessionName string) bo
 	return err == nil && len(refs) > 0
 }
 
-// WithEnd adds to the error of a record that cannot be read, first, the line that closes the panes of its agents: paw does not, because
-// it cannot write down that it did.
+// WithEnd adds a hint to the error of an unreadable record: the tmux command that closes the panes
+// of its agents. paw does not close them, because it could not record that.
 func (h *App) WithEnd(ctx context.Context, err error) error {
 	var corrupt *session.CorruptError
 	var newer *session.VersionError

@@ -16,10 +16,11 @@ import (
 	"paw/worktree"
 )
 
-// ErrGone is the cause of an error about a session whose repository is nowhere.
+// ErrGone is the cause of an error about a session whose repository is gone.
 var ErrGone = errors.New("is gone")
 
-// ManagerOf works on the repository of a session. Where that is gone the error says how to go on.
+// ManagerOf returns the worktree manager of a session's repository. For a repository that is gone
+// the error says how to go on.
 func (h *App) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manager, error) {
 	repository, err := Discover(s)
 	m := h.Manager(repository)
@@ -33,8 +34,8 @@ func (h *App) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manag
 		Hint("paw purge %s", s.Name)
 }
 
-// Discover finds the repository of a session. The git directory alone does not tell
-// where the main checkout is when it lies elsewhere; the record does.
+// Discover finds the repository of a session. The record tells where the main checkout is, which a
+// git directory in another place does not.
 func Discover(s *session.Session) (worktree.Repository, error) {
 	repository, err := worktree.Discover(s.GitCommonDir)
 	if err != nil || repository.Path != "" || repository.Bare {
@@ -46,13 +47,13 @@ func Discover(s *session.Session) (worktree.Repository, error) {
 	return repository, nil
 }
 
-// Gone reports whether nothing is any more where the repository of a session was.
+// Gone reports whether the git directory of the session's repository does not exist any more.
 func Gone(s *session.Session) bool {
 	_, err := os.Lstat(s.GitCommonDir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// RootIn is the main worktree of a repository or, without one, its git directory.
+// RootIn returns the main worktree of a repository or, without one, its git directory.
 func RootIn(repository worktree.Repository) string {
 	if repository.Path != "" {
 		return repository.Path
@@ -60,9 +61,9 @@ func RootIn(repository worktree.Repository) string {
 	return repository.CommonDir
 }
 
-// MovedHere looks whether the repository one stands in is that of a session whose
-// own is gone. The proof are the registrations of the agents' worktrees; places
-// are where these are now, by agent. There are none when it is not.
+// MovedHere checks whether the user's repository is the moved repository of a session, by the
+// registrations of the agents' worktrees. places are the worktrees' current paths by agent, nil
+// when it is not.
 func (h *App) MovedHere(ctx context.Context, s *session.Session) (here worktree.Repository, places map[string]string) {
 	here, err := worktree.Discover(h.Dir)
 	if err != nil || !Gone(s) {
@@ -81,8 +82,7 @@ func (h *App) MovedHere(ctx context.Context, s *session.Session) (here worktree.
 	return here, places
 }
 
-// movedSession is the session whose repository was moved to the place that the
-// user stands in, nil when there is none.
+// movedSession returns the session whose repository was moved to the user's place, nil for none.
 func (h *App) movedSession(ctx context.Context) (*session.Session, error) {
 	sessions, _, err := h.Store.List()
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *App) movedSession(ctx context.Context) (*session.Session, error) {
 	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: found})
 }
 
-// Manager works on a repository.
+// Manager returns a worktree manager with paw's locks and messages.
 func (h *App) Manager(repository worktree.Repository) worktree.Manager {
 	return worktree.Manager{
 		Repository: repository,
@@ -122,12 +122,12 @@ func (h *App) Manager(repository worktree.Repository) worktree.Manager {
 	}
 }
 
-// ConfiguredFor is h with the configuration of the repository of a session, which
-// need not be the one the user stands in.
+// ConfiguredFor returns h with the configuration of the session's repository, which may not be the
+// user's current one.
 func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	repository, err := Discover(s)
 	if err != nil || repository.Path == h.configured {
-		return h, nil //nolint:nilerr // whoever needs the repository says that it is gone
+		return h, nil // the caller that needs the repository reports that it is gone
 	}
 	other := *h
 	if err := other.Configure(repository.Path); err != nil && (h.Forgives == nil || !h.Forgives(err)) {
@@ -137,8 +137,8 @@ func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	return &other, nil
 }
 
-// waits tells the user whose work is waited for, which has locked a file. What a hook has left behind is not: it lets go of
-// nothing before it ends.
+// waits tells the user which process holds a locked file, and reports whether waiting for it makes
+// sense. Waiting for a leftover of a hook does not: it keeps the lock until it ends.
 func (h *App) waits(where, path string) bool {
 	holders := session.LockHolders(path)
 	if len(holders) > 0 && !slices.ContainsFunc(holders, h.endsSoon) {
@@ -148,8 +148,8 @@ func (h *App) waits(where, path string) bool {
 	return true
 }
 
-// busy words the refusal of what another process is at work at, which has locked a file. A paw is never to be killed: it may
-// be at a question to its user. What git, or a hook of it, has left behind may be.
+// busy returns the refusal for a locked file. It never suggests to kill a paw, which may be waiting
+// for its user's answer; it does for git, or a leftover of a hook.
 func (h *App) busy(where, path string) error {
 	holders := session.LockHolders(path)
 	e := errs.New(errs.Locked, "%s: %s is still at work here", where, h.holder(holders))
@@ -162,7 +162,7 @@ func (h *App) busy(where, path string) error {
 	return e
 }
 
-// holder names the process of those that have locked a file which is known best.
+// holder names the best known process among the holders of a lock.
 func (h *App) holder(holders []int) string {
 	for _, one := range []struct {
 		is   func(pid int) bool
@@ -185,7 +185,7 @@ func (h *App) isPaw(pid int) bool {
 	return name != "" && strings.HasPrefix(filepath.Base(h.Executable), name)
 }
 
-// unsettled words the refusal of a place where a move of files has not ended.
+// unsettled returns the refusal for a place where a move of files has not ended.
 func (h *App) unsettled(e *worktree.MoveError) error {
 	if e.Live {
 		return h.busy(e.Path, e.Holder)
@@ -193,10 +193,11 @@ func (h *App) unsettled(e *worktree.MoveError) error {
 	return errs.New(errs.Refused, "%w", e).Hint("%s", strings.TrimSpace("paw recover "+e.Session))
 }
 
-// staleLock is how old the lock of an index is that a git may have left behind which was killed.
+// staleLock is the age at which an index.lock is taken for the leftover of a killed git.
 const staleLock = 10 * time.Minute
 
-// IndexLocked words the refusal of an index that another git has; again is the command to be tried when that is done.
+// IndexLocked returns the refusal for an index that another git has locked; again is the command to
+// repeat later.
 func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
 	e := errs.New(errs.Locked, "%s: %w", what, locked).Hint("%s", again)
 	if info, err := os.Lstat(locked.Lock); err == nil && time.Since(info.ModTime()) > staleLock {
@@ -205,8 +206,8 @@ func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
 	return e
 }
 
-// NewIndex is the line that makes the index anew which git could not read, "" when err says nothing of one. Files stay as they
-// are, and what was staged is not staged any more.
+// NewIndex returns the command that rebuilds an index which git could not read, "" for other
+// errors. It keeps files, but unstages everything.
 func NewIndex(err error) string {
 	checkout, file := worktree.CorruptIndex(err)
 	if file == "" {
@@ -215,7 +216,8 @@ func NewIndex(err error) string {
 	return fmt.Sprintf("rm %s && git -C %s reset", errs.Quote(file), errs.Quote(checkout))
 }
 
-// RefusingHook is the line that shows the hook which keeps a branch from being changed, "" when err says nothing of one.
+// RefusingHook returns the command that shows the hook which refused to change a branch, "" for
+// other errors.
 func RefusingHook(err error) string {
 	var refused *worktree.HookError
 	if !errors.As(err, &refused) {
@@ -224,7 +226,8 @@ func RefusingHook(err error) string {
 	return fmt.Sprintf(`cat "$(git --git-dir %s rev-parse --git-path hooks/reference-transaction)"`, errs.Quote(refused.CommonDir))
 }
 
-// Unmoved words why files did not move, under what says which; again is the command to be tried again when another git is done.
+// Unmoved explains why files did not move. what names the operation, and again is the command to
+// repeat when another git is done.
 func Unmoved(err error, what, again string) error {
 	var named *errs.Error
 	var refused *worktree.ConflictError
@@ -256,8 +259,8 @@ func Unmoved(err error, what, again string) error {
 	return Unfiltered(errs.New(errs.Failed, "%s: %w", what, err), "")
 }
 
-// Unfiltered adds to an error of a filter that the user requires, and that refuses a file, the command after which git takes such
-// files as they are, and to any other error the hint otherwise, "" for none.
+// Unfiltered adds a hint to the error of a required filter that refuses a file: the command that
+// makes the filter optional. Other errors get the hint otherwise, if it is not "".
 func Unfiltered(err error, otherwise string) error {
 	name, checkout := worktree.RefusingFilter(err)
 	if name != "" {
@@ -269,21 +272,21 @@ func Unfiltered(err error, otherwise string) error {
 	return errs.WithHints(err, otherwise)
 }
 
-// BranchPrefix begins the branches that paw names itself.
+// BranchPrefix begins the names of branches that paw chooses itself.
 const BranchPrefix = "paw/"
 
-// AutomaticBranch is the branch of an agent for which nobody named another.
+// AutomaticBranch returns the default branch of an agent.
 func AutomaticBranch(sessionName, agentName string) string {
 	return BranchPrefix + sessionName + "/" + agentName
 }
 
-// MadeByPaw reports whether a branch was made for an agent, in this session or in
-// an earlier one of the same name.
+// MadeByPaw reports whether paw made the agent's branch, in this session or in an earlier one of
+// the same name.
 func MadeByPaw(sessionName string, w session.Agent) bool {
 	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
 }
 
-// PlansOf are the worktree plans of agents.
+// PlansOf returns the worktree plans of agents.
 func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 	plans := make([]worktree.Plan, 0, len(agents))
 	for _, w := range agents {
@@ -292,7 +295,7 @@ func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 	return plans
 }
 
-// PlanOf is the worktree plan of one agent.
+// PlanOf returns the worktree plan of one agent.
 func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
 	return worktree.Plan{
 		Agent: w.Name, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
@@ -300,16 +303,16 @@ func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
 	}
 }
 
-// OwnerPrefix begins what paw writes into the locks of worktrees it made.
+// OwnerPrefix begins the lock reason of worktrees that paw made.
 const OwnerPrefix = "paw "
 
-// OwnerOf is what paw writes into the lock of a worktree it made. The name of the
-// session is for people: two users may have one of the same name in a repository.
+// OwnerOf returns the lock reason of a worktree that paw made. The session's name in it is for
+// people: two users may have sessions of the same name in a repository.
 func OwnerOf(s *session.Session, agentName string) string {
 	return strings.TrimSpace(OwnerPrefix + s.Name + "/" + agentName + " " + s.ID)
 }
 
-// Conflict puts a refusal of the worktree package into the user's words.
+// Conflict turns a refusal of package worktree into an *errs.Error with its hint.
 func Conflict(err error) error {
 	var c *worktree.ConflictError
 	if !errors.As(err, &c) {

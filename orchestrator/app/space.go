@@ -8,7 +8,8 @@ import (
 	"paw/worktree"
 )
 
-// RequireSpace refuses new worktrees whose copies would leave less of the disk than worktree.min_free.
+// RequireSpace refuses new worktrees whose copied files would leave less free disk space than
+// worktree.min_free.
 func (h *App) RequireSpace(ctx context.Context, m worktree.Manager, draft *session.Session) error {
 	least := h.Config.Worktree.MinFree
 	if least == 0 || len(draft.Agents) == 0 {

@@ -14,13 +14,13 @@ import (
 	"paw/worktree"
 )
 
-// Teardown is what runs in a worktree before it goes.
+// Teardown is the command that runs in a worktree before it is removed.
 type Teardown struct {
 	Command   string
-	Untrusted string // a command of the repository that does not run, since the user has not trusted it
+	Untrusted string // command of the repository that does not run because the user has not trusted it
 }
 
-// Teardown is the configured one; none is for a user who wants none to run.
+// Teardown returns the configured command; nothing if none is set (--no-teardown).
 func (h *App) Teardown(none bool) Teardown {
 	t := Teardown{Command: h.Config.Worktree.Teardown}
 	for _, c := range h.Config.Untrusted {
@@ -34,7 +34,7 @@ func (h *App) Teardown(none bool) Teardown {
 	return t
 }
 
-// Line says what is going to happen to the worktree of an agent, "" for nothing.
+// Line describes in a plan what runs in an agent's worktree, "" for nothing.
 func (t Teardown) Line(agentName string) string {
 	switch {
 	case t.Command != "":
@@ -47,21 +47,23 @@ func (t Teardown) Line(agentName string) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// tornPath marks an agent whose teardown has begun, for a paw that goes on with a removal which was cut short.
+// tornPath returns the file that marks an agent whose teardown has begun, for a paw that finishes
+// an interrupted removal.
 func (h *App) tornPath(sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "teardown")
 }
 
-// TeardownBegan reports whether the teardown of an agent has begun, in a removal that was cut short.
+// TeardownBegan reports whether the teardown of an agent has begun, in an interrupted removal.
 func (h *App) TeardownBegan(sessionName, agentName string) bool {
 	_, err := os.Lstat(h.tornPath(sessionName, agentName))
 	return err == nil
 }
 
-// shownOfTeardown is how many lines of a teardown that failed are shown.
+// shownOfTeardown is how many lines of a failed teardown's output are shown.
 const shownOfTeardown = 10
 
-// TearDown runs the teardown of an agent, which has ended, in its worktree. Where the error is not nil, nothing may be removed.
+// TearDown runs the teardown command in the worktree of an agent that has ended. After an error the
+// worktree must stay.
 func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, t Teardown) error {
 	if t.Command == "" {
 		if t.Untrusted != "" {
@@ -92,11 +94,11 @@ func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Sessi
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("not done after %d seconds (worktree.teardown_seconds)", seconds)
 	}
-	_ = os.Remove(mark) // what it has left counts as the agent's from now on
+	_ = os.Remove(mark) // its leftovers count as the agent's files from now on
 	return errs.New(errs.Failed, "%s: not removed, its teardown failed: %s: %w", w.Name, oneLine(t.Command), err)
 }
 
-// tellEnd shows the last lines that a teardown has written.
+// tellEnd shows the last lines of a teardown's output.
 func (h *App) tellEnd(agentName, file string) {
 	text, _ := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -107,7 +109,7 @@ func (h *App) tellEnd(agentName, file string) {
 	}
 }
 
-// ForgetWorktree deletes what is kept of the worktree of an agent that has gone.
+// ForgetWorktree deletes paw's files about the worktree of a removed agent.
 func (h *App) ForgetWorktree(sessionName, agentName string) error {
 	for _, path := range []string{h.foundPath(sessionName, agentName), h.tornPath(sessionName, agentName)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -117,8 +119,8 @@ func (h *App) ForgetWorktree(sessionName, agentName string) error {
 	return nil
 }
 
-// ForgetAgent deletes what is kept of the worktree of an agent whose start is taken back, and the agent's folder where nothing else is in
-// that folder.
+// ForgetAgent deletes paw's files about the worktree of an agent whose start is taken back, and the
+// agent's folder if it is empty.
 func (h *App) ForgetAgent(sessionName, agentName string) {
 	_ = h.ForgetWorktree(sessionName, agentName)
 	_ = os.Remove(h.StateDir(sessionName, agentName))

@@ -20,8 +20,8 @@ import (
 	"paw/worktree/git"
 )
 
-// The oldest versions paw works with: tmux 3.2 has new-session -e and the size
-// options it needs, git 2.34 has worktree add --lock --reason.
+// The oldest versions that paw works with: tmux 3.2 has new-session -e and the size options, git
+// 2.34 has worktree add --lock --reason.
 const (
 	tmuxMajor, tmuxMinor = 3, 2
 	gitMajor, gitMinor   = 2, 34
@@ -44,7 +44,8 @@ func (h *App) RequireGit(ctx context.Context) error {
 	return h.once("git", func() error { _, err := usableGit(ctx); return err })
 }
 
-// ToolVersions asks git and tmux for their versions, and says that both are usable.
+// ToolVersions returns a line with the versions of git and tmux, or an error where one is not
+// usable.
 func (h *App) ToolVersions(ctx context.Context) (string, error) {
 	ofGit, err := usableGit(ctx)
 	if err != nil {
@@ -54,7 +55,7 @@ func (h *App) ToolVersions(ctx context.Context) (string, error) {
 	return fmt.Sprintf("git %s and tmux %s are new enough", ofGit, ofTmux), err
 }
 
-// usableGit returns the version of git.
+// usableGit returns git's version, and an error if it is missing or too old.
 func usableGit(ctx context.Context) (version string, err error) {
 	major, minor, raw, err := git.Version(ctx)
 	if errors.Is(err, git.ErrNotInstalled) {
@@ -66,11 +67,11 @@ func usableGit(ctx context.Context) (version string, err error) {
 	return raw, err
 }
 
-// installGit is where git is to be had.
+// installGit is the page where git can be downloaded.
 const installGit = "https://git-scm.com/downloads"
 
-// MissingProgram puts an error whose cause is that PATH has no git, or no tmux, into the user's words, and returns any other
-// error as it is. Every error of a command goes through it.
+// MissingProgram turns the error of a PATH without git or tmux into an *errs.Error with a hint, and
+// returns other errors unchanged. Every error of a command passes through it.
 func MissingProgram(err error) error {
 	var said *errs.Error
 	if errors.As(err, &said) && said.Kind == errs.Missing {
@@ -85,7 +86,7 @@ func MissingProgram(err error) error {
 	return err
 }
 
-// usableTmux returns the version of tmux.
+// usableTmux returns tmux's version, and an error if it is missing or too old.
 func (h *App) usableTmux(ctx context.Context) (version string, err error) {
 	v, err := h.TmuxFor(nil).Version(ctx)
 	if err == nil && !v.AtLeast(tmuxMajor, tmuxMinor) {
@@ -94,7 +95,8 @@ func (h *App) usableTmux(ctx context.Context) (version string, err error) {
 	return v.Raw, TmuxError(err)
 }
 
-// NoTmux is the error of a command that needs tmux for agents that may run, nil where the error is not that PATH has no tmux.
+// NoTmux returns the error of a command that needs tmux for agents that may be running, nil unless
+// err says that PATH has no tmux.
 func NoTmux(object string, err error) *errs.Error {
 	if !errors.Is(err, tmux.ErrNotInstalled) {
 		return nil
@@ -102,7 +104,7 @@ func NoTmux(object string, err error) *errs.Error {
 	return errs.New(errs.Missing, "%s: tmux is not on the PATH of this shell, and agents may still run", object).Hint("%s", installTmux())
 }
 
-// TmuxError puts an error of tmux into the user's words.
+// TmuxError turns an error of tmux into an *errs.Error with a hint.
 func TmuxError(err error) error {
 	var unsafe *tmux.UnsafeError
 	switch {
@@ -120,7 +122,8 @@ func TmuxError(err error) error {
 	return err
 }
 
-// ownSocket is the command after which paw finds a tmux server that is the user's alone.
+// ownSocket returns the command after which paw finds a tmux server that no other user can write
+// to.
 func ownSocket(e *tmux.UnsafeError) string {
 	switch {
 	case e.Mine:
@@ -131,7 +134,7 @@ func ownSocket(e *tmux.UnsafeError) string {
 	return "export PAW_TMUX_SOCKET=paw"
 }
 
-// installTmux is the command that installs tmux on this machine.
+// installTmux returns the command that installs tmux on this machine.
 func installTmux() string {
 	for _, known := range [][2]string{
 		{"/usr/bin/apt-get", "sudo apt-get install tmux"},
@@ -148,7 +151,7 @@ func installTmux() string {
 	return "https://github.com/tmux/tmux/wiki/Installing"
 }
 
-// Program finds the program of a CLI on the user's PATH.
+// Program returns the path of a CLI's program on the user's PATH.
 func (h *App) Program(c cli.CLI) (string, error) {
 	path, err := cli.LookPath(c.Program(), h.Env)
 	if err != nil {
@@ -163,7 +166,7 @@ func (h *App) Program(c cli.CLI) (string, error) {
 	return path, nil
 }
 
-// CLIOf is the CLI of an agent; its program need not be installed.
+// CLIOf returns the CLI of an agent; its program need not be installed.
 func (h *App) CLIOf(w *session.Agent) (cli.CLI, error) {
 	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
@@ -172,8 +175,9 @@ func (h *App) CLIOf(w *session.Agent) (cli.CLI, error) {
 	return c, nil
 }
 
-// ProgramOf is the CLI of an agent and its program: that on the user's PATH, else the one that the agent was started with.
-// Cron, ssh and version managers have other PATHs.
+// ProgramOf returns the CLI of an agent and its program: the one on the user's PATH, else the one
+// that the agent was started with. PATH differs in cron jobs, in ssh sessions and under version
+// managers.
 func (h *App) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
 	c, err := h.CLIOf(w)
 	if err != nil {
@@ -188,7 +192,8 @@ func (h *App) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
 	return c, executable, err
 }
 
-// EnvFor is an environment in which a program that is not on its PATH finds an interpreter that lies beside it.
+// EnvFor extends PATH by the folder of a program that is not on it: its interpreter may lie in the
+// same folder.
 func (h *App) EnvFor(env []string, w *session.Agent, executable string) []string {
 	c, known := h.CLIs.Get(w.CLI)
 	if !known || !filepath.IsAbs(executable) {
@@ -201,7 +206,7 @@ func (h *App) EnvFor(env []string, w *session.Agent, executable string) []string
 	return append(slices.Clip(env), "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
 }
 
-// Spec is what an adapter needs to know of one launch of an agent.
+// Spec returns what a CLI's driver needs for a launch of the agent.
 func (h *App) Spec(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := h.SpecFor(s, w, executable)
 	spec.Env = h.EnvFor(spec.Env, w, executable)
@@ -211,8 +216,8 @@ func (h *App) Spec(s *session.Session, w *session.Agent, executable string) cli.
 	return spec
 }
 
-// SpecFor is Spec without what has to be looked up in the worktree: enough to
-// read a CLI's own files, for which status has little time.
+// SpecFor is like Spec, without what has to be looked up in the worktree: enough to read a CLI's
+// files, and fast enough for status.
 func (h *App) SpecFor(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
@@ -226,8 +231,8 @@ func (h *App) SpecFor(s *session.Session, w *session.Agent, executable string) c
 	return spec
 }
 
-// DraftSpec is a spec of an agent that does not exist yet, to ask an adapter
-// whether it can take a prompt.
+// DraftSpec returns a Spec for an agent that does not exist yet, to ask a driver whether it can
+// take the prompt.
 func (h *App) DraftSpec(c cli.CLI, executable, prompt string) cli.Spec {
 	spec := cli.Spec{Executable: executable, Worktree: h.Dir, RepoPath: h.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: h.Env, StateDir: h.StateDir("draft", c.Name())}
 	h.openGit(&spec, c.Name())
@@ -235,12 +240,12 @@ func (h *App) DraftSpec(c cli.CLI, executable, prompt string) cli.Spec {
 }
 
 func (h *App) openGit(spec *cli.Spec, cli string) {
-	// Further arguments of the configuration are the adapters' business (cli.New).
+	// CLI adds the configured arguments.
 	spec.GitWritable = h.Config.CLIs[cli].GitWritable
 }
 
-// recordedEnv is the user's environment with what was recorded at the first
-// launch: it decides where the CLI looks for its conversations.
+// recordedEnv returns the user's environment with the variables recorded at the first launch, which
+// decide where the CLI looks for its conversations.
 func (h *App) recordedEnv(w *session.Agent) []string {
 	env := append([]string{}, h.Env...)
 	for name, value := range w.Environment {
@@ -249,8 +254,8 @@ func (h *App) recordedEnv(w *session.Agent) []string {
 	return env
 }
 
-// RememberedEnvironment picks the variables that resuming needs again. One that
-// was not set is remembered as empty: it must not be set later either.
+// RememberedEnvironment returns the variables to record, which a resume needs again. An unset one
+// is recorded as empty: it must not be set later either.
 func (h *App) RememberedEnvironment(cli cli.CLI) map[string]string {
 	env := map[string]string{}
 	for _, name := range cli.Environment() {
@@ -259,7 +264,7 @@ func (h *App) RememberedEnvironment(cli cli.CLI) map[string]string {
 	return env
 }
 
-// TurnDir is the folder with the turn logs of an agent.
+// TurnDir returns the folder with the turn logs of an agent.
 func (h *App) TurnDir(sessionName, agentName string) turn.Dir {
 	return turn.Dir{Path: filepath.Join(h.Paths.TurnsDir(), sessionName, agentName)}
 }
@@ -267,8 +272,8 @@ func (h *App) TurnDir(sessionName, agentName string) turn.Dir {
 // builtIn is the CLI that is always installed.
 const builtIn = "demo"
 
-// StartHints are the commands that begin a session here, the best one first. They name a CLI that is installed: the
-// configured default, else the first there is. Where there is none but the built-in one, the first command installs one.
+// StartHints returns commands that begin a session here, the best one first, with a CLI that is
+// installed. If only the built-in one is, the first command installs a CLI.
 func (h *App) StartHints() []string {
 	if name := h.InstalledCLI(); name != "" {
 		return []string{"paw start --cli " + name}
@@ -276,7 +281,8 @@ func (h *App) StartHints() []string {
 	return []string{cmp.Or(cli.Install(h.Config.DefaultCLI), cli.Install("claude")), "paw start --cli " + builtIn}
 }
 
-// InstalledCLI is the configured default where it is installed, else the first CLI that is; "" where there is none but the built-in one.
+// InstalledCLI returns the configured default CLI if it is installed, else the first installed one;
+// "" if only the built-in one is.
 func (h *App) InstalledCLI() string {
 	preferred := h.Config.DefaultCLI
 	for _, name := range slices.Concat([]string{preferred}, h.CLIs.Names()) {

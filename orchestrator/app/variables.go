@@ -17,9 +17,9 @@ import (
 	"paw/worktree"
 )
 
-// Fill gives an agent the variables of worktree.env that it does not have yet. Those that it has stay as they were filled in,
-// whatever the configuration says since: a teardown has to find what the set-up has made. The problems are those that cannot be
-// filled in.
+// Fill adds to an agent the variables of worktree.env that it does not have yet, with their
+// placeholders filled in. Existing ones never change, even if the configuration does: a teardown
+// has to find what the set-up has made. problems names variables that cannot be filled in.
 func (h *App) Fill(s *session.Session, w *session.Agent) (problems []string) {
 	filling := config.Filling{Session: s.Name, Agent: w.Name, Repo: s.ProjectName, Worktree: w.WorktreePath}
 	if w.Ports != nil {
@@ -41,15 +41,16 @@ func (h *App) Fill(s *session.Session, w *session.Agent) (problems []string) {
 	return problems
 }
 
-// foundPath is the file whose name a set-up command gets as $PAW_ENV.
+// foundPath returns the file whose path a set-up command gets as $PAW_ENV.
 func (h *App) foundPath(sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "setup.env")
 }
 
-// largestFound is how many bytes are read of what a set-up has found out.
+// largestFound is how many bytes a set-up may write to $PAW_ENV.
 const largestFound = 64 << 10
 
-// Found are the variables that the set-up of an agent has found out, and what is wrong with other lines.
+// Found returns the variables that the agent's set-up wrote to $PAW_ENV, and the problems of other
+// lines.
 func (h *App) Found(sessionName, agentName string) (variables map[string]string, problems []string) {
 	text, err := os.ReadFile(h.foundPath(sessionName, agentName))
 	if err != nil {
@@ -73,7 +74,8 @@ func (h *App) Found(sessionName, agentName string) (variables map[string]string,
 	return variables, problems
 }
 
-// Setup is the configured set-up of the worktree of an agent, with the output of its command going to out.
+// Setup returns the configured set-up for the worktree of an agent; out gets the output of its
+// command.
 func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktree.Setup {
 	c := h.Config.Worktree
 	setup := worktree.Setup{Copy: c.Copy, Link: c.Link, Include: c.Include, Command: c.Setup, Out: out}
@@ -87,15 +89,15 @@ func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktre
 	setup.Env = append(h.projectEnv(w.Variables), "PAW_ENV="+found)
 	setup.Announce = func(command string) {
 		h.Sayf("%s: %s", w.Name, command)
-		if err := WritePrivate(found, nil); err != nil { // what an earlier set-up has found out does not count any more
+		if err := WritePrivate(found, nil); err != nil { // variables of an earlier set-up do not count any more
 			h.Notef("%s: set-up cannot tell variables: %v", w.Name, err)
 		}
 	}
 	return setup
 }
 
-// ProjectVariables are the variables that an agent has beside those of the user's shell: what was filled in for it, and what its
-// set-up has found out.
+// ProjectVariables returns the variables that an agent has in addition to those of the user's
+// shell: from worktree.env, and from its set-up.
 func (h *App) ProjectVariables(s *session.Session, w *session.Agent) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, w.Variables)
@@ -104,7 +106,8 @@ func (h *App) ProjectVariables(s *session.Session, w *session.Agent) map[string]
 	return set
 }
 
-// UserEnv is the environment of the user, also where an agent runs paw: without the variables that this one has from its project.
+// UserEnv returns the user's environment. Where an agent runs paw, the agent's project variables
+// are removed from it.
 func (h *App) UserEnv() []string {
 	name := h.Getenv("PAW_SESSION")
 	if name == "" || session.ValidateName("session", name) != nil {
@@ -117,7 +120,8 @@ func (h *App) UserEnv() []string {
 	return h.WithoutProject(h.Env, s, s.Agent(h.Getenv("PAW_AGENT")))
 }
 
-// WithoutProject is an environment without the variables that an agent has from its project: what it starts has its own.
+// WithoutProject removes an agent's project variables from an environment: an agent that it starts
+// gets its own.
 func (h *App) WithoutProject(env []string, s *session.Session, w *session.Agent) []string {
 	own := h.ProjectVariables(s, w)
 	if len(own) == 0 {
@@ -130,8 +134,8 @@ func (h *App) WithoutProject(env []string, s *session.Session, w *session.Agent)
 	})
 }
 
-// ProjectEnv is the environment of a command that the project runs for an agent: the user's, without what tells an agent which
-// one it is, and with the agent's own variables.
+// ProjectEnv returns the environment of a command that the project runs for an agent: the user's,
+// without the variables that identify an agent to paw, and with the agent's project variables.
 func (h *App) ProjectEnv(s *session.Session, w *session.Agent) []string {
 	return h.projectEnv(h.ProjectVariables(s, w))
 }
@@ -142,7 +146,7 @@ func (h *App) projectEnv(variables map[string]string) []string {
 	return Environment(set)
 }
 
-// Variables are those of an environment, by name.
+// Variables converts KEY=value entries to a map.
 func Variables(env []string) map[string]string {
 	set := map[string]string{}
 	for _, kv := range env {
@@ -153,7 +157,7 @@ func Variables(env []string) map[string]string {
 	return set
 }
 
-// Environment lists variables as KEY=value, in a stable order.
+// Environment converts a map to KEY=value entries, sorted.
 func Environment(set map[string]string) []string {
 	env := make([]string, 0, len(set))
 	for name, value := range set {
