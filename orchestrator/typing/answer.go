@@ -17,42 +17,44 @@ import (
 	"paw/session/turn"
 )
 
-// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between
-// two looks at a question that must be the same, and how far hooks may be behind the CLI's own record.
+// Time limits of an answer: for the CLI to report that it took the answer, for the selection to
+// move after a key, for the pause after that, for how long a question must stay unchanged, and for
+// how late a hook may be after the CLI's own record.
 const (
 	answerPatience = 5 * time.Second
 	movePatience   = 2 * time.Second
 	moveSettle     = 400 * time.Millisecond
 	answerSteady   = 300 * time.Millisecond
 	hookLag        = 2 * time.Second
-	drawLag        = 2 * time.Second // how long after its hook a question may come to the screen
+	drawLag        = 2 * time.Second // how long after its hook a question may appear on the screen
 )
 
-// Asked is a question that an agent waits with.
+// Asked is a question with which an agent waits.
 type Asked struct {
 	cli.Question
 	Agent string
-	ID    string // of this question with these options, asked this one time
-	Hook  string // what the CLI's hook says that it asks, which may be longer or shorter than Text
+	ID    string // identity of this question, with these options, asked this time
+	Hook  string // question as the CLI's hook reports it, which may be longer or shorter than Text
 	Turn  int
 	Since time.Time
 
-	permission string // that the CLI's channel can answer, "" where keys do
+	permission string // id with which the CLI's channel can answer, "" where only keys do
 }
 
-// Answered is what was answered.
+// Answered is a question with the option that was taken.
 type Answered struct {
 	Asked
 	Took cli.Option
 }
 
-// String says it in one line.
+// String describes the answer in one line.
 func (a *Answered) String() string {
 	return fmt.Sprintf("%s: answered %q to %q", a.Agent, a.Took.Label, a.Text)
 }
 
-// LookAtQuestion is the question that an agent's CLI shows, with the options that can be answered. It is refused (3) where the
-// CLI's hooks tell of none, and where it is not on the screen as paw knows it.
+// LookAtQuestion returns the question on an agent's screen, with the options that can be answered.
+// It refuses (exit code 3) where the CLI's hooks report no question, or the screen shows none that
+// paw can read.
 func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Asked, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
@@ -61,15 +63,17 @@ func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentNa
 	return t.drawn(ctx)
 }
 
-// Answer answers the question of an agent: "yes", "no", "always", the number of an option, or its words. With an id it
-// answers the question of that Asked.ID alone, without one that which is asked when it is called. Keys are typed only while the question is on the screen with the option that
-// is answered; the error is 6 when the CLI does not say that it took them.
+// Answer answers the question of an agent with "yes", "no", "always", the number of an option, or
+// its words. With an id it answers only the question with that Asked.ID, else the one that is open
+// when Answer is called. It types keys only while the screen shows the question and the option. The
+// error has exit code 6 when the CLI does not report that it took the answer.
 func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answer, id string) (*Answered, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	// Whoever holds the lock may be answering that question: the next one is not what this answer is for.
+	// Another paw that holds the lock may be answering this question: the answer must not go to the
+	// next one.
 	if id == "" {
 		first, err := t.drawn(ctx)
 		if err != nil {
@@ -106,8 +110,8 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked, asked.Options[took])
 }
 
-// pick is the index of the option that an answer means, if it is the only one. Numbers and words count only in the form of the
-// question that they were read from.
+// pick returns the index of the only option that an answer means. Numbers and words count only if
+// the question still has the form in which the user has read it.
 func (a *Asked) pick(answer string, sameForm bool) (int, error) {
 	means := cli.Meaning(strings.ToLower(strings.TrimSpace(answer)))
 	if short := map[cli.Meaning]cli.Meaning{"y": cli.MeansYes, "n": cli.MeansNo}[means]; short != "" {
@@ -143,7 +147,7 @@ func (a *Asked) pick(answer string, sameForm bool) (int, error) {
 	return 0, refused
 }
 
-// offers are the options in one line.
+// offers lists the options in one line.
 func (a *Asked) offers() string {
 	var all []string
 	for i, o := range a.Options {
@@ -152,7 +156,8 @@ func (a *Asked) offers() string {
 	return strings.Join(all, ", ")
 }
 
-// answerer answers one question in the pane of an agent. Whoever types holds the agent's prompt lock.
+// answerer answers one question in the pane of an agent. It types only while it holds the agent's
+// prompt lock.
 type answerer struct{ *sender }
 
 func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
@@ -167,7 +172,7 @@ func answererFor(h *app.App, s *session.Session, agentName string) (answerer, er
 	return answerer{&sender{app: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
 }
 
-// undrawnError is a refusal because a question is not on the screen that was asked at that time.
+// undrawnError refuses to answer because the question asked at since is not on the screen.
 type undrawnError struct {
 	error
 	since time.Time
@@ -175,7 +180,8 @@ type undrawnError struct {
 
 func (e *undrawnError) Unwrap() error { return e.error }
 
-// drawn is asked, where the question may be on its way to the screen: some CLIs draw it when their hooks have ended.
+// drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs
+// draw it only after their hooks have ended.
 func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	for {
 		asked, err := t.asked(ctx)
@@ -187,7 +193,7 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	}
 }
 
-// asked is the question of now: what the CLI's hooks have told of, as it is on the screen.
+// asked returns the open question: reported by the CLI's hooks, and with the options on the screen.
 func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	last, err := t.waiting(ctx)
 	if err != nil {
@@ -200,7 +206,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	question, ok := t.cli.Question(cli.Screenshot(shot))
 	permission, waits := t.channelOf().Permission(ctx)
 	waits = waits && permission.Question == last.Question
-	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers it
+	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
 	if !ok {
@@ -215,9 +221,9 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	return asked, nil
 }
 
-// waiting is the turn in which the CLI waits for an answer, as its hooks and its own record say. A dialog that only the
-// screen shows is not a turn's: a menu that the user has opened, or one of a start. The record and the screen may be a moment
-// ahead of the hooks.
+// waiting returns the turn in which the CLI waits for an answer, according to its hooks and its own
+// record. A dialog that only the screen shows belongs to no turn: a menu that the user opened, or a
+// dialog at the start. Record and screen may be a moment ahead of the hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 	for end := t.app.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
@@ -235,7 +241,8 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 	}
 }
 
-// nothingAsked is the refusal of an answer to a CLI that asks nothing in a turn. A menu, or a dialog of its start, is for its user.
+// nothingAsked returns the refusal for a CLI that asks nothing in a turn. A menu or a dialog at the
+// start is left to the user.
 func (t answerer) nothingAsked(dialog string) error {
 	if dialog != "" {
 		return t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog}))
@@ -243,7 +250,7 @@ func (t answerer) nothingAsked(dialog string) error {
 	return t.refusal("is not asking anything")
 }
 
-// dialog is what the screen asks, "" for nothing.
+// dialog returns what a dialog on the screen asks, "" for none.
 func (t answerer) dialog(ctx context.Context) string {
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
@@ -252,14 +259,15 @@ func (t answerer) dialog(ctx context.Context) string {
 	return t.cli.Screen(cli.Screenshot(shot)).Dialog
 }
 
-// onlyByChannel are the answers to a permission that something else covers on the screen.
+// onlyByChannel are the answers to a permission whose question is covered on the screen.
 var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 
-// channelOf is the channel of the agent's CLI, which may be silent.
+// channelOf returns the channel of the agent's CLI, which may not answer.
 func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.SpecFor(t.s, t.w, "")) }
 
-// reply answers a permission by its id on the CLI's channel, and reports whether it was so. What is to hold for longer than this
-// once, what is no permission, and what the channel does not take is answered with keys, as long as the screen asks it.
+// reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
+// that hold for longer than once, questions that are no permission, and answers that the channel
+// refuses are left to the keys.
 func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, error) {
 	means := asked.Options[took].Means()
 	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {

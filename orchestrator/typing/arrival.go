@@ -18,39 +18,39 @@ import (
 	"paw/session/turn"
 )
 
-// maxGrowth bounds how much of a file is searched for a prompt.
+// maxGrowth is how many bytes of a file are searched for a prompt.
 const maxGrowth = 8 << 20
 
-// Arrival is what tells that a prompt arrived as it was sent: a new turn or, while one runs, the prompt in the log of
-// that turn, when the CLI's hook reports that it joined, in the CLI's own transcript, when the CLI keeps it for later, or
-// in the CLI's list of the prompts that it took from the user. A CLI that keeps it for later in its memory alone shows
-// that by an empty input box.
+// Arrival recognizes that a prompt arrived as it was sent: by a new turn or, while a turn runs, by
+// the prompt in the log of that turn (a hook reported that it joined), in the CLI's transcript (the
+// CLI queued it), or in the CLI's list of the user's prompts. A CLI that queues prompts only in
+// memory shows it by an empty input box.
 type Arrival struct {
 	cli     cli.CLI
 	prompt  string    // in the CLI's canonical form
-	since   time.Time // lines that say that they are older are about an earlier prompt, however late they are written
-	number  int       // of the last turn before
-	open    bool      // that turn ran
-	records []grown   // that have the prompt when it has joined or is kept
-	prompts grown     // that has it as soon as the CLI took it, busy or not
+	since   time.Time // lines with an earlier time are about an earlier prompt, however late they are written
+	number  int       // number of the last turn before the prompt
+	open    bool      // that turn was still open
+	records []grown   // files that get the prompt when it joins a turn or is queued
+	prompts grown     // file that gets the prompt as soon as the CLI takes it, busy or not
 }
 
-// grown is a file that may come to hold the prompt, and its size before the prompt was typed.
+// grown is a file that may get the prompt, with its size before the prompt was typed.
 type grown struct {
 	path string
 	size int64
-	with []byte // must be in the prompt's line, too
+	with []byte // the prompt's line must contain this as well
 }
 
-// expectation is what is known of the arrival of a prompt before its time has come: how the CLI changes the prompt, and
-// where it lists those that it took.
+// expectation is what is known about a prompt's arrival before it is typed: its canonical form, and
+// the CLI's list of prompts.
 type expectation struct {
 	cli     cli.CLI
 	prompt  string
 	prompts grown
 }
 
-// expect asks the CLI, which may take it long.
+// expect looks up the CLI's list of prompts, which may take long for some CLIs.
 func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
 	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
 	spec := h.SpecFor(s, w, "")
@@ -58,12 +58,12 @@ func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 		return e
 	}
 	if found, err := cli.Conversation(ctx, spec); err == nil {
-		e.prompts = grown{path: found.Prompts, with: []byte(spec.ConversationID)} // the list is that of all conversations
+		e.prompts = grown{path: found.Prompts, with: []byte(spec.ConversationID)} // the list has the prompts of all conversations
 	}
 	return e
 }
 
-// now is the arrival of a prompt that is about to be typed.
+// now returns the Arrival of a prompt that is about to be typed.
 func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arrival {
 	a := Arrival{cli: e.cli, prompt: e.prompt, since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
@@ -75,12 +75,12 @@ func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arriv
 	return a
 }
 
-// Expect looks, before a prompt is typed, where its arrival will show.
+// Expect returns the Arrival of a prompt that is about to be typed.
 func Expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) Arrival {
 	return expect(ctx, h, s, w, cli, prompt).now(h, s, w)
 }
 
-// growing is the file as it is now; without a path there is none.
+// growing returns a file with its present size; an empty path is a file that never grows.
 func growing(path string) grown {
 	one := grown{path: path}
 	if info, err := os.Stat(path); err == nil {
@@ -89,10 +89,10 @@ func growing(path string) grown {
 	return one
 }
 
-// is reports whether a text is the prompt that was sent.
+// is reports whether a text is the sent prompt, up to the CLI's changes.
 func (a Arrival) is(text string) bool { return a.cli.Canonical(text) == a.prompt }
 
-// Queued reports whether the prompt joined the turn or is kept for later by now.
+// Queued reports whether the prompt has joined the turn or was queued.
 func (a Arrival) Queued() bool {
 	for _, one := range a.records {
 		if a.in(one) {
@@ -102,10 +102,10 @@ func (a Arrival) Queued() bool {
 	return false
 }
 
-// taken reports whether the CLI took the prompt from the user by now.
+// taken reports whether the CLI's list of prompts has the prompt.
 func (a Arrival) taken() bool { return a.in(a.prompts) }
 
-// in reports whether a file has the prompt in what was added to it.
+// in reports whether the part added to a file has the prompt.
 func (a Arrival) in(g grown) bool {
 	if info, err := os.Stat(g.path); err != nil || info.Size() <= g.size {
 		return false
@@ -127,7 +127,8 @@ func (a Arrival) in(g grown) bool {
 	return false
 }
 
-// inLine reports whether a line of JSON that was not written for an earlier prompt has the prompt as one of its strings.
+// inLine reports whether a line of JSON has the prompt as one of its strings, unless the line is
+// about an earlier prompt.
 func (a Arrival) inLine(line []byte) bool {
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {
@@ -140,8 +141,8 @@ func (a Arrival) inLine(line []byte) bool {
 	return hasString(fields, a.is)
 }
 
-// lineTime is when something happened that a CLI, or paw, wrote a line about, and how exactly the line tells that. It is
-// zero where the line does not.
+// lineTime returns the time in a line written by a CLI or paw, and the precision of that time; zero
+// where the line has none.
 func lineTime(fields map[string]any) (at time.Time, unit time.Duration) {
 	for _, name := range []string{"timestamp", "at"} {
 		if text, ok := fields[name].(string); ok {
@@ -156,7 +157,7 @@ func lineTime(fields map[string]any) (at time.Time, unit time.Duration) {
 	return time.Time{}, 0
 }
 
-// hasString reports whether a value of JSON holds a string that fits, at any depth.
+// hasString reports whether a JSON value contains a string, at any depth, for which fits holds.
 func hasString(value any, fits func(string) bool) bool {
 	switch value := value.(type) {
 	case string:
@@ -177,7 +178,7 @@ func hasString(value any, fits func(string) bool) bool {
 	return false
 }
 
-// difference says where a prompt that arrived is first another one than that which was sent.
+// difference describes where the prompt that arrived first differs from the one that was sent.
 func difference(arrived, sent string) string {
 	got, want := []rune(arrived), []rune(sent)
 	n := 0
@@ -188,7 +189,7 @@ func difference(arrived, sent string) string {
 	return fmt.Sprintf("from line %d on %s instead of %s", line, excerpt(got[n:]), excerpt(want[n:]))
 }
 
-// excerpt is the begin of a text, quoted.
+// excerpt quotes the beginning of a text.
 func excerpt(text []rune) string {
 	if len(text) == 0 {
 		return "nothing"
@@ -196,7 +197,8 @@ func excerpt(text []rune) string {
 	return fmt.Sprintf("%q", display.Graphemes.Cut(string(text), 60))
 }
 
-// stillRuns reports whether that turn is open, and the CLI's own record has no end of it.
+// stillRuns reports whether the turn with that number is open, and the CLI's own record has no end
+// of it.
 func stillRuns(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, number int) bool {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.Number != number || last.State != turn.InProgress {

@@ -1,6 +1,7 @@
-// Package typing is the only place that types into the panes of agents. A sender looks that the CLI takes a prompt,
-// pastes it, presses Enter and sees that it arrives as it was sent.
+// Package typing is the only package that types into the panes of agents. A sender checks that the
+// CLI takes a prompt, pastes the prompt, presses Enter and waits until the prompt has arrived as it
+// was sent.
 //
-// It may import orchestrator/app, observe and turns. Begin with Send, then sender.go, draft.go for what stands in
-// the box, refusals.go and arrival.go.
+// It may import orchestrator/app, observe and turns. Begin with Send, then sender.go, draft.go for
+// text in the input box, refusals.go and arrival.go.
 package typing

@@ -12,9 +12,10 @@ import (
 	"paw/orchestrator/observe"
 )
 
-// putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
-// taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
-// had drawn the end of the turn before.
+// putBack reports whether the text in the box is the prompt of the last turn, or the one that paw
+// typed last and that never arrived. Some CLIs put a prompt back when it is interrupted before the
+// first word of the answer; codex puts one back that came before it had drawn the end of the turn
+// before.
 func (t *sender) putBack(a *observe.Agent, draft string) bool {
 	if t.ready.Clear == "" || draft == "" {
 		return false
@@ -23,19 +24,19 @@ func (t *sender) putBack(a *observe.Agent, draft string) bool {
 	return t.ofPaw(draft) || last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
 }
 
-// ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
+// ofPaw reports whether a text is the prompt that paw typed last, if that has not arrived.
 func (t *sender) ofPaw(draft string) bool {
 	last := t.lastTyped().Prompt
 	return last != "" && t.madeOf(draft, last)
 }
 
-// ownWords reports whether a text holds the prompt, and besides it only that prompt again and the one that paw typed last: a CLI
-// that hung shows all that was typed in the meantime at once.
+// ownWords reports whether a text consists of the prompt and the one that paw typed last: a CLI
+// that hung shows at once all that was typed meanwhile.
 func (t *sender) ownWords(draft string) bool {
 	return t.holds(draft) && t.madeOf(draft, t.before.prompt, t.lastTyped().Prompt)
 }
 
-// madeOf reports whether a text consists of prompts, each any number of times.
+// madeOf reports whether a text consists of these prompts, each any number of times.
 func (t *sender) madeOf(draft string, prompts ...string) bool {
 	rest := squeezed(t.cli.Canonical(draft))
 	found := false
@@ -48,8 +49,8 @@ func (t *sender) madeOf(draft string, prompts ...string) bool {
 	return found && rest == ""
 }
 
-// clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
-// for a paste.
+// clear empties the box and returns what the screen shows then. It presses a few keys at a time: a
+// CLI takes many keys at once for a paste.
 func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
 	for end := t.app.Now().Add(clearPatience); !t.isEmpty(ctx) && t.app.Now().Before(end) && ctx.Err() == nil; {
@@ -60,30 +61,31 @@ func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 	}
 	box, err := t.see(ctx)
 	if err == nil && box.Box == cli.BoxEmpty {
-		t.last = &earlier{} // it does not come any more
+		t.last = &earlier{} // the earlier prompt will not arrive any more
 		t.settled()
 	}
 	return box, err
 }
 
-// notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
-// a place that stands for it, or a part.
+// notAlone reports whether the box has the prompt and more. A text without the prompt is a
+// placeholder or a part of the prompt.
 func (t *sender) notAlone(draft string) bool {
 	return t.holds(draft) && squeezed(t.cli.Canonical(draft)) != squeezed(t.before.prompt)
 }
 
-// holds reports whether the prompt is in a text.
+// holds reports whether a text contains the prompt.
 func (t *sender) holds(text string) bool {
 	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
 }
 
-// isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
+// isEmpty reports whether the screen shows an empty box; always false for a CLI whose box paw
+// cannot read.
 func (t *sender) isEmpty(ctx context.Context) bool {
 	box, err := t.see(ctx)
 	return err == nil && box.Box == cli.BoxEmpty
 }
 
-// squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.
+// squeezed removes all blanks: a screen does not tell a line that was too long from one that ended.
 func squeezed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

@@ -10,22 +10,23 @@ import (
 	"paw/session/turn"
 )
 
-// earlierAge is how long a prompt of which nothing says that it arrived may still come: a CLI that hung goes on with what was typed.
+// earlierAge is how long a prompt that has not arrived may still do so: a CLI that hung goes on
+// with what was typed.
 const earlierAge = 10 * time.Minute
 
-// earlier is the prompt that paw typed last, as long as nothing says that it arrived.
+// earlier is the prompt that paw typed last, if nothing has reported its arrival.
 type earlier struct {
 	Prompt string    `json:"prompt"` // in the CLI's canonical form, "" for none
-	Turn   int       `json:"turn"`   // the last one before it was typed
+	Turn   int       `json:"turn"`   // last turn before the prompt was typed
 	At     time.Time `json:"at"`
 }
 
-// earlierPath is where it is kept for whoever types next.
+// earlierPath returns the file in which a sender leaves its prompt for the next sender.
 func earlierPath(h *app.App, session, agent string) string {
 	return filepath.Join(h.StateDir(session, agent), "unconfirmed.json")
 }
 
-// recallEarlier reads what the sender before has left, unless it has arrived since.
+// recallEarlier reads the prompt that the last sender left, unless it has arrived since.
 func (t *sender) recallEarlier() earlier {
 	var e earlier
 	text, err := os.ReadFile(earlierPath(t.app, t.s.Name, t.w.Name))
@@ -39,7 +40,7 @@ func (t *sender) recallEarlier() earlier {
 	return e
 }
 
-// lastTyped is that prompt, as it was when this sender looked first.
+// lastTyped returns the result of recallEarlier from when this sender first asked.
 func (t *sender) lastTyped() earlier {
 	if t.last == nil {
 		e := t.recallEarlier()
@@ -48,7 +49,7 @@ func (t *sender) lastTyped() earlier {
 	return *t.last
 }
 
-// in finds the turn that the prompt began, nil for none.
+// in returns the turn that began with the prompt, nil for none.
 func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Record {
 	for i := range turns {
 		if e.Prompt != "" && canonical(string(turns[i].Prompt)) == e.Prompt {
@@ -58,7 +59,7 @@ func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Re
 	return nil
 }
 
-// leave keeps the prompt that is about to be typed for whoever types next. settled forgets it.
+// leave saves the prompt that is about to be typed for the next sender; settled deletes it.
 func (t *sender) leave() {
 	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.app.Now()})
 	if err == nil {

@@ -9,14 +9,16 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// handedPatience is how long a CLI that has a prompt, by its channel or out of its box, may take to begin with it.
+// handedPatience is how long a CLI may take to begin a prompt that it got by its channel or took
+// out of its box.
 const handedPatience = 30 * time.Second
 
-// loginDialog is what a CLI shows that cannot answer any prompt yet.
+// loginDialog is the dialog of a CLI that cannot answer any prompt yet.
 const loginDialog = "asks you to log in"
 
-// reach opens the channel of the CLI, and reports whether the CLI answers on it. A channel that is silent is not asked again. It leads
-// to the conversation that was prompted last: where the user has begun another one, that begins with what is typed.
+// reach opens the channel of the CLI, and reports whether the CLI answers on it. A silent channel
+// is not tried again. The channel leads to the last prompted conversation: where the user has begun
+// another one, the prompt must be typed.
 func (t *sender) reach(ctx context.Context) bool {
 	if t.channel != nil {
 		return true

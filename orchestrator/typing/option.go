@@ -13,7 +13,7 @@ import (
 	"paw/tmux"
 )
 
-// take selects an option and takes it. Before each key the question is looked at once more.
+// take selects an option and presses Enter. It checks the question before each key.
 func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 	typed := false
 	for {
@@ -58,12 +58,13 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 	}
 }
 
-// moved waits until another option than the one at that index is selected, or the question is gone.
+// moved waits until another option than the one with index from is selected, or the question is
+// gone.
 func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	for end := t.app.Now().Add(movePatience); t.app.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
 		if err != nil || !sameForm(asked.ID, now.ID) || !now.Options[from].Selected {
-			poll.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
+			poll.Sleep(ctx, moveSettle) // copilot draws the new selection before Enter would take it
 			return true
 		}
 		poll.Sleep(ctx, 20*time.Millisecond)
@@ -71,8 +72,8 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	return false
 }
 
-// taken waits until the CLI's hooks or its own record say that it does not wait with this question any more. What is to be
-// allowed always may have to be confirmed: that is another question, which the user has to see.
+// taken waits until the CLI's hooks or its own record report that the question was answered. An
+// "always" may have to be confirmed: that is another question, which the user has to see.
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
@@ -88,10 +89,10 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		case last == nil || last.Number != asked.Turn, state.State != session.StateWaitingInput && state.State != session.StateUnknown:
 			return nil
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
-			return nil // with the next question; the same one is only asked again after an answer
+			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
 			if t.other(ctx, asked) != nil {
-				return nil // at the next of its pages, of which nothing but the screen tells
+				return nil // its next page is open, which only the screen shows
 			}
 		case !asked.Confirms && took.Means() == cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
@@ -100,7 +101,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			}
 		case asked.Confirms && took.Means() != cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && !next.Confirms {
-				return nil // it is back at the question before, of which nothing but the screen tells
+				return nil // the question before is open again, which only the screen shows
 			}
 		}
 	}
@@ -110,7 +111,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
 }
 
-// other is the question that the CLI waits with in the place of one, without having gone on in between; nil for none.
+// other returns the question that replaced than without the turn having gone on, nil for none.
 func (t answerer) other(ctx context.Context, than *Asked) *Asked {
 	now, err := t.asked(ctx)
 	if err != nil || now.Turn != than.Turn || !now.Since.Equal(than.Since) || now.Text == than.Text {
@@ -119,7 +120,7 @@ func (t answerer) other(ctx context.Context, than *Asked) *Asked {
 	return now
 }
 
-// shows reports whether a question is still on the screen; a screen that cannot be had counts as one that shows it.
+// shows reports whether a question is still on the screen; true where the screen cannot be read.
 func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	shot, err := t.client.Screenshot(ctx, t.program.Pane)
 	if err != nil {

@@ -18,21 +18,21 @@ import (
 	"paw/tmux"
 )
 
-// passPatience is how long a sender that has typed something waits for its pane to take keys again: the user may read back
-// in it, or choose in a tree.
+// passPatience is how long a sender that has typed something waits for its pane to take keys again:
+// the user may be in copy mode or choose-tree.
 const passPatience = 10 * time.Second
 
-// Why there is nobody to type to: the launcher of the CLI is on its way, or nothing is.
+// Why there is no process to type to: the launcher has not become the CLI yet, or nothing runs.
 var (
 	errStarting   = errors.New("starting")
 	errNotRunning = errors.New("not running")
 )
 
-// ErrNotTyped says for certain that nothing was typed.
+// ErrNotTyped means that certainly nothing was typed.
 var ErrNotTyped = errors.New("nothing was typed")
 
-// find looks the agent up, as it is now, with its state, and notes the process that is typed to: the one that took the
-// agent's lock. What else lives in its pane is nobody to type to. A server that lost its socket is asked for a new one.
+// find observes the agent and notes the process to type to: the one that holds the agent's lock,
+// and no other process in the pane. A tmux server that lost its socket is asked to make a new one.
 func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
 	only := *t.s
 	only.Agents = []session.Agent{*t.w}
@@ -44,7 +44,7 @@ func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus,
 	return t.runs(f)
 }
 
-// recall is the agent as files and locks tell of it now, in the pane that find found.
+// recall observes the agent again from files and locks, in the pane that find found.
 func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 	panes := observe.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
 	if a := t.found.Agent(t.w.Name); a != nil && a.Pane != nil {
@@ -59,7 +59,7 @@ func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 	return state, err
 }
 
-// runs is the agent of an observation, if it runs in a pane.
+// runs returns the observed agent and its state, or an error if it does not run in a pane.
 func (t *sender) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
 	a := f.Agent(t.w.Name)
 	switch f.Running(*a) {
@@ -75,8 +75,8 @@ func (t *sender) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, err
 	return a, f.State(*a), nil
 }
 
-// see is what the pane shows, as far as it is known of the CLI. The error is a *tmux.ClosedError, beside the screen, when the
-// pane takes no keys.
+// see reads the CLI's screen. Beside the screen it returns a *tmux.ClosedError when the pane takes
+// no keys.
 func (t *sender) see(ctx context.Context) (cli.Screen, error) {
 	shot, err := t.client.Look(ctx, t.program)
 	if shot.Height == 0 {
@@ -89,8 +89,8 @@ func (t *sender) see(ctx context.Context) (cli.Screen, error) {
 	return t.screen, app.TmuxError(err)
 }
 
-// strike types; everything that is typed to an agent comes by here. The error of one who has typed nothing before, and
-// now, is ErrNotTyped.
+// strike types into the pane; every text and key for an agent passes here. The error is ErrNotTyped
+// where no tmux server was reached.
 func (t *sender) strike(ctx context.Context, text string, keys ...string) error {
 	err := t.client.Type(context.WithoutCancel(ctx), t.program, text, keys...)
 	if errors.Is(err, tmux.ErrNoServer) {
@@ -99,7 +99,8 @@ func (t *sender) strike(ctx context.Context, text string, keys ...string) error 
 	return app.TmuxError(err)
 }
 
-// awaitOpen calls do until the pane takes keys, for some time. It is for what has to follow what was typed already.
+// awaitOpen repeats do, for up to passPatience, while the pane takes no keys. It is for what has to
+// follow something already typed.
 func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
 	for end := t.app.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
 		err := do()
@@ -110,7 +111,7 @@ func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
 	}
 }
 
-// closed is why the pane of the agent takes no keys, in words, and the command that changes that.
+// closed says why the pane takes no keys, and which command changes that.
 func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	pane := "-t " + errs.Quote(e.Program.Pane)
 	ask := func(command string) string {
@@ -132,7 +133,7 @@ func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	}
 }
 
-// shut refuses to type into a pane that takes no keys: nothing was typed so far.
+// shut returns the error for a pane that takes no keys, when nothing was typed yet.
 func (t *sender) shut(err error) error {
 	var closed *tmux.ClosedError
 	if !errors.As(err, &closed) {
@@ -152,7 +153,8 @@ func (t *sender) shut(err error) error {
 	return e
 }
 
-// stuck is the error of a sender that has typed what the message says, in a pane that takes no keys since.
+// stuck returns the error for a pane that stopped taking keys after something was typed, which
+// typed describes.
 func (t *sender) stuck(err error, typed string) error {
 	var closed *tmux.ClosedError
 	if !errors.As(err, &closed) {

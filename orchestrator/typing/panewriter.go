@@ -14,27 +14,27 @@ import (
 	"paw/tmux"
 )
 
-// panesOf are the real panes, and the CLIs in them.
+// panesOf implements a PaneWriter with the real panes and CLIs.
 type panesOf struct{ home *app.App }
 
-// NewPaneWriter writes to the real panes.
+// NewPaneWriter returns a PaneWriter for the real panes.
 func NewPaneWriter(h *app.App) PaneWriter {
 	real := panesOf{h}
 	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
 }
 
-// ready is the CLI of an agent, if it takes a prompt now.
+// ready returns the agent's program, and whether it takes a prompt now.
 func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool) {
 	t, err := paneSender(k.home, s, w, "results")
 	if err != nil {
 		return tmux.Program{}, false
 	}
-	t.silent = true // it is asked when something is to be said
+	t.silent = true // the channel is tried only when there is something to say
 	box, err := t.look(ctx)
 	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
 
-// paneSender is the sender of a prompt for the parent w.
+// paneSender returns a sender of a prompt to the agent w.
 func paneSender(h *app.App, s *session.Session, w *session.Agent, prompt string) (*sender, error) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known {
@@ -60,7 +60,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 	return t.send(ctx, last)
 }
 
-// again presses Enter once more, unless the prompt is not in the box any more.
+// again presses Enter once more, unless the prompt has left the box.
 func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
 	t, err := paneSender(k.home, s, w, prompt)
 	if err != nil {
@@ -69,16 +69,16 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	if _, _, err := t.find(ctx); err != nil {
 		return err
 	}
-	_, _ = t.see(ctx) // what enter says of a pane that takes no keys is waited for
+	_, _ = t.see(ctx) // enter waits for a pane that takes no keys
 	if t.reach(ctx) {
-		return nil // nothing was typed
+		return nil // the prompt went by the channel: nothing was typed
 	}
 	t.before.prompt = t.cli.Canonical(t.prompt)
 	return t.enter(ctx)
 }
 
-// Confirm waits until a prompt that was typed has arrived; when that does not come to pass, Enter may have been lost and is
-// pressed once more, unless a turn has begun since.
+// Confirm waits until a typed prompt has arrived. After Patience it presses Enter once more, which
+// may have been lost, unless a turn has begun.
 func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.Agent, prompt string, arrived, begun func() bool) bool {
 	for try := range 2 {
 		if poll.Until(ctx, min(k.Patience, 20*time.Millisecond), k.Patience, arrived) {
@@ -93,17 +93,17 @@ func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.
 	return false
 }
 
-// PaneWriter types what paw was asked to type later into the pane of an agent.
+// PaneWriter types prompts into the panes of agents, at a time when paw decides to.
 type PaneWriter struct {
 	// Panes lists the panes of the session's server.
 	Panes observe.AskPanes
-	// Ready returns the CLI of an agent, and whether it takes typed input now.
+	// Ready returns the program of an agent, and whether it takes typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool)
-	// Enter types a prompt to that CLI and, after last and unless it asks something by then, Enter. The error is ErrNotTyped
-	// when nothing has reached its pane.
+	// Enter types a prompt to that program, calls last and, unless the CLI asks something by then,
+	// presses Enter. The error is ErrNotTyped when nothing has reached the pane.
 	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error
 	// Again presses Enter once more, unless the CLI asks something.
 	Again func(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error
-	// Patience is how long a prompt may take to arrive, before and after Enter is pressed again.
+	// Patience is how long a prompt may take to arrive, both before and after the second Enter.
 	Patience time.Duration
 }

@@ -10,7 +10,7 @@ import (
 	"paw/session/turn"
 )
 
-// refusal is an error of a sender that has typed nothing.
+// refusal returns the error of a sender that has typed nothing.
 func (t *sender) refusal(format string, args ...any) *errs.Error {
 	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
@@ -18,7 +18,7 @@ func (t *sender) refusal(format string, args ...any) *errs.Error {
 // small reports whether the pane is too small for the input boxes of most CLIs.
 func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns) }
 
-// tooSmall is the error of a sender that sees no input box in a small pane.
+// tooSmall returns the refusal for a small pane without an input box.
 func (t *sender) tooSmall() *errs.Error {
 	e := t.refusal("its pane of %d by %d is too small for its input box", t.columns, t.rows)
 	enlarge := fmt.Sprintf("tmux -S %s resize-window -x 120 -y 40 -t %s", errs.Quote(t.s.Tmux.Socket), errs.Quote(t.program.Pane))
@@ -26,21 +26,21 @@ func (t *sender) tooSmall() *errs.Error {
 	return e
 }
 
-// notRunning is the error of a sender that finds no CLI to type to.
+// notRunning returns the error for an agent without a running CLI.
 func (t *sender) notRunning() *errs.Error {
 	e := errs.New(errs.Failed, "%s: is stopped", t.w.Name).Hint("paw recover %s", t.s.Name)
 	e.Err = errNotRunning
 	return e
 }
 
-// starting is the error of a sender that is too early.
+// starting returns the refusal for an agent whose CLI is starting.
 func (t *sender) starting() *errs.Error {
 	e := t.refusal("its CLI is starting")
 	e.Err = errStarting
 	return e
 }
 
-// asks is the refusal of a prompt to an agent that waits for an answer.
+// asks returns the refusal of a prompt to an agent that waits for an answer.
 func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	e := t.refusal("%s, a prompt would be taken for it", observe.WaitsFor(state))
 	if state.Cause != session.CauseDialog {
@@ -49,8 +49,8 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	return e
 }
 
-// asksWith says of a dialog that the screen alone has for whom it is: outside of a turn that is for its user, in one it may be a question
-// that is about to be reported.
+// asksWith returns the state of an agent whose screen shows a dialog: outside of a turn the dialog
+// is for the user; in a turn it may be a question that hooks are about to report.
 func asksWith(dialog string, last *turn.Record) session.AgentStatus {
 	state := session.AgentStatus{Reason: dialog}
 	if last == nil || last.State != turn.InProgress {
@@ -59,12 +59,12 @@ func asksWith(dialog string, last *turn.Record) session.AgentStatus {
 	return state
 }
 
-// unconfirmed is an error of one who has typed, or who cannot say.
+// unconfirmed returns the error of a sender that has typed something, or cannot say whether it has.
 func (t *sender) unconfirmed(format string, args ...any) *errs.Error {
 	return errs.New(errs.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
-// quoted is a text for the end of a message, none for none.
+// quoted appends a text to a message, if there is one.
 func quoted(text string) string {
 	if text == "" {
 		return ""

@@ -15,26 +15,28 @@ import (
 	"paw/session/turn"
 )
 
-// confirmPatience is how long send waits for the event that says that the prompt arrived, and for a second Enter to help.
+// confirmPatience is how long send waits for the event of a prompt's arrival, before and after a
+// second Enter.
 const confirmPatience = 5 * time.Second
 
-// A CLI whose screen changes within readStep still reads a long prompt, for up to readFactor times of what it may need for one of that
-// length: beside other programs it gets a part of a processor.
+// A CLI that gets little CPU reads a long prompt slowly: while its screen changes within each
+// readStep, the wait goes on for up to readFactor times the usual time for that length.
 const (
 	readStep   = 15 * time.Second
 	readFactor = 4
 )
 
-// reader tells how long a CLI is waited for that reads a prompt: until a time, and then as long as its screen changes.
+// reader bounds the wait for a CLI that reads a prompt: until a time, and after it while the screen
+// changes, but atMost.
 type reader struct {
 	until   time.Time
-	atMost  time.Duration // behind until
+	atMost  time.Duration // counted from until
 	looked  time.Time
 	shown   string
 	changes bool
 }
 
-// on reports whether it is to be waited for; shows is what the screen shows now.
+// on reports whether to go on waiting; shows returns what the screen shows.
 func (r *reader) on(now time.Time, shows func() string) bool {
 	if now.Before(r.until) {
 		return true
@@ -49,17 +51,17 @@ func (r *reader) on(now time.Time, shows func() string) bool {
 	return r.changes
 }
 
-// Sent is how a prompt arrived.
+// Sent tells how a prompt arrived.
 type Sent struct {
 	Agent  string
-	Turn   int  // number of the turn it started or joined, 0 when not known
-	Queued bool // it joined a turn that was running
-	// Dropped is how many control characters were left out of it: a terminal would take them for keys.
+	Turn   int  // turn that it started or joined, 0 when unknown
+	Queued bool // queued behind, or joined to, a running turn
+	// Dropped is how many control characters were removed: a terminal would take them for keys.
 	Dropped int
 }
 
-// Send types a prompt, waits until the CLI takes it where that is asked for,
-// and returns how it arrived.
+// Send types a prompt and, if wait is set, waits until the CLI has taken it. It returns how the
+// prompt arrived.
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{prompt, wait, func() bool { return true }, func(sent *Sent) error {
 		if sent.Queued {
@@ -69,7 +71,8 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	}})
 }
 
-// SendAgain is Send of a prompt that the CLI has dropped; it returns nil where another paw has sent that meanwhile.
+// SendAgain is like Send for a prompt that the CLI has lost. It returns nil if another paw has sent
+// it meanwhile.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
 		if sent.Queued {
@@ -79,12 +82,12 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 	}})
 }
 
-// sending is how a prompt is sent.
+// sending has the options of send.
 type sending struct {
 	prompt string
 	wait   bool
-	still  func() bool       // whether it is to be sent at all; nobody else types while this and keep run
-	keep   func(*Sent) error // once it is sent
+	still  func() bool       // whether to send the prompt at all; called under the prompt lock, like keep
+	keep   func(*Sent) error // called after the prompt was sent
 }
 
 func send(ctx context.Context, h *app.App, s *session.Session, agentName string, o sending) (*Sent, error) {
@@ -112,7 +115,8 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if !o.still() {
 		return nil, nil
 	}
-	// Whoever typed before may have begun the conversation that the prompt is looked for in.
+	// Another sender, which held the lock before, may have begun the conversation in which this
+	// prompt will be looked for.
 	if t.s, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
@@ -141,11 +145,12 @@ func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent)
 	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Name)
 }
 
-// confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
-// comes, Enter may have been lost and is pressed once more. A prompt that arrived as another one did not arrive.
+// confirm waits for the event of the prompt's turn or, while a turn runs, for another sign that the
+// CLI took the prompt. Without one it presses Enter once more, which may have been lost. A prompt
+// that arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
-	if t.handed { // the CLI has it: it may begin when what it shows is closed
+	if t.handed { // the CLI may begin it only after its open dialog is closed
 		patience, t.heard = handedPatience, true
 	}
 	for try := range 2 {
@@ -163,7 +168,7 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 		}
 		if t.heard {
 			t.settled()
-			return nil // what its turn is nobody knows
+			return nil // its turn is unknown
 		}
 		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
 			if err := t.enter(ctx); err != nil {
@@ -179,12 +184,14 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
 }
 
-// reports reports whether the hooks of the CLI have reported in this launch: they will tell of a prompt that it took.
+// reports reports whether hooks have reported in this launch: they will report a prompt that the
+// CLI took.
 func (t *sender) reports() bool { return !t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() }
 
-// arrived reports whether the prompt arrived as it was sent, and writes into sent how.
+// arrived reports whether the prompt arrived as it was sent, and completes sent.
 func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
-	// The CLI writes a prompt down after its hook has begun the turn: whoever looks for the turn last does not miss it.
+	// The CLI records a prompt after its hook has begun the turn: reading the turns last misses
+	// none.
 	kept, queued := t.before.open && (t.before.taken() || t.taken(ctx)), t.before.Queued()
 	for _, one := range t.newTurns() {
 		if t.before.is(string(one.Prompt)) {
@@ -203,8 +210,8 @@ func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 	return false
 }
 
-// countEarlier takes the turn that the prompt before begins late for one that ran already: this prompt comes behind it. Of two equal
-// prompts the first turn is as good as the second.
+// countEarlier treats a turn that the earlier prompt began late as the turn before this prompt. For
+// two equal prompts either turn will do.
 func (t *sender) countEarlier() {
 	last := t.lastTyped()
 	if one := last.in(t.newTurns(), t.cli.Canonical); one != nil && one.State == turn.InProgress && last.Prompt != t.before.prompt {
@@ -213,13 +220,13 @@ func (t *sender) countEarlier() {
 	}
 }
 
-// newTurns are those that began since the prompt was typed.
+// newTurns returns the turns that began after the prompt was typed.
 func (t *sender) newTurns() []turn.Record {
 	records, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(t.before.number)
 	return records
 }
 
-// otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
+// otherTurn returns the newest turn that began with another prompt of the user, nil for none.
 func (t *sender) otherTurn() *turn.Record {
 	for _, one := range slices.Backward(t.newTurns()) {
 		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) && t.lastTyped().in([]turn.Record{one}, t.cli.Canonical) == nil {
@@ -229,12 +236,12 @@ func (t *sender) otherTurn() *turn.Record {
 	return nil
 }
 
-// arrivedAs is the error for a prompt that became another one.
+// arrivedAs returns the error for a prompt that arrived altered.
 func (t *sender) arrivedAs(one *turn.Record) error {
 	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(string(one.Prompt)), t.before.prompt))
 }
 
-// String says in one line what happened.
+// String describes in one line how the prompt arrived.
 func (s *Sent) String() string {
 	text := fmt.Sprintf("%s: sent", s.Agent)
 	switch {

@@ -15,25 +15,26 @@ import (
 	"paw/tmux"
 )
 
-// How long a sender waits: for a CLI that starts or is busy to show its input box, for text that stands in it to turn
-// out to be the CLI's own, for a paste to be shown, and how many bytes of one a CLI takes in a second at least.
+// How long a sender waits: for the input box of a CLI that starts or is busy, for text in the box
+// to go away, for a paste to appear, for the box to be cleared; and how many bytes of a paste a CLI
+// reads per second at least.
 const (
 	readyPatience  = 60 * time.Second
-	youngPatience  = 30 * time.Second // after its launch a CLI's box may go away again
+	youngPatience  = 30 * time.Second // the box may disappear again after a launch
 	filledPatience = 3 * time.Second
 	pastePatience  = 10 * time.Second
 	clearPatience  = 5 * time.Second
 	bytesASecond   = 10_000
 
-	// In a pane smaller than this a CLI may not draw its input box at all, however long one waits.
+	// In a smaller pane a CLI may never draw its input box.
 	smallPatience           = 5 * time.Second
 	smallColumns, smallRows = 20, 5
 )
 
-// sender gives one prompt to an agent; nothing else does. Where the CLI answers on its channel, the prompt takes the channel.
-// Elsewhere the sender looks that the CLI shows its input box and that this is empty, pastes, looks that nothing else stands
-// there and presses Enter. Either way it sees that the prompt arrives as it was sent. Whoever has one holds the agent's
-// prompt lock.
+// sender gives one prompt to an agent, by the CLI's channel if the CLI answers there. Else it
+// checks that the screen shows an empty input box, pastes, checks that nothing but the prompt is in
+// the box and presses Enter. Either way it waits until the prompt has arrived as it was sent. It is
+// used while the agent's prompt lock is held.
 type sender struct {
 	app    *app.App
 	s      *session.Session
@@ -42,30 +43,31 @@ type sender struct {
 	ready  cli.Ready
 	client *tmux.Client
 
-	prompt  string // that is to arrive
-	text    string // that is typed, so that the CLI takes it for a prompt
-	dropped int    // how many characters the prompt had that no terminal takes
+	prompt  string // prompt that is to arrive
+	text    string // text to type so that the CLI takes it for a prompt
+	dropped int    // number of control characters removed from the prompt
 
-	program  tmux.Program  // that is typed to
-	found    observe.Facts // what was found when it was looked for
-	screen   cli.Screen    // that was seen last
-	rows     int           // of its pane
+	program  tmux.Program  // process to type to
+	found    observe.Facts // last observation of the agent
+	screen   cli.Screen    // last seen screen
+	rows     int           // size of the pane
 	columns  int
-	fresh    bool // nothing was waited for since then
+	fresh    bool // screen is up to date: nothing was waited for since
 	young    bool // the CLI was launched just now
 	expected expectation
 	before   Arrival
-	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
-	filled   bool          // the box was seen empty before the paste, and filled after it
-	again    bool          // the prompt was typed a second time, after the box had been cleared
-	channel  cli.Channel   // that the CLI answers on, nil where the prompt is typed
-	last     *earlier      // what was typed before this, and may still arrive; nil before it was looked for
-	silent   bool          // nothing has come back on its channel
-	handed   bool          // the CLI has the prompt, by its channel
-	long     time.Duration // what the CLI may need more than usual, for a long text
+	heard    bool          // the CLI's own record has the prompt, but no turn began with it yet
+	filled   bool          // the box was empty before the paste and filled after it
+	again    bool          // the prompt was typed a second time, after the box was cleared
+	channel  cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
+	last     *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called
+	silent   bool          // the CLI does not answer on its channel
+	handed   bool          // the CLI got the prompt by its channel
+	long     time.Duration // additional time that the CLI may need for a long text
 }
 
-// senderFor says, before anything else is looked at, whether a prompt can be typed: the error is a cli.PromptError.
+// senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
+// nothing else.
 func senderFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*sender, error) {
 	t := &sender{app: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
 	t.prompt, t.dropped = cli.Typable(prompt)
@@ -77,16 +79,17 @@ func senderFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prom
 	return t, err
 }
 
-// expect asks the CLI where the prompt will arrive.
+// expect finds out where the prompt will show up.
 func (t *sender) expect(ctx context.Context) {
 	t.expected = expect(ctx, t.app, t.s, t.w, t.cli, t.prompt)
 }
 
-// await waits until the CLI takes a prompt. It refuses what would not be taken for one.
+// await waits until the CLI takes a prompt. It refuses when the CLI would not take the text for a
+// prompt.
 func (t *sender) await(ctx context.Context) error {
 	began := t.app.Now()
 	deadline := began.Add(readyPatience)
-	var empty, filled time.Time // since when
+	var empty, filled time.Time // since when the box has been so
 	for {
 		box, err := t.look(ctx)
 		if err != nil {
@@ -126,8 +129,8 @@ func (t *sender) await(ctx context.Context) error {
 	}
 }
 
-// look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
-// out of the box what the CLI put back there itself.
+// look returns an empty box when the CLI takes a prompt now, also for a CLI whose box paw cannot
+// read. It clears text that the CLI itself has put back into the box.
 func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	a, state, err := t.find(ctx)
 	switch {
@@ -145,7 +148,7 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
 		t.young = false
-		return cli.Screen{Box: cli.BoxEmpty}, nil // whatever the screen shows: nothing is typed
+		return cli.Screen{Box: cli.BoxEmpty}, nil // the screen does not matter: nothing is typed
 	}
 	switch {
 	case err != nil:
@@ -153,8 +156,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	case box.Dialog != "":
 		return box, t.asks(asksWith(box.Dialog, a.Turns.Last))
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
-		return cli.Screen{}, nil // the box is drawn before it takes anything
-	case !t.ready.Box: // nothing tells
+		return cli.Screen{}, nil // the box is drawn before the CLI takes input
+	case !t.ready.Box: // nothing shows whether it takes input
 		return cli.Screen{Box: cli.BoxEmpty}, nil
 	case box.Box == cli.BoxFilled && t.putBack(a, box.Draft):
 		return t.clear(ctx)
@@ -162,8 +165,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	return box, nil
 }
 
-// send types the prompt into the box that was seen last, calls last and presses Enter. The error is ErrNotTyped when nothing
-// has reached the pane.
+// send types the prompt into the box that was seen last, calls last and presses Enter. The error is
+// ErrNotTyped when nothing has reached the pane.
 func (t *sender) send(ctx context.Context, last func() error) error {
 	if t.channel != nil {
 		return t.handOver(ctx, last)
@@ -178,9 +181,9 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	return t.enter(ctx)
 }
 
-// paste puts the prompt into the box and waits until it is shown there. A CLI that draws its box before it reads, as
-// gemini does when it takes up a conversation, loses what comes too early: where the box stays empty the prompt is typed
-// once more, and enter sees it if both come in the end.
+// paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
+// reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
+// pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
 	t.before = t.expected.now(t.app, t.s, t.w)
 	t.lastTyped()
@@ -203,8 +206,8 @@ func (t *sender) paste(ctx context.Context) error {
 	return nil
 }
 
-// awaitFilled reports whether an empty box comes to show text. A screen without a box counts only when it stays: a CLI may
-// be drawing itself anew, with an empty box in the end.
+// awaitFilled reports whether an empty box gets text. A screen without a box counts as filled only
+// if it lasts: the CLI may be redrawing itself, with an empty box at the end.
 func (t *sender) awaitFilled(ctx context.Context) bool {
 	now := t.app.Now()
 	end, boxed := now.Add(pastePatience+t.long), now
@@ -222,8 +225,8 @@ func (t *sender) awaitFilled(ctx context.Context) bool {
 	return false
 }
 
-// pasteParts pastes the prompt in the parts that the CLI takes. When ctx ends between two parts, the pasted ones are removed from the
-// box; after the last part the prompt counts as sent.
+// pasteParts pastes the prompt in the parts that the CLI takes. When ctx is cancelled between two
+// parts, they are removed from the box; after the last part the prompt counts as sent.
 func (t *sender) pasteParts(ctx context.Context) error {
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
 		switch {
@@ -246,7 +249,8 @@ func (t *sender) pasteParts(ctx context.Context) error {
 	return nil
 }
 
-// removePrompt clears what was typed of a prompt from the input box, and returns why. Where the text stays the error says so.
+// removePrompt clears the typed part of a prompt from the box and returns why, extended by a note
+// when the text stays.
 func (t *sender) removePrompt(ctx context.Context, why error) error {
 	if t.ready.Clear != "" {
 		if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
@@ -261,14 +265,14 @@ func (t *sender) removePrompt(ctx context.Context, why error) error {
 	return e
 }
 
-// enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box. A
-// pane that takes no keys since the prompt was typed is waited for.
+// enter presses Enter, unless the CLI asks something by now or the box has other text. It waits for
+// a pane that stopped taking keys after the prompt was typed.
 func (t *sender) enter(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	return t.stuck(t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), "the prompt was typed, and not sent")
 }
 
-// enterNow is one try to press Enter.
+// enterNow tries once to press Enter.
 func (t *sender) enterNow(ctx context.Context) error {
 	state, err := t.recall(ctx)
 	if err != nil {
@@ -293,7 +297,7 @@ func (t *sender) enterNow(ctx context.Context) error {
 	return t.strike(ctx, "", "Enter")
 }
 
-// typeAgain takes all that paw has typed out of the box, and types the prompt alone.
+// typeAgain clears all that paw has typed from the box, and types the prompt alone.
 func (t *sender) typeAgain(ctx context.Context) error {
 	t.again = true
 	if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
@@ -307,12 +311,13 @@ func (t *sender) typeAgain(ctx context.Context) error {
 	return t.enterNow(ctx)
 }
 
-// taken reports whether a CLI that tells it in no other way took what was in the box.
+// taken reports whether the CLI has emptied its box, for a CLI that shows in no other way that it
+// took a prompt.
 func (t *sender) taken(ctx context.Context) bool {
 	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
 }
 
-// onScreen is what the pane shows, "" where it cannot be seen.
+// onScreen returns the text of the pane, "" where it cannot be read.
 func (t *sender) onScreen(ctx context.Context) string {
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
