@@ -9,8 +9,8 @@ import (
 	"paw/session"
 )
 
-// Add puts tasks at the end of a queue, all or none, and gives an id to those without one. seen is the number of the turn
-// that an agent has or is about to have by what was typed to it before.
+// Add appends tasks to a queue, all or none, and gives an id to those without one. seen returns the
+// number of an agent's last turn, counting prompts that were typed and have not begun a turn yet.
 func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) error {
 	for i := range tasks {
 		t := &tasks[i]
@@ -43,7 +43,8 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 	return forget(q)
 }
 
-// forget takes the oldest tasks that are over out of a queue that has too many, unless others come after them.
+// forget removes the oldest finished tasks from a queue with too many, unless unfinished tasks come
+// after them.
 func forget(q *session.Queue) error {
 	needed := map[string]bool{}
 	for _, t := range q.Tasks {
@@ -68,7 +69,7 @@ func forget(q *session.Queue) error {
 	return nil
 }
 
-// ordered refuses tasks that come after none that there is, or after themselves.
+// ordered refuses tasks that come after an unknown task or after themselves.
 func ordered(q *session.Queue, tasks []session.Task) error {
 	byID := map[string]*session.Task{}
 	all := q.Clone()
@@ -79,7 +80,7 @@ func ordered(q *session.Queue, tasks []session.Task) error {
 	for i := range tasks {
 		t := &tasks[i]
 		if from := t.From; all.Task(from) != nil && !slices.Contains(t.After, from) {
-			t.After = append(t.After, from) // its state is that of its end
+			t.After = append(t.After, from) // it begins at the state at that task's end
 		}
 		for _, id := range t.After {
 			if all.Task(id) == nil {

@@ -11,7 +11,8 @@ import (
 	"paw/session"
 )
 
-// Hold keeps tasks from beginning, all of a queue for no id. It returns what it has to say of those that it cannot keep.
+// Hold keeps tasks from beginning, or the whole queue if ids is empty. It returns a line for each
+// task that it cannot hold.
 func Hold(q *session.Queue, ids []string) (said []string) {
 	if len(ids) == 0 {
 		q.Held = session.HeldYou
@@ -31,12 +32,13 @@ func Hold(q *session.Queue, ids []string) (said []string) {
 	return said
 }
 
-// known returns the CLI of an agent, "" for one that is not there, and the number of the agent's last turn, counting prompts that were
-// typed and have not begun a turn yet.
+// known returns the CLI of an agent, "" for an agent that does not exist, and the number of the
+// agent's last turn, counting prompts that were typed and have not begun a turn yet.
 type known func(agent string) (cli string, turn int)
 
-// Go lets tasks go, all of a queue for no id: what a person, a stop, a limit or a breaker holds, and what comes after a task
-// that is not done. It repeats no prompt that may have been typed, and says which those are.
+// Go releases tasks, or the whole queue if ids is empty, from whatever holds them: a person, a
+// stop, a limit, a breaker, or an earlier task that was not done. It does not repeat prompts that
+// may have been typed, and returns a line for each of them.
 func Go(q *session.Queue, ids []string, of known) (said []string) {
 	if len(ids) == 0 {
 		q.Held, q.Blocks = "", map[string]session.Block{}
@@ -61,11 +63,11 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 	return said
 }
 
-// letGo takes away what holds one task.
+// letGo removes what holds one task.
 func letGo(q *session.Queue, t *session.Task, of known) {
 	cli, turn := of(t.Agent)
 	if lane, there := q.Lanes[t.Agent]; there {
-		lane.Held, lane.Seen = false, max(lane.Seen, turn) // what was typed there before holds it no more
+		lane.Held, lane.Seen = false, max(lane.Seen, turn) // earlier typing of the user does not hold the agent any more
 		q.Lanes[t.Agent] = lane
 	}
 	for key, b := range q.Blocks {
@@ -91,7 +93,8 @@ func letGo(q *session.Queue, t *session.Task, of known) {
 	}
 }
 
-// Retry begins tasks again whatever was typed before: at their agents where these are there, else with new ones.
+// Retry begins tasks again, also those whose prompt was typed: with the same agent if it exists,
+// else with a new one.
 func Retry(q *session.Queue, ids []string, of known) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
@@ -115,7 +118,7 @@ func Retry(q *session.Queue, ids []string, of known) (said []string) {
 	return said
 }
 
-// Drop takes tasks out. What an agent works on it goes on with.
+// Drop removes tasks. An agent that works on one goes on.
 func Drop(q *session.Queue, ids []string) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
@@ -131,7 +134,7 @@ func Drop(q *session.Queue, ids []string) (said []string) {
 	return said
 }
 
-// Named refuses ids that no task has, with the nearest one.
+// Named refuses ids that no task has.
 func Named(q *session.Queue, ids []string) error {
 	for _, id := range ids {
 		if q.Task(id) == nil {
@@ -141,7 +144,7 @@ func Named(q *session.Queue, ids []string) error {
 	return nil
 }
 
-// unknown is the error of an id that no task has.
+// unknown returns the error for an id that no task has, with the most similar id.
 func unknown(q *session.Queue, id string) *errs.Error {
 	all := make([]string, len(q.Tasks))
 	for i, t := range q.Tasks {

@@ -14,19 +14,20 @@ import (
 	"paw/session/turn"
 )
 
-// List is the queue of a session as people see it.
+// List is the queue of a session as the user sees it.
 type List struct {
 	Session     string
-	Held        string // why nothing begins at all, "" for nothing
+	Held        string // why nothing begins at all, "" if nothing holds the queue
 	Max, Starts int
-	Made        int // starts so far
+	Made        int // starts and prompts so far
 	Tasks       []session.Task
-	Steps       []Step // that are done next
+	Steps       []Step // what the queue does next
 	Next        time.Time
 	Armed       bool
 }
 
-// Brief returns a List from the file of a queue alone, nil where nothing is open. It knows who is held, and not what else tasks wait for.
+// Brief returns a List read from the queue's file only, nil where no task is open. It tells which
+// tasks are held, but not what waiting tasks wait for.
 func Brief(h *app.App, sessionName string) *List {
 	if !h.Queues().Open(sessionName) {
 		return nil
@@ -38,13 +39,13 @@ func Brief(h *app.App, sessionName string) *List {
 	list := &List{Session: sessionName, Held: q.Held, Made: q.Starts, Tasks: q.Tasks, Armed: Armed(h, sessionName)}
 	for i := range q.Tasks {
 		if t := &q.Tasks[i]; t.State == session.TaskWaiting && t.Kind == session.PromptTask && q.Lanes[t.Agent].Held {
-			t.State, t.Why = session.TaskHeld, session.HeldYou // as Look says of it
+			t.State, t.Why = session.TaskHeld, session.HeldYou // as Look does
 		}
 	}
 	for _, t := range q.Tasks {
 		due := t.NotYet
 		if t.State == session.TaskWaiting && due.IsZero() {
-			for _, b := range q.Blocks { // one of these, or none: what its CLI is to be is not looked up here
+			for _, b := range q.Blocks { // the earliest: the CLI of the task is not looked up here
 				if due.IsZero() || !b.Until.IsZero() && b.Until.Before(due) {
 					due = b.Until
 				}
@@ -60,7 +61,7 @@ func Brief(h *app.App, sessionName string) *List {
 	return list
 }
 
-// Counts counts the tasks that run, wait and are held.
+// Counts counts the running, waiting and held tasks.
 func (l *List) Counts() (runs, waits, held int) {
 	for _, t := range l.Tasks {
 		switch t.State {
@@ -76,7 +77,7 @@ func (l *List) Counts() (runs, waits, held int) {
 	return runs, waits, held
 }
 
-// Look lists the queue of a session, nil where it never had one. It changes nothing.
+// Look returns the queue of a session, nil where it never had one. It changes nothing.
 func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
 	q, err := h.Queues().Load(s.Name)
 	if q == nil || err != nil {
@@ -102,12 +103,13 @@ func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
 	return list, nil
 }
 
-// NeedsArm reports whether tmux should look again and nobody has told it to.
+// NeedsArm reports whether the queue needs a timer and has none.
 func (l *List) NeedsArm() bool {
 	return !l.Armed && slices.ContainsFunc(l.Steps, func(s Step) bool { return s.Do == StepArm })
 }
 
-// Enqueue adds tasks to the queue of a session, all or none, and returns it with them. With a dry run nothing is written.
+// Enqueue adds tasks to the queue of a session, all or none, and returns the queue and the tasks
+// with their ids. A dry run writes nothing.
 func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, dryRun bool) (*session.Queue, []session.Task, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
@@ -154,7 +156,8 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	return q, all, nil
 }
 
-// seenOf is the number of the turn that an agent has, or is about to have by what was typed to it before.
+// seenOf returns the number of an agent's last turn, counting prompts that were typed and have not
+// begun a turn yet.
 func seenOf(h *app.App, s *session.Session, f Facts, agent string) int {
 	seen := len(h.QueuedPrompts(s.Name, agent))
 	last, err := h.TurnDir(s.Name, agent).Last()
@@ -167,7 +170,7 @@ func seenOf(h *app.App, s *session.Session, f Facts, agent string) int {
 	return seen + last.Number
 }
 
-// possible refuses what could never begin, before anything is written.
+// possible refuses tasks that could never begin, before anything is written.
 func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) error {
 	for i := range tasks {
 		t := &tasks[i]
@@ -208,13 +211,13 @@ func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) 
 	return ctx.Err()
 }
 
-// inPlan reports whether an id is that of a task that is there or about to be.
+// inPlan reports whether an id belongs to a task of the queue or of tasks.
 func inPlan(h *app.App, s *session.Session, tasks []New, id string) bool {
 	q, err := h.Queues().Load(s.Name)
 	return err == nil && q != nil && q.Task(id) != nil || slices.ContainsFunc(tasks, func(t New) bool { return t.ID == id })
 }
 
-// Change is what a command does with tasks of a queue.
+// Change is what a command does to tasks of a queue.
 type Change string
 
 // The changes.
@@ -225,8 +228,8 @@ const (
 	ChangeDrop  Change = "drop"
 )
 
-// Apply makes a change to tasks of the queue of a session, to all of them for no id where that makes sense. It returns what has
-// to be said of those that stay as they are.
+// Apply makes a change to tasks of a session's queue; no ids means all tasks, where that makes
+// sense. It returns a line for each task that stays as it is.
 func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids []string, starts int) (said []string, err error) {
 	of := func(agent string) (cli string, turn int) {
 		if w := s.Agent(agent); w != nil {

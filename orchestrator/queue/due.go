@@ -11,13 +11,13 @@ import (
 	"paw/session/turn"
 )
 
-// verdict is whether a waiting task begins now, and why not.
+// verdict says whether a waiting task begins now, and why not.
 type verdict struct {
-	why  string // "" for one that begins
-	held bool   // only its user, or another task, changes that
+	why  string // "" for a task that begins
+	held bool   // only the user, or another task, can change it
 	due  time.Time
 	look bool // its agent is about to take a prompt
-	arm  bool // time alone may change it
+	arm  bool // passing time may change it
 	cli  string
 }
 
@@ -62,7 +62,7 @@ func (d *decision) begin() {
 	}
 }
 
-// working counts the agents that the queue keeps at work.
+// working counts the agents that work on tasks of the queue.
 func (d *decision) working() int {
 	at := 0
 	for i := range d.q.Tasks {
@@ -76,7 +76,7 @@ func (d *decision) working() int {
 	return at
 }
 
-// verdict decides whether one waiting task begins.
+// verdict decides whether a waiting task begins.
 func (d *decision) verdict(t *session.Task, working, starts int, taken map[string]bool) verdict {
 	if v := d.behind(t); v.why != "" {
 		return v
@@ -103,7 +103,7 @@ func (d *decision) verdict(t *session.Task, working, starts int, taken map[strin
 	return v
 }
 
-// max is how many agents the queue keeps at work.
+// max returns how many agents the queue keeps at work.
 func (d *decision) max() int {
 	if d.q.Max > 0 {
 		return d.q.Max
@@ -111,10 +111,10 @@ func (d *decision) max() int {
 	return d.f.Max
 }
 
-// startsMax is how many launches and prompts the queue makes.
+// startsMax returns how many launches and prompts the queue may make.
 func (d *decision) startsMax() int { return max(d.f.Starts, d.q.StartsMax) }
 
-// behind decides on a task by those that it comes after.
+// behind decides about a task by the tasks that it comes after.
 func (d *decision) behind(t *session.Task) verdict {
 	for _, id := range t.After {
 		before := d.q.Task(id)
@@ -129,7 +129,7 @@ func (d *decision) behind(t *session.Task) verdict {
 	return verdict{}
 }
 
-// possible decides whether the agent of a task, or the CLI that it would be started with, can begin.
+// possible decides whether the agent of a task, or the CLI for a new agent, can begin.
 func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	if t.Kind == session.AgentTask {
 		return d.choose(t.CLIs)
@@ -141,7 +141,7 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	case !there:
 		return verdict{why: "no agent " + t.Agent, held: true}
 	case t.Limited && agent.number() > t.Before:
-		return verdict{why: session.HeldYou, held: true} // somebody went on there
+		return verdict{why: session.HeldYou, held: true} // the user went on there
 	case taken[t.Agent] || slices.ContainsFunc(d.q.Tasks, func(o session.Task) bool { return o.Agent == t.Agent && o.State == session.TaskRunning }):
 		return verdict{why: "busy"}
 	case d.blocked(breakerOf(agent.CLI)):
@@ -165,7 +165,7 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	return verdict{why: "busy", look: resting && agent.Running, arm: true}
 }
 
-// limit is the verdict on the work of an account that is limited.
+// limit returns the verdict for a task whose account is limited.
 func (d *decision) limit(account string) verdict {
 	b := d.q.Blocks[account]
 	v := verdict{why: "limit:" + b.CLI + untilText(b.Until), held: true}
@@ -175,7 +175,7 @@ func (d *decision) limit(account string) verdict {
 	return v
 }
 
-// choose picks the first CLI of a list that is installed and not held.
+// choose returns the first installed CLI of a list that is not blocked.
 func (d *decision) choose(clis []string) verdict {
 	var first verdict
 	for _, name := range clis {
@@ -193,7 +193,7 @@ func (d *decision) choose(clis []string) verdict {
 	return cmpVerdict(first, verdict{why: "not installed: " + strings.Join(clis, ", "), held: true})
 }
 
-// cmpVerdict is the first of two verdicts that says something, and the one that time changes before the one that it does not.
+// cmpVerdict returns b where a has no reason, or where only b can change with time; else a.
 func cmpVerdict(a, b verdict) verdict {
 	if a.why == "" || !a.arm && b.arm {
 		return b
@@ -201,7 +201,8 @@ func cmpVerdict(a, b verdict) verdict {
 	return a
 }
 
-// shown is what people see of the tasks: why one waits, and that it is held where only its user or another task lets it go.
+// shown returns the tasks with the reasons why they wait; those that only the user or another task
+// can release are shown as held.
 func (d *decision) shown() []session.Task {
 	for i, t := range d.q.Tasks {
 		d.q.Tasks[i] = d.seen(t)
@@ -209,7 +210,7 @@ func (d *decision) shown() []session.Task {
 	return d.q.Tasks
 }
 
-// seen is one task as people see it.
+// seen returns one task as shown returns it.
 func (d *decision) seen(t session.Task) session.Task {
 	if v, waits := d.verdicts[t.ID]; waits {
 		t.Why = v.why
@@ -220,12 +221,13 @@ func (d *decision) seen(t session.Task) session.Task {
 	return t
 }
 
-// news are the tasks that are held since their user was told last, and not by himself: each is told once for each reason.
+// news returns the tasks that became held since the user was last told, except those that the user
+// held: each is reported once per reason.
 func (d *decision) news() (held []session.Task) {
 	for i := range d.q.Tasks {
 		t := &d.q.Tasks[i]
 		now := d.seen(*t)
-		why, _, _ := strings.Cut(now.Why, " ") // a limit that is moved is no other one
+		why, _, _ := strings.Cut(now.Why, " ") // a limit with another end is the same limit
 		if now.State != session.TaskHeld || now.Why == session.HeldYou || now.Why == d.q.Held || now.Why == d.f.Down {
 			why = ""
 		}

@@ -9,69 +9,70 @@ import (
 	"paw/session/turn"
 )
 
-// Facts is everything that a decision about a queue is made from, beside the queue itself.
+// Facts is what a decision about a queue is made from, apart from the queue itself.
 type Facts struct {
 	Agents map[string]Agent
-	CLIs   map[string]CLI // those that a task or a hand-over may be started with
-	Max    int            // agents that the queue keeps at work at the same time
-	Starts int            // launches and prompts of the queue in one session
+	CLIs   map[string]CLI // those with which a task or a hand-over may start an agent
+	Max    int            // number of agents that the queue keeps at work
+	Starts int            // number of launches and prompts that the queue may make in one session
 	Limits Limits
 	Pace   Pace
-	Down   string // why nothing can begin in the session, "" for nothing
-	// Looking: whoever asks changes nothing, and another process may be starting or typing just now.
+	Down   string // why nothing can begin in the session, "" if something can
+	// Looking means that the caller changes nothing: another process may be starting an agent or
+	// typing just now.
 	Looking bool
 }
 
-// Limits is what to do about a turn that a usage limit has ended.
+// Limits configures what happens to a turn that a usage limit has ended.
 type Limits struct {
-	Continue bool     // type Prompt once the limit is lifted
-	HandOver []string // CLIs of which one takes over instead
-	Times    int      // how often in a row
+	Continue bool     // type the configured prompt once the limit is lifted
+	HandOver []string // CLIs of which the first installed one takes the task over
+	Times    int      // how many times in a row
 }
 
-// Pace is how long a queue waits. Only tests change it.
+// Pace has the delays of a queue; only tests change them.
 type Pace struct {
-	Delay  time.Duration // behind the end of a limit
-	Spread time.Duration // further, up to so long, by the name of the agent
-	Every  time.Duration // between two looks while something is due later
-	Again  time.Duration // behind a limit of which nobody tells the end
-	GiveUp time.Duration // behind the first of such limits
+	Delay  time.Duration // after the end of a limit
+	Spread time.Duration // up to so much more, depending on the agent's name
+	Every  time.Duration // between two looks while a task is due later
+	Again  time.Duration // after a limit with an unknown end
+	GiveUp time.Duration // after the first of several such limits
 }
 
-// UsualPace is what a queue waits for its users.
+// UsualPace has the delays outside of tests.
 var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour}
 
-// CLI is a CLI that an agent could be started with now.
+// CLI describes a CLI that could be started now.
 type CLI struct {
 	Installed bool
-	Account   string // whose usage limit it has
+	Account   string // account whose usage limit applies to it
 }
 
-// Agent is what is known of one agent.
+// Agent has the facts about one agent.
 type Agent struct {
 	CLI      string
 	Account  string
 	Status   session.AgentStatus
 	Ready    live.Verdict // whether a prompt may be typed
 	Running  bool         // its CLI runs
-	Exited   bool         // its CLI has ended by itself, as its dead pane or its record shows
+	Exited   bool         // the CLI exited by itself, according to its dead pane or the record
 	Gone     bool         // nothing of it runs, and it has no pane
-	Starting bool         // its first prompt is on the way, or it is being made
-	Silent   time.Time    // when its CLI was launched, if that runs and no hook has reported since
-	SeenCut  int          // number of the last cut turn that its user has marked as seen
-	Turns    []Turn       // those that began since the queue knows the agent, and the last one, oldest first
+	Starting bool         // it is being made, or its first prompt has not begun a turn
+	Silent   time.Time    // launch time of a running CLI whose hooks have not reported yet
+	SeenCut  int          // number of the last cut turn that the user has marked as seen
+	Turns    []Turn       // turns since the queue knows the agent, at least the last one, oldest first
 }
 
 // Turn is one turn of an agent.
 type Turn struct {
 	turn.Record
 	Task     string // id of the task that began it, "" for none
-	Person   bool   // somebody asked for it, who is not the queue
-	Answered bool   // of a turn that a limit has ended: the model had begun to answer
-	Now      bool   // it is of the launch that runs
+	Person   bool   // a person prompted it
+	Answered bool   // for a turn ended by a limit: the model had begun to answer
+	Now      bool   // it belongs to the running launch
 }
 
-// of is the turn of a task, nil where none is known.
+// of returns the turn of a task, nil where it is not known.
 func (a Agent) of(t *session.Task) *Turn {
 	for i := range a.Turns {
 		one := &a.Turns[i]
@@ -82,7 +83,7 @@ func (a Agent) of(t *session.Task) *Turn {
 	return nil
 }
 
-// last is the last turn, nil without turns.
+// last returns the last turn, nil without turns.
 func (a Agent) last() *Turn {
 	if len(a.Turns) == 0 {
 		return nil
@@ -90,7 +91,7 @@ func (a Agent) last() *Turn {
 	return &a.Turns[len(a.Turns)-1]
 }
 
-// number is that of the last turn, 0 without turns.
+// number returns the number of the last turn, 0 without turns.
 func (a Agent) number() int {
 	if last := a.last(); last != nil {
 		return last.Number
@@ -98,7 +99,7 @@ func (a Agent) number() int {
 	return 0
 }
 
-// ended is when a turn was over; of a turn that goes on it is the time of its last event.
+// ended returns when a turn ended; for an open turn, the time of its last event.
 func (t Turn) ended() time.Time {
 	if t.EndedAt != nil {
 		return *t.EndedAt

@@ -22,7 +22,7 @@ import (
 	"paw/session/turn"
 )
 
-// Gather looks at everything that the decision about a queue needs.
+// Gather collects the facts for a decision about a queue.
 func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queue) (Facts, observe.Facts, error) {
 	seen, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
 	if err != nil {
@@ -60,7 +60,8 @@ func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queu
 	return f, seen, nil
 }
 
-// accountOf is whose usage limit a CLI has: that of its configuration folder.
+// accountOf identifies the account of a CLI, to which its usage limits apply, by the CLI's name and
+// configuration folders.
 func accountOf(name string, environment map[string]string) string {
 	account := name
 	for _, variable := range slices.Sorted(maps.Keys(environment)) {
@@ -71,7 +72,7 @@ func accountOf(name string, environment map[string]string) string {
 	return account
 }
 
-// agentOf are the facts of one agent.
+// agentOf collects the facts of one agent.
 func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Queue, one live.Facts, a *observe.Agent) Agent {
 	w := one.Record
 	agent := Agent{
@@ -88,7 +89,7 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		agent.Silent = a.Turns.Launched
 	}
 	if one.Waits() {
-		agent.Ready = live.Busy // its children, or their results, are still to come
+		agent.Ready = live.Busy // results of its children are still to come
 	}
 	agent.Turns = turnsOf(h, s, q, one)
 	if len(agent.Turns) == 0 {
@@ -100,7 +101,7 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		agent.Turns[i].Now = one.Launch != 0 && agent.Turns[i].Launch == launch
 	}
 	if one.Waits() && last.State == turn.Finished {
-		last.State = turn.InProgress // its work goes on when they are told
+		last.State = turn.InProgress // its work goes on when the children's results are delivered
 	}
 	if last.State == turn.Aborted && last.Limit != nil && h.Config.Limits.Then != config.ThenTell {
 		last.Answered = answered(ctx, h, s, &a.Record, last.Record)
@@ -108,7 +109,8 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 	return agent
 }
 
-// turnsOf are the turns that a queue has not seen yet, and the last one, each with the task that began it.
+// turnsOf returns the turns that the queue has not seen yet, at least the last one, each with the
+// task that began it.
 func turnsOf(h *app.App, s *session.Session, q *session.Queue, one live.Facts) []Turn {
 	if one.Last == nil {
 		return nil
@@ -136,7 +138,7 @@ func turnsOf(h *app.App, s *session.Session, q *session.Queue, one live.Facts) [
 	if from < one.Last.Number-1 {
 		records, _ = h.TurnDir(s.Name, name).After(from)
 		if len(records) > 0 && records[len(records)-1].Number == one.Last.Number {
-			records[len(records)-1] = *one.Last // closed, where the CLI's own record says so
+			records[len(records)-1] = *one.Last // closed where the CLI's own record has its end
 		}
 	}
 	turns := make([]Turn, len(records))
@@ -147,7 +149,7 @@ func turnsOf(h *app.App, s *session.Session, q *session.Queue, one live.Facts) [
 	return turns
 }
 
-// taskOf is the id of the task that a turn began with, "" for none.
+// taskOf returns the id of the task that began a turn, "" for none.
 func taskOf(h *app.App, sessionName string, tasks []*session.Task, r turn.Record) string {
 	for _, t := range tasks {
 		if t.Turn == r.Number {
@@ -163,7 +165,7 @@ func taskOf(h *app.App, sessionName string, tasks []*session.Task, r turn.Record
 	return ""
 }
 
-// begunWith reports whether a turn has the prompt of a task. CLIs change blanks.
+// begunWith reports whether a turn has the prompt of a task, apart from blanks, which CLIs change.
 func begunWith(h *app.App, sessionName string, t *session.Task, r turn.Record) bool {
 	text, err := textOf(h, sessionName, *t)
 	if err != nil {
@@ -173,7 +175,7 @@ func begunWith(h *app.App, sessionName string, t *session.Task, r turn.Record) b
 	return strings.Contains(squeezed(string(r.Prompt)), squeezed(typable))
 }
 
-// textOf is what is typed for a task next.
+// textOf returns the text that is typed for a task next.
 func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	switch {
 	case t.Text == session.TextContinue:
@@ -184,7 +186,7 @@ func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	return h.Queues().Text(sessionName, t.ID, t.Text)
 }
 
-// lonelyText is the prompt of the turn that a limit has ended.
+// lonelyText returns the prompt of the turn that a limit has ended, for a task made from that turn.
 func lonelyText(h *app.App, sessionName string, t session.Task) (string, error) {
 	agent, number := t.Agent, t.Before
 	if from, n, taken := strings.Cut(t.From, "@"); taken {
@@ -198,11 +200,12 @@ func lonelyText(h *app.App, sessionName string, t session.Task) (string, error) 
 	return cmp.Or(records[0].Prompt.Task(), string(records[0].Prompt)), nil
 }
 
-// answered reports whether the model had begun to answer in a turn, as far as the CLI's own record tells.
+// answered reports whether the model had begun to answer in a turn, according to the CLI's own
+// record.
 func answered(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, r turn.Record) bool {
 	read, err := transcript.Read(ctx, h, s, w, r.Conversation)
 	if err != nil {
-		return true // then it is not asked the same twice
+		return true // an unknown answer: the prompt is not repeated
 	}
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	said, n := transcript.TurnsIn(records, read.ID, r.Number)
@@ -218,7 +221,7 @@ func answered(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 	return false
 }
 
-// squeezed is a text without blanks.
+// squeezed removes all blanks.
 func squeezed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -228,7 +231,8 @@ func squeezed(text string) string {
 	}, text)
 }
 
-// paceOf is how long a queue waits. PAW_QUEUE_PACE, which only tests set, has other spans in the same order.
+// paceOf returns the delays of the queue. PAW_QUEUE_PACE, set by tests only, lists other delays in
+// the order of Pace.
 func paceOf(h *app.App) Pace {
 	p := UsualPace
 	for i, text := range strings.Split(h.Getenv(paceVariable), ",") {

@@ -26,17 +26,17 @@ import (
 	"paw/tmux"
 )
 
-// ownHands are those of a pump that paw runs.
+// ownHands implements hands for a pump in this process.
 type ownHands struct {
-	*app.App          // with the configuration of the last look: a check may take an hour
-	as       *app.App // that paw was started as
+	*app.App          // with the configuration of the last look: a check may have taken an hour
+	as       *app.App // App with which this process started
 	session  string
 	keyboard typing.PaneWriter
-	seen     observe.Facts // the last look
+	seen     observe.Facts // observation of the last look
 }
 
-// Pump does all that is due in the queue of a session, if no other process is at it. hook is a process to wait for: a CLI
-// waits for its hook, and takes no input until then.
+// Pump does all that is due in the queue of a session, unless another process does. It first waits
+// for the process hook to end: the CLI takes no input while its hook runs.
 func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	app.AwaitHook(ctx, hook)
 	hands := &ownHands{App: h, as: h, session: sessionName, keyboard: typing.NewPaneWriter(h)}
@@ -48,8 +48,8 @@ func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	return err
 }
 
-// Wake starts a process that pumps, where something waits or a limit is to be acted on. The CLI waits for its hook, and a user
-// for a command.
+// Wake starts a process that pumps, if a task is open or anyway is set. The caller is not delayed:
+// a CLI waits for its hook, and a user for a command.
 func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	if !anyway && !h.Queues().Open(sessionName) {
 		return
@@ -59,7 +59,7 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	}
 }
 
-// HoldAll holds the whole queue of a session, where there is one, until its user lets it go.
+// HoldAll holds the whole queue of a session, if there is one, until the user releases it.
 func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
 	if !h.Queues().Open(sessionName) {
 		return nil
@@ -85,8 +85,8 @@ func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {
 	return f, err
 }
 
-// closeUnseen writes down the ends of turns of which no hook has told, such as those of an error of codex, and reports whether
-// there were any.
+// closeUnseen closes turns whose end no hook has reported, such as after an error of codex, and
+// reports whether there were any.
 func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen observe.Facts) (any bool) {
 	for _, a := range seen.Agents {
 		if now := seen.Observation(a); !now.EndedUnseen(turns.ListGrace) {
@@ -105,7 +105,7 @@ func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen obs
 
 func (o *ownHands) text(t session.Task) (string, error) { return textOf(o.App, o.session, t) }
 
-// enter types a text to the agent of a task. Whatever comes of it, the turn log of the agent tells.
+// enter types a text to the agent of a task. The agent's turn log tells what came of it.
 func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim func() (session.Task, error)) error {
 	s, err := o.Load(o.session)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	}
 	last, err := o.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last != nil && last.Number > claimed.Before {
-		return errNotBegun // somebody was faster
+		return errNotBegun // another prompt was first
 	}
 	cli, known := o.CLIs.Get(w.CLI)
 	if !known {
@@ -202,7 +202,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 	return err
 }
 
-// from is where the agent of a task begins, as paw add --from has it.
+// from returns where the agent of a task begins, in the form of paw add --from.
 func (o *ownHands) from(t session.Task) string {
 	q, err := o.Queues().Load(o.session)
 	if err != nil || q.Task(t.From) == nil {
@@ -212,7 +212,7 @@ func (o *ownHands) from(t session.Task) string {
 	return fromTurn(before.Agent, before.Turn)
 }
 
-// rename gives the agent of a task that was claimed another name.
+// rename gives the agent of a claimed task another name.
 func (o *ownHands) rename(ctx context.Context, id, name string) error {
 	_, err := o.Queues().Update(ctx, o.session, func(q *session.Queue) error {
 		t := q.Task(id)
@@ -226,7 +226,8 @@ func (o *ownHands) rename(ctx context.Context, id, name string) error {
 	return err
 }
 
-// asUser is paw with the environment of the user, which the CLIs of running agents have: that of a hook or a timer is another one.
+// asUser returns App with the user's environment, taken from a running CLI: that of a hook or timer
+// differs.
 func (o *ownHands) asUser(s *session.Session) (*app.App, error) {
 	for i := range s.Agents {
 		if env := launch.EnvironmentOf(o.App, s, &s.Agents[i]); env != nil {
@@ -249,14 +250,15 @@ func (o *ownHands) check(ctx context.Context, t session.Task) (string, error) {
 	return failed.Prompt(landing.BackLines), nil
 }
 
-// timerName names the timers of queues.
+// timerName is the name of a queue's timer in tmux.
 const timerName = "queue"
 
-// arm has tmux look again; of several chains of timers only the newest goes on.
+// arm sets a timer in tmux after which paw looks again. Of several chains of timers only the newest
+// goes on.
 func (o *ownHands) arm(ctx context.Context) error {
 	pane, sessionID := o.anyPane()
 	if pane == "" {
-		return nil // recover pumps when it brings somebody back
+		return nil // recover pumps when it brings an agent back
 	}
 	env, mark := children.TimerEnv(o.App), uuid.NewString()
 	if pace := o.Getenv(paceVariable); pace != "" {
@@ -275,7 +277,7 @@ func (o *ownHands) arm(ctx context.Context) error {
 	return err
 }
 
-// anyPane is a pane of an agent that tmux has now, and its tmux session.
+// anyPane returns the pane of any agent, and its tmux session.
 func (o *ownHands) anyPane() (pane, sessionID string) {
 	for _, a := range o.seen.Agents {
 		if a.Pane != nil {
@@ -285,12 +287,13 @@ func (o *ownHands) anyPane() (pane, sessionID string) {
 	return "", ""
 }
 
-// armedPath is a file that is written whenever tmux is to look again.
+// armedPath returns the file that is written whenever a timer is set.
 func armedPath(h *app.App, sessionName string) string {
 	return h.Queues().Folder(sessionName) + "/armed"
 }
 
-// Armed reports whether somebody is going to look again soon: tmux does, or a process that has just begun to.
+// Armed reports whether paw is going to look again soon: by a timer, or in a process that has just
+// written the queue.
 func Armed(h *app.App, sessionName string) bool {
 	recent := func(path string, within time.Duration) bool {
 		info, err := os.Stat(path)
@@ -299,7 +302,7 @@ func Armed(h *app.App, sessionName string) bool {
 	return recent(armedPath(h, sessionName), 2*paceOf(h).Every+soon) || recent(h.Queues().Folder(sessionName)+"/queue.json", soon)
 }
 
-// Tick is one look that tmux has started; that of an older chain ends at once.
+// Tick is the look of a timer in tmux; one of an older chain ends at once.
 func Tick(ctx context.Context, h *app.App, sessionName, pane, mark string) error {
 	s, err := h.Load(sessionName)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"paw/session/turn"
 )
 
-// block holds the work of an account until its limit is lifted. Where nobody tells when that is, it is held for some time,
-// and in the end until its user lets it go. It returns until when, zero for the latter.
+// block holds the tasks of an account until its limit is lifted. A limit with an unknown end is
+// held for Pace.Again and, after Pace.GiveUp, until the user releases it. block returns the end,
+// zero for unknown.
 func (d *decision) block(agent Agent, limit *session.Limit, since time.Time) time.Time {
 	b, there := d.q.Blocks[agent.Account]
 	until := limit.Until
@@ -36,8 +37,9 @@ func (d *decision) block(agent Agent, limit *session.Limit, since time.Time) tim
 	return until
 }
 
-// atLimits holds the accounts of all agents that wait for a limit, also of those whose CLI goes on by itself, and makes tasks
-// of turns that a limit has ended and no task began, where the configuration asks for that.
+// atLimits blocks the accounts of all agents that have reached a limit, also of those whose CLI
+// goes on by itself. Where the configuration asks for it, turns that a limit has ended and no task
+// began become tasks.
 func (d *decision) atLimits() {
 	for _, name := range sortedKeys(d.f.Agents) {
 		agent := d.f.Agents[name]
@@ -65,7 +67,7 @@ func (d *decision) atLimits() {
 	}
 }
 
-// fromTurn is the end of a turn, as paw add --from has it.
+// fromTurn names the end of a turn in the form of paw add --from.
 func fromTurn(agent string, number int) string { return fmt.Sprintf("%s@%d", agent, number) }
 
 // lonely makes a task of a turn that a limit has ended.
@@ -75,20 +77,20 @@ func (d *decision) lonely(name string, agent Agent, last *Turn) {
 		What: firstLine(last.Prompt.Words()), State: session.TaskRunning, Turn: last.Number, Before: last.Number, Begun: last.StartedAt.UTC(),
 	}
 	if d.q.Task(t.ID) != nil {
-		return // of an agent whose name differs in capitals alone
+		return // of an agent whose name differs only in case
 	}
 	d.q.Tasks = append(d.q.Tasks, t)
 	d.limited(&d.q.Tasks[len(d.q.Tasks)-1], agent, last)
 }
 
-// limited decides on a task whose turn a limit has ended.
+// limited decides about a task whose turn a limit has ended.
 func (d *decision) limited(t *session.Task, agent Agent, one *Turn) {
 	until := d.block(agent, (*session.Limit)(one.Limit), one.ended())
 	lane := d.q.Lanes[t.Agent]
 	lane.Limit, lane.Seen = one.Number, max(lane.Seen, one.Number)
 	d.q.Lanes[t.Agent] = lane
 	why := "limit:" + agent.CLI + untilText(until)
-	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // else time alone says when it is enough
+	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // otherwise Pace.GiveUp ends the attempts
 		t.Limits++
 	}
 	switch {
@@ -106,7 +108,7 @@ func (d *decision) limited(t *session.Task, agent Agent, one *Turn) {
 	}
 }
 
-// handOver lets another CLI take a task over, where the turn was cut.
+// handOver lets another CLI take a task over at the end of the cut turn.
 func (d *decision) handOver(t *session.Task, one *Turn, why string) {
 	others := slices.DeleteFunc(slices.Clone(d.f.Limits.HandOver), func(cli string) bool { return !d.f.CLIs[cli].Installed })
 	if len(others) == 0 {
@@ -118,7 +120,8 @@ func (d *decision) handOver(t *session.Task, one *Turn, why string) {
 	d.step(StepWait, t, why)
 }
 
-// expire forgets limits that are over. Where nobody told their end, the next turn that ends well does.
+// expire removes limits that are over. A limit with an unknown end is removed by the next turn that
+// ends well.
 func (d *decision) expire() {
 	for _, account := range sortedKeys(d.q.Blocks) {
 		if b := d.q.Blocks[account]; b.Limit && b.First.IsZero() && !b.Until.IsZero() && !d.blocked(account) {
@@ -133,7 +136,8 @@ func (d *decision) blocked(account string) bool {
 	return there && (b.Until.IsZero() || d.now.Before(b.Until.Add(d.f.Pace.Delay)))
 }
 
-// spread is a part of a span that depends on a name alone: agents of one account do not go on at the same moment.
+// spread returns a part of span that depends only on the name: agents of one account shall not go
+// on at the same moment.
 func spread(name string, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0
@@ -143,7 +147,7 @@ func spread(name string, span time.Duration) time.Duration {
 	return time.Duration(sum.Sum32()) * time.Millisecond % span
 }
 
-// untilText says until when, for the end of a message.
+// untilText formats an end for the end of a message.
 func untilText(until time.Time) string {
 	if until.IsZero() {
 		return ""

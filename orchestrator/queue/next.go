@@ -1,10 +1,11 @@
-// Package queue moves the prompts on that wait in a session: typed at the end of a turn, or as the first prompt of an agent of
-// their own.
+// Package queue moves on the prompts and tasks that wait in a session: a prompt is typed when its
+// agent is idle, a task gets an agent of its own.
 //
-// Next decides, from the queue (session.Queue) and from facts alone, what a queue does: next.go what its tasks have come to,
-// limit.go what a usage limit means, due.go what begins. Pump (pump.go) gathers the facts, writes down what is about to be
-// done, and does it. No process stays for that: the ends of turns, commands and a timer of tmux pump. The room may import every
-// room below: children, startplan and landing among them. Begin with Next.
+// Next decides, from the queue (session.Queue) and facts only, what happens: next.go has the
+// outcomes of running tasks, limit.go usage limits, due.go the tasks that begin. Pump (pump.go)
+// gathers facts, records what it is about to do, and does it. No process stays for that: ends of
+// turns, commands and a timer in tmux call Pump. The package may import every package below it:
+// children, startplan and landing among them. Begin with Next.
 package queue
 
 import (
@@ -18,8 +19,9 @@ import (
 	"paw/session/turn"
 )
 
-// How long a task may be without a turn: its agent starts, or its prompt was typed. A CLI that ends with an error within
-// quickly of a start, or tells nothing for silence behind it, may not work at all; so many in a row are taken for that.
+// arrival is how long a task may be without a turn after its agent started or its prompt was typed.
+// A CLI that fails within quickly of a start, or reports nothing for silence, may not work at all:
+// after quick such starts in a row it is taken for broken.
 const (
 	arrival = 30 * time.Second
 	quickly = 30 * time.Second
@@ -27,17 +29,17 @@ const (
 	quick   = 2
 )
 
-// decision is one Next on its way.
+// decision is the state of a call of Next.
 type decision struct {
-	q        *session.Queue // as it becomes
+	q        *session.Queue // the queue after the decision
 	f        Facts
 	now      time.Time
 	steps    []Step
 	verdicts map[string]verdict // on waiting tasks, by id
 }
 
-// Next decides what a queue does now. It returns the queue with all that follows from the facts alone, and the steps: those
-// that Acts are still to be done, one of them at a time.
+// Next decides what a queue does now. It returns the queue with all changes that follow from the
+// facts, and the steps: those for which Acts holds are still to be done, one at a time.
 func Next(q *session.Queue, f Facts, now time.Time) (*session.Queue, []Step) {
 	d := decide(q, f, now)
 	return d.q, d.steps
@@ -63,7 +65,7 @@ func (d *decision) step(do Kind, t *session.Task, why string) {
 	d.steps = append(d.steps, Step{Do: do, ID: t.ID, Agent: t.Agent, Why: why})
 }
 
-// hold keeps a task until its user lets it go.
+// hold keeps a task until the user releases it.
 func (d *decision) hold(t *session.Task, why string) {
 	t.State, t.Why, t.Checking = session.TaskHeld, why, false
 	d.step(StepHold, t, "held: "+why)
@@ -79,7 +81,7 @@ func (d *decision) finish(t *session.Task, state session.TaskState, why string) 
 	d.step(StepFinish, t, text)
 }
 
-// holdLane leaves an agent to its user.
+// holdLane keeps the queue away from an agent that its user has prompted.
 func (d *decision) holdLane(agent string) {
 	lane := d.q.Lanes[agent]
 	if lane.Held {
@@ -90,7 +92,8 @@ func (d *decision) holdLane(agent string) {
 	d.steps = append(d.steps, Step{Do: StepHold, Agent: agent, Why: "you have turned to it: paw queue go lets the queue go on there"})
 }
 
-// lanes finds the agents whose users have prompted them since the queue knows them: it never races a person.
+// lanes finds the agents that their users have prompted since the queue knows them: the queue never
+// competes with a person.
 func (d *decision) lanes() {
 	for _, name := range sortedKeys(d.q.Lanes) {
 		for _, one := range d.f.Agents[name].Turns {
@@ -108,7 +111,8 @@ func (d *decision) lanes() {
 	}
 }
 
-// resumed finds the turn by which a CLI goes on by itself once its limit is lifted, or its user has it go on just then.
+// resumed finds the turn with which a CLI went on by itself, or with its user, once its limit was
+// lifted.
 func (d *decision) resumed(t *session.Task) {
 	if t.State != session.TaskWaiting || !t.Limited || t.Kind != session.PromptTask || t.NotYet.IsZero() {
 		return
@@ -123,7 +127,7 @@ func (d *decision) resumed(t *session.Task) {
 	}
 }
 
-// adopt finds the turn of a task that began unseen, such as after its pump was killed.
+// adopt finds the turn of a task that began unnoticed, for example after the pump was killed.
 func (d *decision) adopt(t *session.Task) {
 	lost := t.State == session.TaskHeld && (t.Why == session.HeldInterrupted || t.Why == session.HeldSilent)
 	if t.State != session.TaskRunning && !lost || t.Turn != 0 {
@@ -135,7 +139,7 @@ func (d *decision) adopt(t *session.Task) {
 	}
 }
 
-// settle decides what has become of a task that runs, or that goes on with a turn of its user.
+// settle decides what has become of a running task, or of a task whose agent the user has prompted.
 func (d *decision) settle(t *session.Task) {
 	if agent := d.f.Agents[t.Agent]; t.Lonely && t.State == session.TaskWaiting && t.Kind == session.PromptTask &&
 		(agent.number() > t.Before || agent.SeenCut >= t.Before) {
@@ -162,14 +166,15 @@ func (d *decision) settle(t *session.Task) {
 	}
 }
 
-// unbegun decides on a task that no turn is known of. Nothing is repeated: it may have been typed. Only who pumps decides, since
-// nobody else is starting or typing then, and only on what stays so: between the end of a CLI and that of its pane, and while
-// tmux is silent, nobody can tell.
+// unbegun decides about a running task without a known turn. Its prompt may have been typed and is
+// never repeated. Only a pump decides, since no other process starts agents or types while it runs,
+// and only by facts that last: between the end of a CLI and that of its pane, and while tmux is
+// silent, nothing is certain.
 func (d *decision) unbegun(t *session.Task) {
 	agent, there := d.f.Agents[t.Agent]
 	switch late := d.now.Sub(t.Begun).Abs() >= arrival; {
 	case d.f.Looking:
-	case !there || t.Turn != 0: // its log is gone
+	case !there || t.Turn != 0: // the turn log is gone
 		d.hold(t, session.HeldInterrupted)
 	case agent.number() > t.Before && agent.last().Person:
 		d.hold(t, session.HeldYou)
@@ -191,14 +196,14 @@ func (d *decision) unbegun(t *session.Task) {
 	}
 }
 
-// running decides on a task whose turn goes on.
+// running decides about a task whose turn goes on.
 func (d *decision) running(t *session.Task) {
 	if t.Timeout > 0 && d.now.Sub(t.Begun) >= t.Timeout {
 		d.finish(t, session.TaskFailed, fmt.Sprintf("not done within %s; the agent works on", t.Timeout))
 	}
 }
 
-// finished decides on a task whose turn has ended well.
+// finished decides about a task whose turn has ended well.
 func (d *decision) finished(t *session.Task, agent Agent, one *Turn) {
 	d.count(t.Agent, agent, false)
 	t.Limits, t.Limited = 0, false
@@ -216,12 +221,12 @@ func (d *decision) finished(t *session.Task, agent Agent, one *Turn) {
 	}
 }
 
-// aborted decides on a task whose turn has not ended well.
+// aborted decides about a task whose turn was aborted.
 func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	switch {
 	case one.Limit != nil:
 		d.limited(t, agent, one)
-	case one.Reason == turn.ReasonInterrupted && one.Cut(): // its CLI said good-bye, as it also does while tmux goes down
+	case one.Reason == turn.ReasonInterrupted && one.Cut(): // its CLI reported an exit, as it also does while tmux goes down
 		d.hold(t, session.HeldInterrupted)
 	case one.Reason == turn.ReasonInterrupted || one.Reason == turn.ReasonStopped:
 		d.holdLane(t.Agent)
@@ -234,8 +239,8 @@ func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	}
 }
 
-// count counts the starts of a CLI in a row that came to nothing, soon after an error or without a word, and holds all work of one
-// that has too many.
+// count counts a CLI's failed starts in a row (soon: an error right after the start, or silence),
+// and blocks the CLI after too many.
 func (d *decision) count(name string, agent Agent, soon bool) {
 	if !soon {
 		delete(d.q.Quick, agent.CLI)
@@ -249,11 +254,11 @@ func (d *decision) count(name string, agent Agent, soon bool) {
 	d.steps = append(d.steps, Step{Do: StepHold, CLI: agent.CLI, Why: fmt.Sprintf("%d in a row came to nothing at their start, %s the last", quick, name)})
 }
 
-// breakerOf is the block of all work of a CLI.
+// breakerOf returns the key of a block for all tasks of a CLI.
 func breakerOf(cli string) string { return "cli " + cli }
 
-// Claim writes into the queue that a step is about to be done: from then on nobody else does it, and neither does this
-// process if it is killed. An agent that is to be started gets its name.
+// Claim records that a step is about to be done: no other process does it from then on, and if this
+// process is killed it is not repeated. A new agent gets its name.
 func Claim(q *session.Queue, s Step, f Facts, now time.Time) {
 	t := q.Task(s.ID)
 	t.State, t.Why, t.Typed, t.Begun, t.Turn, t.NotYet = session.TaskRunning, "", true, now.UTC(), 0, time.Time{}
@@ -266,7 +271,7 @@ func Claim(q *session.Queue, s Step, f Facts, now time.Time) {
 	q.Lanes[t.Agent] = session.Lane{}
 }
 
-// freeName is a name for the agent of a task that no agent has.
+// freeName returns a name for the agent of a task that no agent has.
 func freeName(q *session.Queue, f Facts, id string) string {
 	base := cmp.Or(session.NameFrom(id), "task")
 	for n := 1; ; n++ {
@@ -281,7 +286,7 @@ func freeName(q *session.Queue, f Facts, id string) string {
 	}
 }
 
-// TakeBack undoes the claim of a step of which nothing was done for certain.
+// TakeBack undoes the claim of a step of which certainly nothing was done.
 func TakeBack(q *session.Queue, was session.Task) {
 	t := q.Task(was.ID)
 	if t == nil || t.State != session.TaskRunning || t.Turn != 0 {
@@ -291,7 +296,7 @@ func TakeBack(q *session.Queue, was session.Task) {
 	q.Starts--
 }
 
-// sortedKeys are the keys of a map in order.
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

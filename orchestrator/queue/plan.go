@@ -16,13 +16,13 @@ import (
 	"paw/session"
 )
 
-// The limits of what is queued at once.
+// Size limits of a plan and of a prompt, in bytes.
 const (
 	maxPlan   = 4 << 20
 	maxPrompt = 1 << 20
 )
 
-// New is a task that is to be queued, with its prompt.
+// New is a task to queue, with its prompt.
 type New struct {
 	session.Task
 	Prompt string
@@ -49,10 +49,11 @@ type planTask struct {
 	Timeout    string   `toml:"timeout"`
 }
 
-// planKeys are the keys of a task in a plan.
+// planKeys lists the keys of a task in a plan, for suggestions.
 var planKeys = []string{"id", "prompt", "prompt_file", "agent", "cli", "after", "from", "base", "brief", "check", "retries", "timeout"}
 
-// ReadPlan reads the tasks of a plan, and how many agents it keeps at work, 0 where it does not say.
+// ReadPlan reads the tasks of a plan, and how many agents to keep at work, 0 where the plan does
+// not say.
 func ReadPlan(path string) ([]New, int, error) {
 	text, err := os.ReadFile(path)
 	switch {
@@ -105,7 +106,7 @@ func ReadPlan(path string) ([]New, int, error) {
 	return tasks, plan.Max, nil
 }
 
-// task turns what a plan says of a task into one; files are looked up beside the plan.
+// task converts a task of a plan; relative files are looked up in the plan's folder.
 func (p planTask) task(dir string) (New, error) {
 	t := New{Prompt: p.Prompt, Task: session.Task{
 		ID: p.ID, Kind: session.AgentTask, Agent: p.Agent, CLIs: p.CLI, After: p.After, From: p.From, Base: p.Base, Brief: p.Brief,
@@ -137,7 +138,7 @@ func (p planTask) task(dir string) (New, error) {
 	return t, t.fault()
 }
 
-// fault says what is wrong with a task by itself.
+// fault returns what is wrong with a task in itself.
 func (t New) fault() error {
 	name := t.ID
 	if name == "" {
@@ -163,7 +164,7 @@ func (t New) fault() error {
 	return session.ValidateTaskID(t.ID)
 }
 
-// lineOf is the line of a text that sets a key.
+// lineOf returns the first line that sets a key.
 func lineOf(text, key string) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -175,7 +176,7 @@ func lineOf(text, key string) int {
 	return 1
 }
 
-// taskLines are the lines at which the tasks of a plan begin.
+// taskLines returns the lines at which the tasks of a plan begin.
 func taskLines(text string) []int {
 	var lines []int
 	n := 0

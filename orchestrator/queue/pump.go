@@ -15,36 +15,39 @@ import (
 	"paw/session"
 )
 
-// What a hand may answer where it has done nothing.
+// Answers of hands that have done nothing.
 var (
 	errBusy     = errors.New("it does not take a prompt now")
 	errNotBegun = errors.New("nothing was begun")
 	errNoMore   = errors.New("it is not due any more")
 )
 
-// How long a pump waits for an agent that is about to take a prompt, how often it looks, and how many things it does before it
-// leaves the rest to the next one.
+// How long a pump waits for an agent that is about to take a prompt, how often it looks, and how
+// many steps it does before it leaves the rest to the next pump.
 const (
 	soon      = 20 * time.Second
 	soonEvery = 200 * time.Millisecond
 	mostSteps = 1000
 )
 
-// hands do what a queue decides.
+// hands do what the queue decides; tests replace them.
 type hands interface {
 	// look gathers the facts of a queue.
 	look(ctx context.Context, q *session.Queue) (Facts, error)
-	// enter types a text to the agent of a task, after claim. The error is errBusy or errNotBegun when nothing was typed.
+	// enter types a text to the agent of a task, after claim. The error is errBusy or errNotBegun
+	// when nothing was typed.
 	enter(ctx context.Context, t session.Task, text string, claim func() (session.Task, error)) error
-	// start starts the agent of a task with a CLI. The error is errNotBegun when the record does not have it.
+	// start starts the agent of a task with a CLI. The error is errNotBegun when the record does
+	// not have the agent.
 	start(ctx context.Context, t session.Task, cli, text string) error
-	// check runs the check of a task. It returns what is typed to the agent when that has failed, "" when it has passed.
+	// check runs the check of a task. It returns the prompt for the agent when the check failed, ""
+	// when it passed.
 	check(ctx context.Context, t session.Task) (failed string, err error)
-	// text is what is typed for a task next.
+	// text returns the text that is typed for a task next.
 	text(t session.Task) (string, error)
-	// tell has the user told of tasks that are held.
+	// tell notifies the user of held tasks.
 	tell(held []session.Task)
-	// arm has somebody pump later.
+	// arm arranges that paw pumps again later.
 	arm(ctx context.Context) error
 }
 
@@ -53,11 +56,12 @@ type pump struct {
 	*app.App
 	session string
 	hands   hands
-	busy    map[string]bool // agents that took no prompt when they were asked
+	busy    map[string]bool // agents that did not take a prompt
 	pause   func(ctx context.Context)
 }
 
-// run does all that is due. Of several processes one does; it looks once more where another one has come in between.
+// run does all that is due, unless another process does. A process that comes in between makes it
+// look once more.
 func (p *pump) run(ctx context.Context) error {
 	for {
 		if err := p.alone(ctx); err != nil {
@@ -70,7 +74,8 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-// alone pumps while no other process does. Whoever finds another one leaves a mark.
+// alone pumps while holding the pump lock. If another process holds the lock, it leaves a mark for
+// that process.
 func (p *pump) alone(ctx context.Context) error {
 	for {
 		unlock := p.Locks.Pump(p.session)
@@ -79,7 +84,7 @@ func (p *pump) alone(ctx context.Context) error {
 				return err
 			}
 			if unlock = p.Locks.Pump(p.session); unlock == nil {
-				return nil // who has it sees the mark
+				return nil // the holder of the lock sees the mark
 			}
 		}
 		_ = os.Remove(p.markPath())
@@ -91,12 +96,12 @@ func (p *pump) alone(ctx context.Context) error {
 	}
 }
 
-// markPath is the file that says that somebody wanted to pump.
+// markPath returns the file that asks the holder of the pump lock to look again.
 func (p *pump) markPath() string { return filepath.Join(p.Queues().Folder(p.session), "again") }
 
 func (p *pump) mark() error {
 	if _, err := os.Lstat(filepath.Dir(p.markPath())); err != nil {
-		return nil //nolint:nilerr // there is no queue
+		return nil // there is no queue
 	}
 	return os.WriteFile(p.markPath(), nil, 0o600)
 }
@@ -105,7 +110,7 @@ func (p *pump) mark() error {
 func (p *pump) rounds(ctx context.Context) error {
 	began, armed := p.Now(), false
 	p.busy = map[string]bool{}
-	arm := func() error { // before anything is begun: this process may be killed
+	arm := func() error { // called before the first act: this process may be killed
 		if armed {
 			return nil
 		}
@@ -137,7 +142,7 @@ func (p *pump) rounds(ctx context.Context) error {
 	return nil
 }
 
-// settle gathers facts, decides, and writes down what follows from the facts alone.
+// settle gathers facts, decides, and records what follows from the facts.
 func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
 	q, err := p.Queues().Load(p.session)
 	if err != nil {
@@ -175,7 +180,7 @@ func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
 	return f, d.steps, err
 }
 
-// act does one step that is done once at most.
+// act does one step that must be done at most once.
 func (p *pump) act(ctx context.Context, s Step, f Facts) error {
 	var was session.Task
 	claim := func() (session.Task, error) {
@@ -249,7 +254,7 @@ func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, er
 	return p.keep(ctx, s.ID, err)
 }
 
-// takeBack makes a task wait again, of which nothing was done for certain.
+// takeBack makes a task wait again of which certainly nothing was done.
 func (p *pump) takeBack(ctx context.Context, was session.Task) error {
 	_, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
 		TakeBack(q, was)
@@ -269,7 +274,7 @@ func (p *pump) keep(ctx context.Context, id string, why error) error {
 	return err
 }
 
-// note writes an error down where nobody can be told: what became of the task its agent shows.
+// note logs an error that no user can be told of: the agent shows what became of the task.
 func (p *pump) note(err error) error {
 	if err != nil {
 		p.LogHook("paw", "queue", err)
@@ -277,7 +282,8 @@ func (p *pump) note(err error) error {
 	return nil
 }
 
-// checkOne runs one check that is due, unless another process runs those of this queue. It reports whether it did.
+// checkOne runs one check that is due, unless another process runs checks of this queue, and
+// reports whether it did.
 func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	q, err := p.Queues().Load(p.session)
 	if err != nil || q == nil {
@@ -289,7 +295,7 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	}
 	unlock := p.Locks.QueueChecks(p.session)
 	if unlock == nil {
-		return false, nil // who has it looks for more when it is through
+		return false, nil // the holder of the lock looks for more afterwards
 	}
 	defer unlock()
 	t := q.Tasks[due]
@@ -312,7 +318,8 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	return err == nil, err
 }
 
-// Checked writes into a task what its check has come to: a failed one goes back to the agent as often as the task allows.
+// Checked records the outcome of a task's check: after a failure the output is sent to the agent,
+// as often as the task allows.
 func Checked(t *session.Task, failed bool, err error) {
 	t.Checking = false
 	switch {

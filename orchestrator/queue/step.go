@@ -5,36 +5,37 @@ import (
 	"time"
 )
 
-// Kind is what a step does.
+// Kind is the kind of a step.
 type Kind string
 
-// The steps. Those before StepFinish do something outside of the queue, one at a time; the others are written down at once.
+// The kinds of steps. Those before StepFinish do something outside of the queue, one at a time; the
+// others are only recorded.
 const (
 	StepPrompt   Kind = "prompt"   // type the text of a task to an agent
 	StepStart    Kind = "start"    // start the agent of a task
-	StepContinue Kind = "continue" // type to an agent whose limit is lifted
+	StepContinue Kind = "continue" // prompt an agent whose limit is lifted
 	StepHandover Kind = "handover" // start an agent that takes over from a limited one
 	StepCheck    Kind = "check"    // run the check of a task
-	StepArm      Kind = "arm"      // have tmux look again, since something is due later
+	StepArm      Kind = "arm"      // set a timer, since something is due later
 	StepLook     Kind = "look"     // look again at once: an agent is about to begin, to end or to take a prompt
 
-	StepFinish Kind = "finish" // a task is done or has failed
-	StepHold   Kind = "hold"   // a task, an agent or an account begins nothing more for now
+	StepFinish Kind = "finish" // the task is done or has failed
+	StepHold   Kind = "hold"   // the task, agent or account begins nothing for now
 	StepBegun  Kind = "begun"  // the turn of a task has begun
-	StepWait   Kind = "wait"   // a task waits again
+	StepWait   Kind = "wait"   // the task waits again
 )
 
-// Step is one thing that a queue does next.
+// Step is one action of a queue.
 type Step struct {
 	Do    Kind
 	ID    string // of the task
 	Agent string
 	CLI   string
 	Why   string
-	Until time.Time // of StepArm: when something is due, zero for nothing that is known
+	Until time.Time // of StepArm: when something is due, zero for unknown
 }
 
-// Acts reports whether a step does something outside of the queue that is done once at most.
+// Acts reports whether a step does something outside of the queue that must happen at most once.
 func (s Step) Acts() bool {
 	switch s.Do {
 	case StepPrompt, StepStart, StepContinue, StepHandover:
@@ -44,7 +45,7 @@ func (s Step) Acts() bool {
 	return false
 }
 
-// String says it to people.
+// String describes a step for the user.
 func (s Step) String() string {
 	switch s.Do {
 	case StepPrompt:

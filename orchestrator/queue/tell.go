@@ -16,7 +16,8 @@ import (
 	"paw/session"
 )
 
-// tell has a process of its own tell the user of tasks that are held, if he wants to be told: the queue goes on meanwhile.
+// tell starts a process that notifies the user of held tasks, if the configuration asks for it, so
+// that the queue can go on.
 func (o *ownHands) tell(held []session.Task) {
 	n := o.Config.Notify
 	if !n.Any() || !slices.Contains(n.Events, config.NotifyHeld) {
@@ -31,7 +32,7 @@ func (o *ownHands) tell(held []session.Task) {
 	}
 }
 
-// Tell tells the user of tasks that are held, after the dwell: unless they are not any more by then.
+// Tell notifies the user, after the configured dwell, of those tasks that are still held.
 func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) error {
 	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
@@ -63,7 +64,7 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 	return nil
 }
 
-// heldWords are what people read of it.
+// heldWords describes held tasks and their reasons.
 func heldWords(held []session.Task) string {
 	var ids, why []string
 	for _, t := range held {
@@ -79,14 +80,14 @@ func heldWords(held []session.Task) string {
 	return fmt.Sprintf("holds %s: %s", what, strings.Join(why, "; "))
 }
 
-// terminals are those that show a pane of the session.
+// terminals returns the terminals that show a pane of the session.
 func terminals(ctx context.Context, h *app.App, s *session.Session) (all []string) {
 	if h.Config.Notify.OSC == "" {
 		return nil
 	}
 	seen, err := observe.Observe(ctx, h, s)
 	if err != nil {
-		return nil // the user can be told in other ways
+		return nil // other ways of notification remain
 	}
 	for _, a := range seen.Agents {
 		if a.Pane != nil {
