@@ -292,6 +292,7 @@ type Spent struct {
 	Priced     bool    `json:"-"` // Cost is known of at least one answer
 }
 
+// Add adds the tokens and the cost of one answer.
 func (s *Spent) Add(u Use) {
 	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
 	s.Cost, s.Priced, s.Answers = s.Cost+u.Cost, s.Priced || u.Priced, s.Answers+1

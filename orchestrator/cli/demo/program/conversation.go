@@ -16,14 +16,14 @@ import (
 // Events of a conversation, with the fields that each has. A turn is closed by turnEnded,
 // interrupted or failed; one without any of them was cut off by the end of the program.
 const (
-	started     = "start"       // the program runs: Directory, PID
-	turnStarted = "turn_start"  // Prompt
-	waiting     = "waiting"     // Question: the dialog is open
-	answered    = "answered"    // Question, Answer ("y" or "n")
-	turnEnded   = "turn_end"    // Answer: all the agent's texts
+	started     = "start"      // the program runs: Directory, PID
+	turnStarted = "turn_start" // Prompt
+	waiting     = "waiting"    // Question: the dialog is open
+	answered    = "answered"   // Question, Answer ("y" or "n")
+	turnEnded   = "turn_end"   // Answer: all the agent's texts
 	interrupted = "interrupted"
-	failed      = "error"       // Error, and Until for a usage limit
-	exited      = "exit"        // Code
+	failed      = "error" // Error, and Until for a usage limit
+	exited      = "exit"  // Code
 )
 
 // Entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
