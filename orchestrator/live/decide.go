@@ -1,9 +1,9 @@
-// Package live decides from facts alone: the state of an agent, by State, and what a parent is owed: which of its children
-// have ended, whether their results are to be typed now, and with which words. It holds agents as live sessions while a
-// paw works with them.
+// Package live decides from facts: the state of an agent (State), and what a parent is owed: which
+// of its children have ended, whether their results are to be typed now, and with which words. The
+// package also keeps agents as live sessions in memory while a paw works with them.
 //
-// A live session is built from facts that others gather from disk, tmux and locks. It is never saved, and a look
-// replaces what it held before: the one truth is what the facts are made of. All decisions are pure.
+// A live session is built from facts that its caller gathers from disk, tmux and locks. It is never
+// saved, and each look replaces its facts. All decisions are pure.
 package live
 
 import (
@@ -13,36 +13,36 @@ import (
 	"paw/session"
 )
 
-// Family is a parent and those of its children that are in the session, by name. A child that is awaited and not there
-// has left the session.
+// Family is a parent and those of its children that are in the session, by name. An awaited child
+// that is missing has left the session.
 type Family struct {
 	Parent   Facts
 	Children map[string]Facts
 }
 
-// Verdict is what to do about what a parent is owed.
+// Verdict says whether a prompt may be typed to a parent now.
 type Verdict string
 
 // The verdicts.
 const (
-	NothingOwed Verdict = "nothing owed" // or it was typed already, which happens once
-	NotDue      Verdict = "not due"      // children are at work
-	NotRunning  Verdict = "not running"  // its own next turn end claims it
-	Busy        Verdict = "busy"         // in a turn, at a dialog, or nobody can tell: to be looked at again
+	NothingOwed Verdict = "nothing owed" // nothing to tell, or it was typed already: it is typed once
+	NotDue      Verdict = "not due"      // children are still at work
+	NotRunning  Verdict = "not running"  // its CLI does not run: the end of its next turn tries again
+	Busy        Verdict = "busy"         // in a turn, at a dialog, or unknown: look again
 	Due         Verdict = "due"
 )
 
-// Occasion is the moment at which it is decided whether a parent is told how its children ended.
+// Occasion is the reason for deciding whether to tell a parent how its children ended.
 type Occasion int
 
-// The occasions. They differ for a parent that was started anew while it waited.
+// The occasions differ for a parent that was launched again while it waited.
 const (
-	Told    Occasion = iota // something has ended, or the user is there: the parent is told once all have ended
-	OwnEnd                  // the parent's own turn has ended: it takes any result
-	Unasked                 // time has passed: it is told once all have ended, and at least one since it came back
+	Told    Occasion = iota // something has ended, or the user is there: tell the parent once all children have ended
+	OwnEnd                  // the parent's own turn has ended: tell it any result
+	Unasked                 // time has passed: tell it once all have ended, at least one of them since it was launched again
 )
 
-// Decide says whether a parent is told now how its children ended.
+// Decide reports whether a parent is to be told now how its children ended.
 func Decide(f Family, occasion Occasion) Verdict {
 	w := f.Parent.Record.Wait
 	if w == nil || w.TypedAt != nil || len(w.Children) == 0 {
@@ -64,20 +64,20 @@ func Decide(f Family, occasion Occasion) Verdict {
 	return f.Parent.Ready()
 }
 
-// Restarted reports whether the parent was started anew while it waited.
+// Restarted reports whether the parent was launched again while it waited.
 func (f Family) Restarted() bool {
 	w := f.Parent.Record.Wait
 	return w != nil && f.Parent.Launch != 0 && w.Launch != 0 && f.Parent.Launch != w.Launch
 }
 
-// newSinceRestart reports whether a child has ended since the parent was started anew.
+// newSinceRestart reports whether a child has ended since the parent was launched again.
 func (f Family) newSinceRestart() bool {
 	resumed := f.Parent.Record.Wait.Resumed
 	return resumed != nil && resumed.Launch == f.Parent.Launch && !maps.Equal(resumed.Ended, f.Telling())
 }
 
-// beingTold reports whether somebody is just about to find out whether a child that is left has got what it waited for
-// itself. If it has not, that was its end, and nothing else will tell of it.
+// beingTold reports whether a process is just finding out whether a remaining child has got its own
+// results. If the child has not, that was the child's end, and nothing else will report it.
 func (f Family) beingTold() bool {
 	for _, name := range f.Left() {
 		child := f.Children[name]
@@ -108,12 +108,12 @@ func (f Facts) Ready() Verdict {
 	return Due
 }
 
-// Ended are the awaited children that have ended, in the order in which they are awaited.
+// Ended returns the awaited children that have ended, in the order of the wait.
 func (f Family) Ended() []string {
 	return f.awaited(func(child Facts, there bool) bool { return !there || child.Ended() })
 }
 
-// Left are the awaited children that have not ended.
+// Left returns the awaited children that have not ended.
 func (f Family) Left() []string {
 	return f.awaited(func(child Facts, there bool) bool { return there && !child.Ended() })
 }
@@ -131,10 +131,11 @@ func (f Family) awaited(is func(child Facts, there bool) bool) []string {
 	return names
 }
 
-// toldOfExit stands for the number of the last turn of a child that exited before it had one.
+// toldOfExit stands for the last turn of a child that exited before it had a turn.
 const toldOfExit = -1
 
-// Telling is what the awaited children that have ended did last, by number of their turn, for session.Wait.Telling.
+// Telling returns, for session.Wait.Telling, the number of the last turn of each awaited child that
+// has ended.
 func (f Family) Telling() map[string]int {
 	telling := map[string]int{}
 	for _, name := range f.Ended() {
@@ -150,7 +151,7 @@ func (f Family) Telling() map[string]int {
 	return telling
 }
 
-// Results are how the awaited children that have ended did so.
+// Results returns the results of the awaited children that have ended.
 func (f Family) Results() []Result {
 	var results []Result
 	for _, name := range f.Ended() {
@@ -163,8 +164,8 @@ func (f Family) Results() []Result {
 	return results
 }
 
-// Awaitable are the children that a parent which names none waits for: those at work and those with an end that it has
-// not been told of.
+// Awaitable returns the children that a parent waits for when it names none: those at work, and
+// those with an end that it has not been told.
 func (f Family) Awaitable() []string {
 	var names []string
 	for _, branch := range f.Parent.Children {
@@ -185,14 +186,14 @@ func (f Facts) told() bool {
 	return f.Record.Told >= f.Last.Number
 }
 
-// Claim is the reason for an attempt to tell a parent how its children ended.
+// Claim asks for an attempt to tell a parent how its children ended.
 type Claim struct {
-	OwnEnd  bool   // its own turn has ended
-	Leaving string // a child whose CLI is about to exit, "" for none
-	Hook    int    // process to wait for: a CLI waits for its hook, and takes no input until then
+	OwnEnd  bool   // the parent's own turn has ended
+	Leaving string // child whose CLI is about to exit, "" for none
+	Hook    int    // pid of a hook to wait for: a CLI takes no input until its hook ends
 }
 
-// Arguments are the words of the hidden command that makes the attempt.
+// Arguments returns the arguments of the hidden command that makes the attempt.
 func (c Claim) Arguments(sessionName, parent string) []string {
 	args := []string{"__deliver", sessionName, parent}
 	if c.OwnEnd {
@@ -207,7 +208,7 @@ func (c Claim) Arguments(sessionName, parent string) []string {
 	return args
 }
 
-// Occasion is the occasion of the attempt.
+// Occasion returns the occasion of the attempt.
 func (c Claim) Occasion() Occasion {
 	if c.OwnEnd {
 		return OwnEnd
@@ -215,5 +216,5 @@ func (c Claim) Occasion() Occasion {
 	return Told
 }
 
-// Owed reports whether an agent waits for children, and their results were not typed to it yet.
+// Owed reports whether an agent waits for children whose results were not typed to it yet.
 func Owed(w session.Agent) bool { return w.Wait != nil && w.Wait.TypedAt == nil }

@@ -5,34 +5,34 @@ import (
 	"paw/session/turn"
 )
 
-// Branch names an agent wherever it is: each has a branch of its own.
+// Branch identifies an agent: each has a branch of its own.
 type Branch struct {
-	Repository string // its common git directory
+	Repository string // common git directory
 	Name       string
 }
 
-// Facts is what is known of one agent at one moment. A wait whose prompt has arrived is no longer in Record, whether or
-// not somebody has come to take it out of the file.
+// Facts is what is known of one agent at one moment. A wait whose results have arrived is removed
+// from Record here, even if it is still in the file.
 type Facts struct {
 	Branch   Branch
-	Parent   Branch   // zero without one
-	Children []Branch // those that are in the session now
+	Parent   Branch   // zero for none
+	Children []Branch // children that are in the session now
 
 	Record session.Agent
-	Status session.AgentStatus // what its CLI does, whatever it waits for
-	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
+	Status session.AgentStatus // state of its CLI, without its wait for children
+	Last   *turn.Record        // last turn, closed if the CLI's own record has its end; nil without turns
 
-	Running     bool     // its CLI runs in its pane, and nobody is about to end it
-	Launch      int      // generation of the launch of its CLI that runs; 0 when it does not run
-	Exited      bool     // its CLI ended by itself
-	TurnsUnseen bool     // its CLI tells nothing of its turns
-	Silent      bool     // its CLI runs and has told nothing yet in this launch
-	Terminals   []string // that show its pane
-	Blocked     []string // children that it waits for in a command that it runs now
-	Delivering  bool     // somebody is about to find out whether what it waited for has arrived
+	Running     bool     // its CLI runs in its pane, and is not being stopped
+	Launch      int      // generation of the running launch, 0 when its CLI does not run
+	Exited      bool     // its CLI exited by itself
+	TurnsUnseen bool     // its CLI does not report turns
+	Silent      bool     // its CLI runs and has not reported anything in this launch
+	Terminals   []string // terminals that show its pane
+	Blocked     []string // children for which it waits in a running paw wait
+	Delivering  bool     // a process is finding out whether the results it waited for have arrived
 }
 
-// lastNumber is the number of the last turn, 0 without turns.
+// lastNumber returns the number of the last turn, 0 without turns.
 func (f Facts) lastNumber() int {
 	if f.Last == nil {
 		return 0
@@ -40,33 +40,34 @@ func (f Facts) lastNumber() int {
 	return f.Last.Number
 }
 
-// closed reports whether there is a last turn and it is over.
+// closed reports whether the last turn exists and is over.
 func (f Facts) closed() bool { return f.Last != nil && f.Last.State != turn.InProgress }
 
-// saidDone reports whether the agent said that it has finished its work, and has begun nothing since.
+// saidDone reports whether the agent ran paw done, and has begun no turn since.
 func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Turn >= f.lastNumber() }
 
-// Waits reports whether the agent is still to be told how its children ended.
+// Waits reports whether the agent has still to be told how its children ended.
 func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
 
-// Unconfirmed reports whether the results of the children were typed to the agent, no sign tells that they arrived, and
-// no process is about to find out.
+// Unconfirmed reports whether the results of the children were typed to the agent, nothing shows
+// that they arrived, and no process is finding out.
 func (f Facts) Unconfirmed() bool {
 	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Delivering
 }
 
-// Ended reports whether the agent has ended a turn, its work or its CLI since its parent was told of it last.
+// Ended reports whether the agent has ended a turn, its work or its CLI since its parent was told
+// last.
 func (f Facts) Ended() bool {
 	if f.beingRemoved() {
-		return false // that it left is its end
+		return false // leaving the session is its end
 	}
 	if f.Exited {
-		return true // what it waited for, nobody can tell it any more
+		return true // nobody can deliver to it what it waited for
 	}
 	return !f.Waits() && f.rests() && f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
 }
 
-// AtWork reports whether an end of the agent is still to come without anybody asking for more.
+// AtWork reports whether the agent will reach an end without a further prompt.
 func (f Facts) AtWork() bool {
 	if f.beingRemoved() {
 		return true
@@ -75,7 +76,7 @@ func (f Facts) AtWork() bool {
 		return false
 	}
 	if f.Waits() || f.Last != nil && f.Last.State == turn.InProgress {
-		return true // also cut by a crash: it ends when it is recovered
+		return true // also a turn cut by a crash, which ends when it is recovered
 	}
 	switch f.Status.State {
 	case session.StateIdle, session.StateUnknown:
@@ -87,7 +88,7 @@ func (f Facts) AtWork() bool {
 	}
 }
 
-// beingRemoved reports whether the agent is about to leave its session, or to stay after all.
+// beingRemoved reports whether a removal of the agent has begun.
 func (f Facts) beingRemoved() bool {
 	switch f.Record.Phase {
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
@@ -97,11 +98,11 @@ func (f Facts) beingRemoved() bool {
 	return false
 }
 
-// beingMade reports whether the agent is on its way to its first launch.
+// beingMade reports whether the agent has not been launched yet.
 func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
-// Finished reports whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
-// open, or its CLI does not run.
+// Finished reports whether there is nothing to wait for: the agent has had a turn and none is open,
+// or its CLI does not run.
 func (f Facts) Finished() bool {
 	if f.beingRemoved() {
 		return false
@@ -112,13 +113,13 @@ func (f Facts) Finished() bool {
 	return !f.Waits() && f.rests() && f.closed()
 }
 
-// rests reports whether the CLI is known to do nothing, whatever the agent waits for.
+// rests reports whether the CLI is known to do nothing.
 func (f Facts) rests() bool {
 	switch f.Status.State {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return false
 	case session.StateUnknown:
-		return f.Silent // it was brought back, and nobody has asked anything of it since
+		return f.Silent // it was brought back, and nobody has prompted it since
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
 	return true

@@ -10,66 +10,67 @@ import (
 	"paw/session/turn"
 )
 
-// Observation is what was seen of one agent at one moment. It holds facts alone; what follows from them is decided by
-// Running and by State, and nowhere else.
+// Observation is what was seen of one agent at one moment. It holds facts only; Running and State
+// decide what follows from them.
 type Observation struct {
 	Now time.Time
 
-	// What the record says of the session and of the agent.
+	// From the record of the session.
 	Session session.Status
 	Phase   session.Phase
-	Done    *session.Done // the agent's own word that its work is finished, nil without one
+	Done    *session.Done // what the agent said by paw done, nil for nothing
 	SeenCut int           // number of the last cut turn that the user has marked as seen
-	Wait    *Waiting      // the children that it waits for, nil where it waits for none
+	Wait    *Waiting      // children that it waits for, nil for none
 
-	// What tmux says.
+	// From tmux.
 	Tmux     session.Liveness
 	Pane     session.PaneState
-	ExitCode *int // of a dead pane; nil when tmux does not tell
-	Signal   *int // that killed a dead pane's process; nil when none or tmux does not tell
-	// Respawned: the living process of the pane is neither that of the launch nor on a terminal of it.
+	ExitCode *int // of a dead pane; nil when tmux does not report it
+	Signal   *int // that killed a dead pane's process; nil for none, or when tmux does not report it
+	// Respawned means that the process in the pane is not on a terminal of the launch.
 	Respawned bool
-	// Closed: the server that the agent was launched on still has the session. A pane that is gone from it was closed by
-	// somebody, since one whose program ends stays.
+	// Closed means that the server of the launch still has the session. A missing pane was then
+	// closed by somebody, since paw's panes stay when their program ends.
 	Closed bool
 
-	// What locks and processes say of the last launch.
+	// From locks and processes, about the last launch.
 	Lock       session.LockState
 	LockError  string    // why the lock cannot be read
-	HolderPID  int       // process that the launch runs as, 0 when not known
-	Headless   bool      // a living paw runs a turn without a pane
-	LaunchedAt time.Time // of a launch that no launcher has read yet, else zero
+	HolderPID  int       // process of the launch, 0 when unknown
+	Headless   bool      // a living paw runs a headless turn
+	LaunchedAt time.Time // time of a launch that no launcher has read yet, else zero
 	Failure    string    // why the last launcher gave up
 	OtherBoot  bool      // the agent was last launched before the machine's last boot
 
-	// What files say.
-	WorktreeGone bool   // no worktree of git is at the agent's path
-	CutShort     string // command that moved its files and was killed, "" for none
+	// From files.
+	WorktreeGone bool   // there is no git worktree at the agent's path
+	CutShort     string // killed command that was moving the worktree's files, "" for none
 	Turns
 }
 
-// Turns is what is known of an agent's turns, beside whether its CLI runs.
+// Turns is what is known of an agent's turns.
 type Turns struct {
-	Visible    bool         // the CLI has hooks or a record: its turns can be seen
+	Visible    bool         // the CLI has hooks or a record that report turns
 	Last       *turn.Record // nil without turns
-	Task       string       // the last prompt that a person or an agent wrote, "" for none
+	Task       string       // last prompt that a person or an agent wrote, "" for none
 	Launch     string       // PAW_LAUNCH of the running CLI
-	Launched   time.Time    // when the running CLI was launched
-	Prompted   bool         // with a first prompt
-	HooksSeen  time.Time    // when its hooks reported first, zero when they have not
+	Launched   time.Time    // launch time of the running CLI
+	Prompted   bool         // the launch had a first prompt
+	HooksSeen  time.Time    // when its hooks first reported, zero if they have not
 	LateHooks  bool         // its hooks report nothing before the first prompt
-	Unwritable string       // folder of paw that its hooks cannot write, "" where they can write all
+	Unwritable string       // folder of paw that its hooks cannot write, "" if they can
 	Observed   cli.Observed // what the CLI's own record says
-	Writing    bool         // somebody writes down an event of a turn since the end that the CLI has recorded, or soon after it
-	Screen     cli.Screen   // what its screen shows, where somebody looked
+	Writing    bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
+	Screen     cli.Screen   // screen of the CLI, if it was read
 }
 
-// Waiting is what an agent waits for that has started others.
+// Waiting describes an agent's wait for its children.
 type Waiting struct {
-	Children []string // all that it waits for
+	Children []string // all awaited children
 	Left     []string // those that have not ended
 	Since    time.Time
-	// Unconfirmed are the children whose results were typed to the agent while no sign tells that they arrived.
+	// Unconfirmed lists the children whose results were typed to the agent without a sign of
+	// arrival.
 	Unconfirmed []string
 }
 
@@ -78,11 +79,11 @@ func (t Turns) open() bool {
 	return t.Last != nil && t.Last.State == turn.InProgress && t.Last.Launch == t.Launch
 }
 
-// inTurn reports whether a turn is open in the log, whichever launch began it.
+// inTurn reports whether a turn of any launch is open in the log.
 func (t Turns) inTurn() bool { return t.Last != nil && t.Last.State == turn.InProgress }
 
-// SeenByHook is the observation of an agent after an event of its last turn, as the hook of that launch can make it without
-// a look at anything but the record and the turn log.
+// SeenByHook returns the observation that a hook can make of its own agent after an event of the
+// last turn, from the record and the turn log only.
 func SeenByHook(w *session.Agent, last *turn.Record, launch string, now time.Time) Observation {
 	o := Observation{
 		Now: now, Tmux: session.TmuxAlive, Pane: session.PaneAlive, Lock: session.LockHeld, Phase: w.Phase, Done: w.Done,
@@ -94,18 +95,19 @@ func SeenByHook(w *session.Agent, last *turn.Record, launch string, now time.Tim
 	return o
 }
 
-// UnseenGrace is how long after an end in the CLI's own record its hook may still be at work, which knows more of it: the
-// commit, the outcome, the files.
+// UnseenGrace is how long after an end in the CLI's own record a hook may still be recording it,
+// which knows more: the commit, the outcome, the files.
 const UnseenGrace = 10 * time.Second
 
-// EndedUnseen reports whether the open turn is over by the CLI's own record, for that long, and no hook told.
+// EndedUnseen reports whether the CLI's own record has had the end of the open turn for that long,
+// without a hook having reported it.
 func (o Observation) EndedUnseen(grace time.Duration) bool {
 	last := o.LastTurn(grace)
 	return o.open() && last.State != turn.InProgress && o.Observed.Ended != nil
 }
 
-// LastTurn is the last turn of an agent, closed where the CLI's own record says for that long that it is over although
-// no hook told.
+// LastTurn returns the last turn, closed if the CLI's own record has had its end for that long
+// without a hook having reported it.
 func (o Observation) LastTurn(grace time.Duration) *turn.Record {
 	if !o.open() {
 		return o.Last
@@ -119,8 +121,8 @@ func (o Observation) LastTurn(grace time.Duration) *turn.Record {
 	return &closed
 }
 
-// CutTurn is the open turn of an agent whose CLI does not run, as recover will close it. It is nil where no turn is open, or
-// the open one may go on.
+// CutTurn returns the open turn of an agent whose CLI does not run, closed as recover will close
+// it; nil where no turn is open, or it may go on.
 func (o Observation) CutTurn() *turn.Record {
 	if o.Running() != NothingRuns || !o.inTurn() {
 		return nil
@@ -129,7 +131,7 @@ func (o Observation) CutTurn() *turn.Record {
 	return &closed
 }
 
-// CutReason is why the open turn of an agent was cut whose CLI does not run.
+// CutReason returns why the open turn of an agent without a running CLI was cut.
 func (o Observation) CutReason() turn.Reason {
 	if o.pane() == session.PaneDead && session.LeftByInterrupt(o.ExitCode, o.Signal) {
 		return turn.ReasonInterrupted
@@ -137,7 +139,8 @@ func (o Observation) CutReason() turn.Reason {
 	return turn.ReasonCrash
 }
 
-// closedAs is an open turn as it was closed, by the CLI's own record where that tells of its end.
+// closedAs returns an open turn as closed: with the end from the CLI's own record, else with
+// reason.
 func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.Event) turn.Record {
 	last.State, last.Reason, last.EndedAt, last.Waiting = turn.Aborted, reason, at(end), false
 	if ended == nil {
@@ -155,7 +158,7 @@ func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.E
 	return last
 }
 
-// Unfinished says in words that the last turn of an agent was cut or has failed, "" for any other.
+// Unfinished describes a last turn that was cut or has failed, "" for any other.
 func Unfinished(last *turn.Record) string {
 	switch {
 	case last == nil:
@@ -170,21 +173,21 @@ func Unfinished(last *turn.Record) string {
 	return ""
 }
 
-// Running is whether the last launch of an agent runs, and where: its lock tells whether, its pane where. Whoever
-// starts, ends or prompts an agent decides by it.
+// Running tells whether and where the last launch of an agent runs, according to its lock and its
+// pane. Every command that starts, ends or prompts an agent decides by it.
 type Running int
 
-// What a lock and a pane can mean together.
+// The combinations of lock and pane.
 const (
-	NothingRuns    Running = iota // the lock is free, and nothing lives in its pane
-	Starting                      // the lock is free, and its launcher is on the way in its pane
-	Foreign                       // the lock is free, and something else than a launch lives in its pane
+	NothingRuns    Running = iota // the lock is free, and the pane is dead or gone
+	Starting                      // the lock is free, and the launcher is starting in the pane
+	Foreign                       // the lock is free, and another process runs in the pane
 	InPane                        // its CLI runs in its pane
-	Headless                      // a paw runs a turn of it, without a pane
-	Paneless                      // its CLI, or something that it started, runs on without its pane
-	RunningUnseen                 // it runs, and tmux does not say where
-	Unseen                        // the lock is free, and tmux does not say whether a launcher is on the way
-	LockUnreadable                // nobody can say
+	Headless                      // a paw runs a headless turn
+	Paneless                      // its CLI, or a process that it started, runs on without the pane
+	RunningUnseen                 // the lock is held, and tmux does not answer
+	Unseen                        // the lock is free, and tmux does not answer: a launcher may be starting
+	LockUnreadable                // unknown
 )
 
 // Held reports whether a process holds the agent's lock.
@@ -192,10 +195,10 @@ func (r Running) Held() bool {
 	return r == InPane || r == Headless || r == Paneless || r == RunningUnseen
 }
 
-// Free reports whether nobody holds the agent's lock.
+// Free reports whether no process holds the agent's lock.
 func (r Running) Free() bool { return r != LockUnreadable && !r.Held() }
 
-// Running tells whether the agent runs, and where.
+// Running decides whether and where the agent runs.
 func (o Observation) Running() Running {
 	pane := o.pane()
 	silent, alive := pane == session.PaneUnknown, pane == session.PaneAlive
@@ -225,7 +228,8 @@ func (o Observation) Running() Running {
 	return LockUnreadable
 }
 
-// pane is what tmux says of the pane: nothing where tmux is silent, and gone where there is no server.
+// pane returns the state of the pane: unknown where tmux does not answer, gone where there is no
+// server.
 func (o Observation) pane() session.PaneState {
 	switch {
 	case o.Tmux != session.TmuxAlive && o.Tmux != session.TmuxDead:
@@ -238,11 +242,11 @@ func (o Observation) pane() session.PaneState {
 	return session.PaneUnknown
 }
 
-// startGrace is how long after its launch an agent may be without its lock and still count as starting.
+// startGrace is how long after its launch an agent without its lock counts as starting.
 const startGrace = 10 * time.Second
 
-// young reports whether a launch of the agent waits for its launcher, and was made just now. The magnitude counts: a clock
-// set back must not make an old launch young for ever.
+// young reports whether a launch that no launcher has read yet was made just now. It compares the
+// magnitude, so that a clock that was set back does not keep an old launch young.
 func (o Observation) young() bool {
 	return !o.LaunchedAt.IsZero() && o.Now.Sub(o.LaunchedAt).Abs() < startGrace
 }

@@ -13,48 +13,49 @@ import (
 	"paw/session/history"
 )
 
-// ErrNoAgent says that no agent has the branch.
+// ErrNoAgent means that no agent has the branch.
 var ErrNoAgent = errors.New("no agent has this branch")
 
-// Source is where facts come from. Its functions write nothing, and may be called by several goroutines at once.
+// Source provides facts. Its functions write nothing, and may be called concurrently.
 type Source struct {
-	// Look looks once, at one moment, at all agents.
+	// Look observes all agents at one moment.
 	Look func(ctx context.Context) ([]Facts, error)
 	// History reads the newest conversation of an agent.
 	History func(ctx context.Context, of Branch) (Conversation, error)
 }
 
-// Conversation is what was said, as far as it was understood.
+// Conversation is the conversation of an agent, as far as it was understood.
 type Conversation struct {
 	history.History
-	Begun   bool           // the CLI has it, and its id is the CLI's
-	Skipped int            // lines and records that were not understood, and may have been messages
-	Unknown map[string]int // types of records that paw has never seen and that hold no message, with how many of each
+	Begun   bool           // the conversation exists, and its id is the CLI's
+	Skipped int            // lines and records that were not understood and may have been messages
+	Unknown map[string]int // number of records by type, for types that paw does not know and that hold no message
 }
 
-// Registry is an index of live sessions by branch. Whoever is loaded and waits for children has them loaded, too.
+// Registry is an index of live sessions by branch. The children of a loaded session that waits are
+// loaded, too.
 type Registry struct {
 	source Source
-	look   sync.Mutex // held from a look until its facts are in: an older look never replaces a newer one
+	look   sync.Mutex // held from a look until its facts are stored: an older look never replaces a newer one
 
 	mu       sync.RWMutex
 	sessions map[Branch]*Session
 }
 
-// NewRegistry is an empty index.
+// NewRegistry returns an empty registry.
 func NewRegistry(source Source) *Registry {
 	return &Registry{source: source, sessions: map[Branch]*Session{}}
 }
 
-// Gathered is a registry of agents that somebody has looked at already: all are loaded.
+// Gathered returns a registry with all agents loaded from facts that were gathered before.
 func Gathered(all []Facts) *Registry {
 	r := NewRegistry(Source{})
 	r.put(withChildren(all, func(*Facts) bool { return true }))
 	return r
 }
 
-// Load returns the live session of a branch and makes it if there is none. Twice the same branch is twice the same
-// session; what is loaded stays as it is. The error is ErrNoAgent when no agent has the branch.
+// Load returns the live session of a branch, and creates it if there is none. Two calls return the
+// same session; a loaded one keeps its facts. The error is ErrNoAgent when no agent has the branch.
 func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
 	sessions, err := r.LoadAll(ctx, []Branch{branch})
 	if err != nil {
@@ -63,8 +64,7 @@ func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
 	return sessions[0], nil
 }
 
-// LoadAll is Load of several branches with one look, where one of them is not loaded yet. The error is ErrNoAgent when one of
-// them has no agent.
+// LoadAll is like Load for several branches, with at most one look.
 func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, error) {
 	r.look.Lock()
 	defer r.look.Unlock()
@@ -82,7 +82,7 @@ func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := withChildren(all, func(f *Facts) bool { return asked[f.Branch] })
-	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // known as it was before
+	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // loaded ones keep their facts
 	r.put(found)
 	sessions := make([]*Session, len(branches))
 	for i, branch := range branches {
@@ -99,8 +99,8 @@ func (r *Registry) Get(branch Branch) *Session {
 	return r.sessions[branch]
 }
 
-// Unload drops a live session; true when there is none afterwards. One that is at work, that a terminal shows, or
-// for which a parent waits, stays.
+// Unload drops a live session, and returns true if there is none afterwards. A session that is at
+// work, that a terminal shows, or for which a parent waits, stays.
 func (r *Registry) Unload(branch Branch) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *Registry) Unload(branch Branch) bool {
 	return true
 }
 
-// Branches are the branches of all agents, loaded or not.
+// Branches returns the branches of all agents, loaded or not.
 func (r *Registry) Branches(ctx context.Context) ([]Branch, error) {
 	all, err := r.source.Look(ctx)
 	branches := make([]Branch, len(all))
@@ -129,8 +129,8 @@ func (r *Registry) Branches(ctx context.Context) ([]Branch, error) {
 	return branches, err
 }
 
-// LoadActive loads the agents that are at work, that wait or that were told and may not have heard, and the children of
-// those that wait. It starts nothing and prompts nobody.
+// LoadActive loads the agents that are at work or wait, with the children of those that wait. It
+// starts nothing and prompts nobody.
 func (r *Registry) LoadActive(ctx context.Context) error {
 	r.look.Lock()
 	defer r.look.Unlock()
@@ -146,8 +146,8 @@ func (r *Registry) LoadActive(ctx context.Context) error {
 	return nil
 }
 
-// Refresh looks again at all that is loaded. What was known before is replaced, never added to; agents that have left
-// their session are dropped.
+// Refresh looks again at all loaded sessions and replaces their facts; agents that have left the
+// session are dropped.
 func (r *Registry) Refresh(ctx context.Context) error {
 	r.look.Lock()
 	defer r.look.Unlock()
@@ -168,7 +168,7 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// withChildren are the agents that are wanted, and all that the waiting ones among them wait for.
+// withChildren returns the wanted agents and, for those that wait, their children, recursively.
 func withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
 	there, found := make(map[Branch]*Facts, len(all)), make(map[Branch]*Facts, len(all))
 	for i := range all {
@@ -194,7 +194,7 @@ func withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
 	return found
 }
 
-// put takes facts in; r.mu is held.
+// put stores facts; the caller holds r.mu.
 func (r *Registry) put(found map[Branch]*Facts) {
 	for branch, facts := range found {
 		s := r.sessions[branch]
@@ -206,7 +206,7 @@ func (r *Registry) put(found map[Branch]*Facts) {
 	}
 }
 
-// family is a session with its children; r.mu is held.
+// family returns a session with its loaded children; the caller holds r.mu.
 func (r *Registry) family(s *Session) Family {
 	f := Family{Parent: s.facts, Children: map[string]Facts{}}
 	for _, branch := range s.facts.Children {
@@ -217,28 +217,28 @@ func (r *Registry) family(s *Session) Family {
 	return f
 }
 
-// status is the state of a session; r.mu is held.
+// status returns the state of a session; the caller holds r.mu.
 func (r *Registry) status(s *Session) session.AgentStatus { return r.family(s).State() }
 
-// reading holds the index for reading until the returned function is called.
+// reading locks the index for reading until the returned function is called.
 func (r *Registry) reading() (done func()) {
 	r.mu.RLock()
 	return r.mu.RUnlock
 }
 
-// Session is one agent in memory. What it tells is what the last look of its registry found; it may be used by several
-// goroutines at once.
+// Session is one agent in memory. It has the facts of its registry's last look, and may be used
+// concurrently.
 type Session struct {
 	branch   Branch
 	registry *Registry
 
 	// Guarded by registry.mu, so that a look changes all sessions at once.
 	facts   Facts
-	gone    bool          // the agent has left its session
+	gone    bool          // the agent has left the session
 	history *Conversation // nil until asked for
 }
 
-// Status is what the agent does, or whom it waits for, with its reason.
+// Status returns the agent's state, including its wait for children.
 func (s *Session) Status() session.AgentStatus {
 	defer s.registry.reading()()
 	return s.registry.status(s)
@@ -250,13 +250,13 @@ func (s *Session) Gone() bool {
 	return s.gone
 }
 
-// Family is the agent with those of its children that are loaded, which are all while it waits.
+// Family returns the agent with its loaded children, which are all while it waits.
 func (s *Session) Family() Family {
 	defer s.registry.reading()()
 	return s.registry.family(s)
 }
 
-// History is the conversation of the agent as of now.
+// History returns the agent's conversation as of now.
 func (s *Session) History(ctx context.Context) (Conversation, error) {
 	done := s.registry.reading()
 	known := s.history
@@ -274,10 +274,10 @@ func (s *Session) History(ctx context.Context) (Conversation, error) {
 	return loaded, nil
 }
 
-// State is what is shown of a parent: what its CLI does, and what it waits for.
+// State returns the state of a parent, including its wait for children.
 func (f Family) State() session.AgentStatus { return withWait(f.Parent.Status, f.waiting()) }
 
-// waiting is what the parent waits for, nil where it waits for none.
+// waiting returns the parent's wait, nil where it waits for none.
 func (f Family) waiting() *Waiting {
 	w := f.Parent.Record.Wait
 	if w == nil && len(f.Parent.Blocked) > 0 {
@@ -296,7 +296,7 @@ func (f Family) waiting() *Waiting {
 	return &waiting
 }
 
-// toldOf are the children that the typed prompt tells of, in the order in which they are awaited.
+// toldOf returns the children whose results were typed, in the order of the wait.
 func toldOf(w *session.Wait) []string {
 	var names []string
 	for _, name := range w.Children {
@@ -305,12 +305,13 @@ func toldOf(w *session.Wait) []string {
 		}
 	}
 	if len(names) == 0 {
-		return w.Children // it told of agents that left the session
+		return w.Children // the results were of agents that have left the session
 	}
 	return names
 }
 
-// Recall says, after a restart, what a parent is still owed; "" when that is nothing. Nobody prompts it by itself then.
+// Recall describes, after a restart, what a parent is still owed; "" for nothing. paw does not
+// prompt the parent by itself then.
 func Recall(f Family) string {
 	w := f.Parent.Record.Wait
 	switch {

@@ -11,21 +11,22 @@ import (
 	"paw/session/turn"
 )
 
-// State decides what an agent does from one observation, and from nothing else. Every state that paw shows or acts on comes
-// from here. The lock and the pane say whether the CLI runs; its turns, its own record and its screen say what it does; the
-// agent's own word says whether that was the end of its work; what it waits for comes last. What no fact tells is unknown.
+// State decides the state of an agent from one observation. Every state that paw shows or acts on
+// comes from here. Lock and pane say whether the CLI runs; its turns, its own record and its screen
+// say what it does; paw done says whether the work is finished; the wait for children comes last.
+// What no fact tells is unknown.
 func State(o Observation) session.AgentStatus { return o.withMove(withWait(o.doing(), o.Wait)) }
 
-// doing is the state of the agent's CLI, whatever the agent waits for.
+// doing returns the state of the agent's CLI, without its wait for children.
 func (o Observation) doing() session.AgentStatus {
 	st := o.atPlace()
 	if st.Limit != nil && !st.Limit.Until.IsZero() && !o.Now.Before(st.Limit.Until) {
-		st.Limit = nil // it is lifted
+		st.Limit = nil // the limit is lifted
 	}
 	return o.withWorktree(st)
 }
 
-// atPlace is the state by what lock and pane say: whether the CLI runs, and where.
+// atPlace decides the state by lock and pane: whether the CLI runs, and where.
 func (o Observation) atPlace() session.AgentStatus {
 	switch o.Running() {
 	case Headless:
@@ -49,7 +50,7 @@ func (o Observation) atPlace() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonTmuxSilent}
 }
 
-// headless is the state while paw run holds the agent's lock.
+// headless returns the state while paw run holds the agent's lock.
 func (o Observation) headless() session.AgentStatus {
 	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
 	if o.Last != nil && o.Last.Launch == o.Launch {
@@ -58,7 +59,7 @@ func (o Observation) headless() session.AgentStatus {
 	return st
 }
 
-// orphan is the state of an agent whose CLI runs on although its pane does not show it.
+// orphan returns the state of an agent whose CLI runs on without its pane.
 func (o Observation) orphan() session.AgentStatus {
 	reason := "a process runs on without its pane"
 	if o.HolderPID > 0 {
@@ -70,13 +71,14 @@ func (o Observation) orphan() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: reason, Orphan: true}
 }
 
-// ended is the state of an agent whose CLI does not run. The pane says how it ended, and only the record whether that was
-// meant: to the CLI itself a user's kill, a server's kill and a crash look the same.
+// ended returns the state of an agent whose CLI does not run. The pane says how the CLI ended, and
+// only the record says whether that was intended: the CLI itself cannot tell a user's kill from a
+// crash.
 func (o Observation) ended() session.AgentStatus {
 	if o.pane() == session.PaneDead {
 		st := o.exit()
 		if st.State == session.StateCompleted && o.saidDone() && failing(o.outcome()) {
-			st = o.done() // a CLI that was told to end well does not hide that the agent has failed
+			st = o.done() // an exit code of 0 does not hide that the agent reported a failure
 		}
 		st.Reason = cmp.Or(o.Failure, st.Reason)
 		return st
@@ -105,8 +107,8 @@ func (o Observation) ended() session.AgentStatus {
 	return st
 }
 
-// exit is the state that a dead pane shows. Before 3.3 tmux tells neither code nor signal of a killed process, so nothing
-// told is never success.
+// exit returns the state for a dead pane. Before 3.3 tmux reports neither code nor signal of a
+// killed process: a missing code is no success.
 func (o Observation) exit() session.AgentStatus {
 	st := session.AgentStatus{State: session.StateError, Source: session.SourceTmux}
 	switch {
@@ -124,7 +126,7 @@ func (o Observation) exit() session.AgentStatus {
 	return st
 }
 
-// inPane is the state of an agent whose CLI runs in its pane.
+// inPane returns the state of an agent whose CLI runs in its pane.
 func (o Observation) inPane() session.AgentStatus {
 	if !o.Visible {
 		return o.withDone(session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns})
@@ -139,8 +141,9 @@ func (o Observation) inPane() session.AgentStatus {
 	return st
 }
 
-// withPlace says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends;
-// that it works in another folder than its worktree: no turn has what it does there; and that it is near a limit.
+// withPlace adds to the reason that the CLI has moved the conversation out of the pane (it works on
+// when the pane ends), that it works in another folder than its worktree (no turn records that),
+// and that it is near a usage limit.
 func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	if o.Observed.Away != 0 {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonAway, o.Observed.Away))
@@ -161,8 +164,8 @@ func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// unwritten is the state of a CLI whose hooks cannot write down what they see: the turn log tells nothing of now. Only a
-// dialog is known, which the CLI's own record or its screen shows.
+// unwritten returns the state of a CLI whose hooks cannot record what happens: the turn log is not
+// current. Only a dialog is known, from the CLI's own record or its screen.
 func (o Observation) unwritten() session.AgentStatus {
 	unknown := session.AgentStatus{
 		State: session.StateUnknown, Source: session.SourceNone, Reason: "its hooks cannot write " + o.Unwritable, Cause: session.CauseUnwritable,
@@ -176,12 +179,12 @@ func (o Observation) unwritten() session.AgentStatus {
 	return unknown
 }
 
-// saidDone reports whether what the agent said of its work still counts: no later turn has begun.
+// saidDone reports whether the agent ran paw done, and no later turn has begun.
 func (o Observation) saidDone() bool {
 	return o.Done != nil && (o.Last == nil || o.Last.Number <= o.Done.Turn)
 }
 
-// outcome is the word for how the work went that the agent says is finished: its own, else that of its turn.
+// outcome returns the outcome given to paw done, else that of the last turn.
 func (o Observation) outcome() string {
 	if o.Done.Outcome == "" && o.Last != nil && o.Last.State == turn.Finished {
 		return o.Last.Outcome
@@ -189,10 +192,10 @@ func (o Observation) outcome() string {
 	return o.Done.Outcome
 }
 
-// failing reports whether an outcome is that of work that was given up.
+// failing reports whether an outcome means failure.
 func failing(outcome string) bool { return outcome == "failure" || outcome == "error" }
 
-// withDone is the state of an agent that has said that its work is finished, once nothing of that turn is under way.
+// withDone returns the state after paw done, once the turn in which it was said is over.
 func (o Observation) withDone(st session.AgentStatus) session.AgentStatus {
 	underWay := st.State == session.StateRunning || st.State == session.StateWaitingInput || st.State == session.StateUnknown && o.inTurn()
 	if !o.saidDone() || underWay {
@@ -201,7 +204,7 @@ func (o Observation) withDone(st session.AgentStatus) session.AgentStatus {
 	return o.done()
 }
 
-// done is the state that the agent's own word makes.
+// done returns the state that follows from paw done.
 func (o Observation) done() session.AgentStatus {
 	since := o.Done.At
 	if o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(since) {
@@ -214,7 +217,7 @@ func (o Observation) done() session.AgentStatus {
 	return st
 }
 
-// withMove says that what moved the files of the agent's worktree was killed: they are neither as before nor as after.
+// withMove adds to the reason that a command was killed while it moved the worktree's files.
 func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.CutShort != "" {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonCutShort, o.CutShort))
@@ -222,7 +225,8 @@ func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// withWorktree says that the agent's worktree is gone. A CLI that rests without one can do nothing that counts.
+// withWorktree adds to the reason that the worktree is gone; an idle CLI is then in the state
+// error.
 func (o Observation) withWorktree(st session.AgentStatus) session.AgentStatus {
 	if !o.WorktreeGone {
 		return st
@@ -235,7 +239,7 @@ func (o Observation) withWorktree(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// withWait adds what the agent waits for that has started others.
+// withWait adds the agent's wait for children.
 func withWait(st session.AgentStatus, w *Waiting) session.AgentStatus {
 	switch {
 	case w == nil || len(w.Children) == 0:
@@ -262,7 +266,7 @@ func withWait(st session.AgentStatus, w *Waiting) session.AgentStatus {
 	}
 }
 
-// String says whom the agent waits for, and how many have ended.
+// String describes the wait, and how many children have ended.
 func (w Waiting) String() string {
 	names, what := w.Left, "waits for "
 	if len(names) == 0 {
@@ -279,7 +283,7 @@ func both(first, second string) string {
 	return first + "; " + second
 }
 
-// at is nil for the zero time: not known.
+// at returns nil for a zero time, which means unknown.
 func at(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -8,17 +8,18 @@ import (
 	"paw/session/turn"
 )
 
-// promptPatience is how long after its launch a CLI may take to report its first prompt. One that has not by then took it for
-// something else than a prompt.
+// promptPatience is how long after its launch a CLI may take to report its first prompt. After that
+// it has not taken the text for a prompt.
 const promptPatience = time.Minute
 
-// hookPatience is how long after its launch a CLI is starting as long as no hook has reported.
+// hookPatience is how long after its launch a CLI without reports counts as starting.
 const hookPatience = 10 * time.Second
 
-// byTurns is the state that the turn log tells, corrected by the CLI's own record where no hook reports.
+// byTurns decides the state by the turn log, corrected by the CLI's own record where no hook
+// reports.
 func (o Observation) byTurns() session.AgentStatus {
 	if o.Observed.At.Before(o.Launched) {
-		o.Observed = cli.Observed{} // of an earlier launch: it says nothing of this one
+		o.Observed = cli.Observed{} // recorded before this launch
 	}
 	if o.open() {
 		return o.withHelpers(o.openTurn())
@@ -31,7 +32,7 @@ func (o Observation) byTurns() session.AgentStatus {
 	case own:
 		return o.closedTurn()
 	case o.Prompted && o.Now.Sub(o.Launched).Abs() < promptPatience:
-		// It has a prompt or is about to get one: it is not waiting for another.
+		// It has a first prompt, or is about to get one: it does not wait for another.
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
 	case seen.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
@@ -43,7 +44,8 @@ func (o Observation) byTurns() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
 }
 
-// broughtBack says of an agent that rests since its launch which turn was cut or failed before that: nobody goes on with it.
+// broughtBack adds to an idle agent's reason that its last turn was cut or failed before this
+// launch: nobody goes on with that turn.
 func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
 	why := Unfinished(o.Last)
 	if st.State == session.StateIdle && why != "" && o.Last.Launch != o.Launch && o.Last.Number > o.SeenCut {
@@ -52,7 +54,7 @@ func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// openTurn is the state while a turn is open in the log.
+// openTurn returns the state while a turn is open in the log.
 func (o Observation) openTurn() session.AgentStatus {
 	last, seen := *o.Last, o.Observed
 	byRecord := session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
@@ -61,7 +63,7 @@ func (o Observation) openTurn() session.AgentStatus {
 	cut.Reason, cut.Cause = "turn interrupted", session.CauseTurnCut
 	switch {
 	case seen.Live && seen.AtWork():
-		return o.byRecord() // also behind an end of that turn: with what waited, or sent on by a hook
+		return o.byRecord() // also after an end of that turn: the CLI goes on with a queued prompt, or because of a hook
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
 		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
 		return byRecord
@@ -74,7 +76,7 @@ func (o Observation) openTurn() session.AgentStatus {
 	case seen.AtWork():
 		return o.byRecord()
 	case seen.Known && seen.At.After(last.LastEventAt):
-		return cut // the CLI is idle since after the last hook: the user interrupted it unseen
+		return cut // idle since after the last hook: the user interrupted it, which no hook reports
 	case last.Limit != nil:
 		byHook.Since, byHook.Reason, byHook.Limit = last.LimitedSince, last.ErrorMessage, (*session.Limit)(last.Limit)
 	case last.Waiting:
@@ -83,8 +85,8 @@ func (o Observation) openTurn() session.AgentStatus {
 	return byHook
 }
 
-// withHelpers says who works for a turn beside the conversation that the pane shows: the CLI may have answered there, and takes
-// prompts.
+// withHelpers adds to the reason that subagents, or other conversations, work for the turn: the CLI
+// may have answered in the pane, and takes prompts.
 func (o Observation) withHelpers(st session.AgentStatus) session.AgentStatus {
 	if st.State != session.StateRunning {
 		return st
@@ -98,15 +100,15 @@ func (o Observation) withHelpers(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows
-// more than the record, and until it has written that down nobody may take the turn for over. An end that the hook held has
-// been reported already.
+// endIsOnItsWay reports whether a hook is about to report, or is recording, the end that the CLI's
+// own record has. The hook knows more than the record: until it is done the turn is not over. A
+// held end was reported already.
 func (o Observation) endIsOnItsWay() bool {
 	due := !o.HooksSeen.IsZero() && o.Last.Held == nil && o.Now.Sub(o.Observed.At).Abs() < UnseenGrace
 	return o.Writing || due
 }
 
-// byRecord is the state of a CLI whose own record says that it works or waits.
+// byRecord returns the state of a CLI whose own record says that it works or waits.
 func (o Observation) byRecord() session.AgentStatus {
 	st := session.AgentStatus{State: session.StateRunning, Since: at(o.Observed.At), Source: o.Observed.Source}
 	switch {
@@ -121,7 +123,7 @@ func (o Observation) byRecord() session.AgentStatus {
 	return st
 }
 
-// closedTurn is the state after the last turn of this launch.
+// closedTurn returns the state after the last turn of this launch.
 func (o Observation) closedTurn() session.AgentStatus {
 	st, last := session.AgentStatus{State: session.StateIdle, Since: o.Last.EndedAt, Source: session.SourceHook}, o.Last
 	switch {
@@ -133,8 +135,8 @@ func (o Observation) closedTurn() session.AgentStatus {
 	return st
 }
 
-// withScreen refines a state by what the screen shows. It is the last source: it tells what nothing else does, and of a turn
-// only that a dialog covers it.
+// withScreen refines a state by the screen, which is used last: for what nothing else tells, and
+// for a dialog that covers a turn.
 func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 	seen, unknown := o.Screen, st.State == session.StateUnknown
 	switch {
@@ -152,7 +154,8 @@ func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
 	case unknown && seen.Box != cli.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:
-		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
+		// After the launch a CLI with other hooks would have reported: its hooks may not work, and
+		// an input box says nothing about turns.
 		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
 	}
 	return st
