@@ -15,44 +15,45 @@ import (
 	"paw/worktree"
 )
 
-// Facts is everything observed of one session at one instant. Nothing in it
-// comes from the record alone: panes are what tmux says, locks and processes what the kernel says.
+// Facts is all that was observed of one session at one moment: panes as tmux reports them, locks
+// and processes as the kernel does.
 type Facts struct {
 	Session *session.Session
 	Tmux    session.Liveness
 	TmuxErr error // why tmux is not alive, nil when it is
 	Server  tmux.Server
-	TmuxID  string      // id of paw's own tmux session, "" when there is none; panes of agents may be elsewhere
+	TmuxID  string      // id of paw's tmux session, "" for none; panes of agents may be in other sessions
 	Others  []tmux.Pane // the user's own panes in paw's tmux session
-	Left    []string    // ids of panes that wait for an agent's command; under the session's lock nobody makes them any more
+	Left    []string    // ids of panes that a killed start left without an agent
 	Agents  []Agent
 	Now     time.Time
-	// itsServer: the session lives on the server that its record names. Only panes of that one have their ids in the record.
+	// itsServer means that the recorded tmux server answered. Recorded pane ids are valid only
+	// there.
 	itsServer bool
 }
 
-// Agent is what was observed of one agent.
+// Agent is all that was observed of one agent.
 type Agent struct {
 	Record     session.Agent
 	Lock       session.AgentLock
 	lockErr    error // why the lock cannot be read, nil when it can
-	lockLost   bool  // its file is gone, and Lock is what the process of the pane shows
+	lockLost   bool  // the lock file is gone, and Lock was found by the pane's process
 	Worktree   worktree.Glimpse
 	Pane       *tmux.Pane
-	LaunchedAt time.Time         // of a launch that no launcher has read yet, else zero
+	LaunchedAt time.Time         // time of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
-	open       map[int]time.Time // launches that waited for their launchers, by generation
+	open       map[int]time.Time // times of launches that no launcher had read yet, by generation
 	Turns      live.Turns
 }
 
-// EverLaunched reports whether a launcher of this very session ever held the
-// agent's lock: then the worktree may hold work.
+// EverLaunched reports whether a launcher of this session ever held the agent's lock: the worktree
+// may then contain work.
 func (a Agent) EverLaunched(s *session.Session) bool {
 	return a.Lock.State == session.LockHeld || (a.Lock.Holder.PID != 0 && !a.Lock.Holder.At.Before(s.CreatedAt))
 }
 
-// Exited reports whether the agent's CLI has ended well, as its dead pane shows:
-// with 0, or because the user left it by Ctrl-C.
+// Exited reports whether a dead pane shows that the agent's CLI exited with 0, or that the user
+// left it by Ctrl-C.
 func (a Agent) Exited() bool {
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead {
 		return false
@@ -65,7 +66,7 @@ func (a Agent) Left() bool {
 	return a.Pane != nil && a.Pane.Dead && session.LeftByInterrupt(a.Pane.ExitCode, a.Pane.Signal)
 }
 
-// Observation turns the facts of one agent into what its state is decided from.
+// Observation converts the facts of one agent for live.State.
 func (f Facts) Observation(a Agent) live.Observation {
 	o := live.Observation{
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut, Tmux: f.Tmux, Pane: session.PaneGone,
@@ -90,7 +91,8 @@ func (f Facts) Observation(a Agent) live.Observation {
 	return o
 }
 
-// respawned reports whether something else than the agent's launch, which runs, has the terminal of its pane.
+// respawned reports whether the process in the pane is not on a terminal of the agent's running
+// launch.
 func (a Agent) respawned() bool {
 	launch := a.Lock.Holders
 	if a.Lock.Holder.PID == a.Pane.PID || a.Lock.HolderAlive {
@@ -100,7 +102,7 @@ func (a Agent) respawned() bool {
 		!slices.ContainsFunc(launch, func(pid int) bool { return session.OnTerminalOf(a.Pane.PID, pid) })
 }
 
-// glance looks at the worktree of an agent that was made, and is not being removed.
+// glance looks at the worktree of an agent, unless the worktree is being made or removed.
 func glance(w session.Agent) worktree.Glimpse {
 	switch w.Phase {
 	case session.PhaseCreating, session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
@@ -110,10 +112,10 @@ func glance(w session.Agent) worktree.Glimpse {
 	return worktree.Glance(w.WorktreePath, w.Branch)
 }
 
-// Running tells whether an agent runs, and where.
+// Running reports whether and where an agent runs.
 func (f Facts) Running(a Agent) live.Running { return f.Observation(a).Running() }
 
-// Agent finds the facts of one agent.
+// Agent returns the facts of an agent, nil for none.
 func (f Facts) Agent(name string) *Agent {
 	for i := range f.Agents {
 		if f.Agents[i].Record.Name == name {
@@ -123,12 +125,12 @@ func (f Facts) Agent(name string) *Agent {
 	return nil
 }
 
-// State is what the CLI of an agent does, whatever the agent waits for.
+// State returns the state of an agent's CLI, without its wait for children.
 func (f Facts) State(a Agent) session.AgentStatus {
 	return live.State(f.Observation(a))
 }
 
-// States are the states of the agents as shown, with what they wait for.
+// States returns the states of all agents, including their waits for children.
 func States(h *app.App, f Facts) []session.AgentStatus {
 	all := LiveFacts(h, f)
 	agents := live.Gathered(all)
@@ -139,9 +141,8 @@ func States(h *app.App, f Facts) []session.AgentStatus {
 	return states
 }
 
-// LiveFacts turns what was observed of a session into the facts of its agents.
-// What was typed and has arrived is owed no longer, also where nobody has come
-// yet to take it out of the record.
+// LiveFacts converts the facts of a session for package live. Results that have arrived are no
+// longer owed, even if the record still has the wait.
 func LiveFacts(h *app.App, f Facts) []live.Facts {
 	settled := *f.Session
 	settled.Agents = slices.Clone(settled.Agents)
@@ -192,8 +193,7 @@ func liveFactsOf(h *app.App, f Facts, a Agent, settled *session.Session) live.Fa
 	return one
 }
 
-// Arrived reports whether the prompt that tells an agent of its children is in its
-// turn log: then nothing is owed any more, whatever the record says.
+// Arrived reports whether the results that an agent waited for are in its turn log.
 func Arrived(h *app.App, sessionName string, w session.Agent) bool {
 	if w.Wait == nil || w.Wait.TypedAt == nil {
 		return false
@@ -202,16 +202,14 @@ func Arrived(h *app.App, sessionName string, w session.Agent) bool {
 	return err == nil && there
 }
 
-// How long recover waits for agents that lost their pane: a hang-up ends most at
-// once, but a CLI may have hooks to run first, and a busy machine is slow. Soon it
-// says what it waits for.
+// How long recover waits for agents that lost their pane: SIGHUP ends most at once, but a CLI may
+// run hooks first on a slow machine. After dyingQuiet recover says what it waits for.
 const (
 	dyingGrace = 10 * time.Second
 	dyingQuiet = time.Second
 )
 
-// AwaitDying gives agents that have lost their pane time to end. Those that stay
-// are orphans.
+// AwaitDying gives agents that have lost their pane time to end. Those that do not end are orphans.
 func AwaitDying(ctx context.Context, h *app.App, f Facts) (Facts, error) {
 	var dying []Agent
 	grace := map[string]time.Duration{}
@@ -235,7 +233,7 @@ func AwaitDying(ctx context.Context, h *app.App, f Facts) (Facts, error) {
 	return Observe(ctx, h, f.Session)
 }
 
-// graceLeft returns how long an agent that has lost its pane may still take to end, by what its processes show.
+// graceLeft returns how long an agent that has lost its pane may still take to end.
 func graceLeft(a Agent, now time.Time) time.Duration {
 	var taken time.Duration
 	if a.Pane != nil && !a.Pane.Dead {
@@ -246,8 +244,8 @@ func graceLeft(a Agent, now time.Time) time.Duration {
 	return graceFor(session.IgnoresHangUp(a.Lock.PID()), taken)
 }
 
-// graceFor returns how long a CLI may still take to end that has lost its pane to another process, 0 for none, so long ago. It may
-// ignore hang-ups: then it ends at once, by what it reads from its terminal, or not at all.
+// graceFor returns how long a CLI may still take to end that lost its pane a time ago. One that
+// ignores SIGHUP ends soon, when it reads from its terminal, or never.
 func graceFor(ignoresHangUp bool, taken time.Duration) time.Duration {
 	grace := dyingGrace
 	if ignoresHangUp {
@@ -256,8 +254,8 @@ func graceFor(ignoresHangUp bool, taken time.Duration) time.Duration {
 	return max(0, grace-max(0, taken))
 }
 
-// awaitEnd polls until nothing of those agents runs on or grace is over, and
-// returns those that do. One that was launched again is not waited for.
+// awaitEnd polls until the agents have ended or grace is over, and returns those that have not. An
+// agent that was launched again is not waited for.
 func awaitEnd(ctx context.Context, h *app.App, s *session.Session, dying []Agent, grace time.Duration) []Agent {
 	poll.Until(ctx, poll.Tick, grace, func() bool {
 		processes := LookAtProcesses()
@@ -271,7 +269,7 @@ func awaitEnd(ctx context.Context, h *app.App, s *session.Session, dying []Agent
 	return dying
 }
 
-// processNamed names the process that an agent runs on as, 0 for one that is not known.
+// processNamed names the process of an agent, 0 for an unknown one.
 func processNamed(pid int) string {
 	if pid == 0 {
 		return "something that it started"

@@ -17,7 +17,7 @@ import (
 	"paw/session/turn"
 )
 
-// ParseLaunch reads PAW_LAUNCH, "<session>/<agent>/<generation>".
+// ParseLaunch parses PAW_LAUNCH, "<session>/<agent>/<generation>".
 func ParseLaunch(text string) (sessionName, agentName string, generation int, ok bool) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 {
@@ -27,30 +27,30 @@ func ParseLaunch(text string) (sessionName, agentName string, generation int, ok
 	return parts[0], parts[1], generation, err == nil
 }
 
-// LaunchPath is the file of a launch, from when it is written until its launcher has read it.
+// LaunchPath returns the file of a launch, which exists until its launcher has read it.
 func LaunchPath(h *app.App, sessionName, agentName string, generation int) string {
 	return filepath.Join(h.Paths.LaunchDir(), sessionName, fmt.Sprintf("%s-%d.json", agentName, generation))
 }
 
-// LaunchPlace is the end of every LaunchPath: the environment of a pane, which is that of the tmux server, does not say
-// where the folders of the paw are that wrote the launch.
+// LaunchPlace returns the end of LaunchPath, by which a launcher checks its argument: a pane has
+// the environment of the tmux server, in which paw's folders may be others.
 func LaunchPlace(sessionName, agentName string, generation int) string {
 	return fmt.Sprintf("/launch/%s/%s-%d.json", sessionName, agentName, generation)
 }
 
-// FailurePath is where a launcher that gave up says why.
+// FailurePath returns the file in which a launcher that gave up leaves its reason.
 func FailurePath(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.Paths.LaunchDir(), sessionName, agentName+".failed")
 }
 
-// LaunchOpen reports whether a launch of this agent waits for its launcher.
+// LaunchOpen reports whether no launcher has read a launch yet.
 func LaunchOpen(h *app.App, sessionName, agentName string, generation int) bool {
 	_, err := os.Stat(LaunchPath(h, sessionName, agentName, generation))
 	return err == nil
 }
 
-// OpenLaunches are the launches of a session that wait for their launchers: when
-// each was written, by agent and generation.
+// OpenLaunches returns the times of launches that no launcher has read yet, by agent and
+// generation.
 func OpenLaunches(h *app.App, sessionName string) map[string]map[int]time.Time {
 	open := map[string]map[int]time.Time{}
 	entries, err := os.ReadDir(filepath.Join(h.Paths.LaunchDir(), sessionName))
@@ -73,7 +73,7 @@ func OpenLaunches(h *app.App, sessionName string) map[string]map[int]time.Time {
 	return open
 }
 
-// Undelivered says that the first prompt of an agent was never handed over.
+// Undelivered notes that the first prompt of an agent was never delivered, "" if it was.
 func Undelivered(h *app.App, s *session.Session, agentName string) string {
 	path := h.PromptPath(s.Name, agentName)
 	if _, err := os.Stat(path); err != nil {
@@ -82,7 +82,8 @@ func Undelivered(h *app.App, s *session.Session, agentName string) string {
 	return "its first prompt was never sent; it is kept in " + path
 }
 
-// StrayPrompts say which first prompts are kept for agents that a session does not have: who spawned them was killed.
+// StrayPrompts notes which first prompts are kept for agents that do not exist: the paw that
+// spawned them was killed.
 func StrayPrompts(h *app.App, s *session.Session) []string {
 	var said []string
 	for _, agent := range h.StrayPrompts(s.Name, app.AgentNames(s)) {
@@ -91,12 +92,12 @@ func StrayPrompts(h *app.App, s *session.Session) []string {
 	return said
 }
 
-// anyLaunchOpen reports whether some launch of an agent waits for its launcher.
+// anyLaunchOpen reports whether any launch of an agent was not read by a launcher yet.
 func anyLaunchOpen(h *app.App, sessionName, agentName string) bool {
 	return len(OpenLaunches(h, sessionName)[agentName]) > 0
 }
 
-// MarkHooks notes that the hooks of a launch report, see hooksSeen.
+// MarkHooks records that the hooks of a launch report.
 func MarkHooks(h *app.App, s *session.Session, w *session.Agent, generation int) {
 	path := hooksMark(h, s.Name, w.Name, generation)
 	if _, err := os.Lstat(path); err == nil {
@@ -107,7 +108,7 @@ func MarkHooks(h *app.App, s *session.Session, w *session.Agent, generation int)
 	}
 }
 
-// forgetHooks deletes the marks of earlier launches, of which nobody asks any more.
+// forgetHooks deletes the marks of earlier launches.
 func forgetHooks(h *app.App, sessionName, agentName string, generation int) {
 	entries, _ := os.ReadDir(h.StateDir(sessionName, agentName))
 	for _, e := range entries {
@@ -118,7 +119,7 @@ func forgetHooks(h *app.App, sessionName, agentName string, generation int) {
 	}
 }
 
-// hooksSeen is when the hooks of a launch reported first, zero when they did not.
+// hooksSeen returns when the hooks of a launch first reported, zero if they have not.
 func hooksSeen(h *app.App, sessionName, agentName string, generation int) time.Time {
 	info, err := os.Lstat(hooksMark(h, sessionName, agentName, generation))
 	if err != nil {
@@ -131,7 +132,7 @@ func hooksMark(h *app.App, sessionName, agentName string, generation int) string
 	return filepath.Join(h.StateDir(sessionName, agentName), fmt.Sprintf("hooks-%d", generation))
 }
 
-// AskRecord asks the CLI's own record about an agent, nothing when it cannot.
+// AskRecord reads the CLI's own record about an agent; the zero Observed where that is impossible.
 func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, last *turn.Record) cli.Observed {
 	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
@@ -141,8 +142,8 @@ func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.A
 	if err != nil {
 		return cli.Observed{}
 	}
-	// CLIs count milliseconds. An end before the start is that of an earlier turn:
-	// the CLI never got this one.
+	// CLIs record milliseconds. An end before the start belongs to an earlier turn: the CLI never
+	// got this one.
 	if o.Ended != nil && last != nil {
 		at := o.Ended.At
 		if at.IsZero() {
@@ -155,7 +156,8 @@ func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.A
 	return o
 }
 
-// HooksEverSeen reports whether the hooks of any launch of an agent reported. Marks of an earlier agent of its name stay.
+// HooksEverSeen reports whether the hooks of any launch of this agent ever reported. Marks of an
+// earlier agent of the same name are older.
 func HooksEverSeen(h *app.App, sessionName string, w *session.Agent) bool {
 	entries, _ := os.ReadDir(h.StateDir(sessionName, w.Name))
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -164,14 +166,15 @@ func HooksEverSeen(h *app.App, sessionName string, w *session.Agent) bool {
 	})
 }
 
-// unwritten is what a hook notes that could not write a folder. Whoever looks may have more rights than the hook has.
+// unwritten is the note of a hook that could not write a folder, for processes with more rights
+// than the hook.
 type unwritten struct {
 	Launch string    `json:"launch"`
 	Folder string    `json:"folder"`
 	At     time.Time `json:"at"`
 }
 
-// NoteUnwritable notes which folder a hook of a launch cannot write, where that can be noted, or takes such a note away.
+// NoteUnwritable notes which folder a hook of a launch cannot write, or deletes that note.
 func NoteUnwritable(h *app.App, sessionName, agentName, launch string) {
 	path := unwrittenPath(h, sessionName, agentName)
 	folder := unwritable(h, sessionName, agentName)
@@ -184,9 +187,9 @@ func NoteUnwritable(h *app.App, sessionName, agentName, launch string) {
 	}
 }
 
-// hooksCannotWrite is the folder that the hooks of a launch cannot write, "" where none is known: one that whoever looks
-// cannot write either, or one that a hook has noted and nothing was written down since. An agent that looks may have less
-// rights than the hooks, in the sandbox of its CLI.
+// hooksCannotWrite returns the folder that the hooks of a launch cannot write, "" for none: one
+// that this process cannot write either, or one that a hook noted without an event recorded since.
+// A process in an agent's sandbox may have less rights than the hooks and relies on the note only.
 func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *turn.Record) string {
 	if h.Getenv("PAW_LAUNCH") == "" {
 		if folder := unwritable(h, sessionName, agentName); folder != "" {
@@ -204,7 +207,8 @@ func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *t
 	return note.Folder
 }
 
-// unwritable is the first of the folders that the hooks of an agent write which this process cannot write.
+// unwritable returns the first folder of those that an agent's hooks write, which this process
+// cannot write.
 func unwritable(h *app.App, sessionName, agentName string) string {
 	folder, _ := app.Unwritable(
 		h.Paths.SessionsDir, h.Paths.LocksDir(), h.TurnDir(sessionName, agentName).Path, h.StateDir(sessionName, agentName),

@@ -1,8 +1,10 @@
-// Package observe tells what is: which panes, locks, launches and turns a session has at one instant, and why an agent cannot
-// be taken away, started or rewound now. The states of agents are decided by live.State, from what is observed here.
+// Package observe gathers facts: which panes, locks, launches and turns a session has at one
+// moment, and why an agent cannot be taken away, started or rewound now. live.State decides the
+// states of agents from them.
 //
-// Observe looks once and gives Facts; everything else is decided from these. The room changes nothing but the marks of
-// hooks. It may import orchestrator/app, live and cli. Begin with Observe, then facts.go and status.go.
+// Observe looks once and returns Facts, from which everything else is decided. The package writes
+// only the marks of hooks. It may import orchestrator/app, live and cli. Begin with Observe, then
+// facts.go and status.go.
 package observe
 
 import (
@@ -24,17 +26,17 @@ import (
 	"paw/tmux"
 )
 
-// Panes is one answer of one tmux server.
+// Panes is the answer of one tmux server.
 type Panes struct {
 	Server tmux.Server
 	Panes  []tmux.Pane
 	Err    error
 }
 
-// AskPanes lists the panes of the server that a session lives on.
+// AskPanes lists the panes of a session's tmux server.
 type AskPanes func(context.Context, *session.Session) Panes
 
-// AskTmux asks tmux itself: one client.
+// AskTmux returns an AskPanes that runs one tmux client.
 func AskTmux(h *app.App) AskPanes {
 	return func(ctx context.Context, s *session.Session) Panes {
 		server, panes, err := h.TmuxFor(s).Panes(ctx)
@@ -42,23 +44,23 @@ func AskTmux(h *app.App) AskPanes {
 	}
 }
 
-// NoServer answers in the place of tmux that no server is there.
+// NoServer is an AskPanes that reports a missing server.
 func NoServer(context.Context, *session.Session) Panes { return Panes{Err: tmux.ErrNoServer} }
 
-// Observe gathers the facts of one session: what tmux says and, in the
-// meantime, what files and locks say.
+// Observe gathers the facts of one session, asking tmux and reading files and locks at the same
+// time.
 func Observe(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
 	return With(ctx, h, s, AskTmux(h), NotAtScreens)
 }
 
-// With is Observe with another way to list the panes, and with screens.
+// With is like Observe, with another AskPanes and with screens.
 func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := LookAtAgents(h, s, LookAtProcesses())
 	f := Join(h, s, <-answer, agents)
 	for _, a := range f.Agents {
-		if a.lockErr != nil { // nobody who acts may take it for free
+		if a.lockErr != nil { // nobody may take an unreadable lock for a free one
 			return Facts{}, a.lockErr
 		}
 	}
@@ -66,9 +68,9 @@ func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, loo
 	return f, nil
 }
 
-// LookAtAgents reads launches, locks and turns of the agents. The launches come
-// first: a launcher takes the lock before it deletes its launch, so an agent that
-// is just starting shows at least one of the two.
+// LookAtAgents reads launches, locks and turns of the agents. It reads launches first: a launcher
+// takes the lock before it deletes its launch file, so that a starting agent shows at least one of
+// the two.
 func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent {
 	open := OpenLaunches(h, s.Name)
 	agents := make([]Agent, len(s.Agents))
@@ -85,7 +87,7 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 	return agents
 }
 
-// lookAt is LookAtAgents for one agent.
+// lookAt reads launch, lock and turns of one agent.
 func lookAt(h *app.App, s *session.Session, w session.Agent, open map[int]time.Time, processes ProcessLook) Agent {
 	lock, err := h.Locks.PeekAgent(s.Name, w.Name)
 	if err == nil {
@@ -94,7 +96,7 @@ func lookAt(h *app.App, s *session.Session, w session.Agent, open map[int]time.T
 	return withLock(h, s, Agent{Record: w, open: open, Worktree: glance(w)}, lock, err)
 }
 
-// withLock adds the facts that follow from the agent's lock.
+// withLock adds the facts that depend on the agent's lock.
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h, s, &a.Record, lock)
 	if lock.State == session.LockFree {
@@ -103,8 +105,8 @@ func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, e
 	return a
 }
 
-// named says as which process the launch of an agent runs, whose lock is held: as the one in its pane or, where that is another
-// one, as a look at the processes says.
+// named finds the process of an agent whose lock is held: the pane's own process, else the one that
+// Probe finds.
 func named(h *app.App, s *session.Session, a Agent) Agent {
 	if a.Pane != nil && !a.Pane.Dead && a.Pane.PID == a.Lock.Holder.PID {
 		a.Lock.HolderAlive = true
@@ -114,14 +116,14 @@ func named(h *app.App, s *session.Session, a Agent) Agent {
 	return withLock(h, s, a, lock, err)
 }
 
-// Join puts an answer of tmux and a look at the agents together.
+// Join combines the answer of tmux with the facts of the agents.
 func Join(h *app.App, s *session.Session, on Panes, agents []Agent) Facts {
 	f := Facts{Session: s, Server: on.Server, TmuxErr: on.Err, Agents: agents, Now: h.Now()}
 	byAgent := make(map[string]*tmux.Pane, len(on.Panes))
 	for i := range on.Panes {
 		pane := &on.Panes[i]
 		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
-			continue // of a session of this name in another home
+			continue // of a session of the same name in another home
 		}
 		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Agent(pane.Identity.Agent) != nil
 		if pane.PawSession == s.Name {
@@ -141,7 +143,7 @@ func Join(h *app.App, s *session.Session, on Panes, agents []Agent) Facts {
 	}
 	f.Tmux = liveness(s, on, f.TmuxID != "" || len(byAgent) > 0)
 	if f.Tmux == session.TmuxUnknown && f.TmuxErr == nil {
-		f.TmuxErr = tmux.ErrNoServer // where the session's own server listened
+		f.TmuxErr = tmux.ErrNoServer // another server answered where the session's own one listened
 	}
 	f.itsServer = f.Tmux == session.TmuxAlive && app.OnItsServer(s, on.Server)
 	for i := range f.Agents {
@@ -160,7 +162,7 @@ func Join(h *app.App, s *session.Session, on Panes, agents []Agent) Facts {
 	return f
 }
 
-// lostLock is the lock of an agent whose lock file is gone, as the process in its pane shows.
+// lostLock rebuilds the lock of an agent whose lock file is gone, from the process in its pane.
 func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 	if a.lockErr != nil || a.Lock.State != session.LockFree || a.Lock.Holder.PID != 0 || a.Pane == nil || a.Pane.Dead {
 		return session.AgentLock{}, false
@@ -168,7 +170,7 @@ func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 	return session.LostLock(s.Name, a.Record.Name, a.Pane.Identity.Generation, a.Pane.PID)
 }
 
-// InPane is the observation of an agent whose launch runs, as though in its pane: tmux is not asked.
+// InPane returns the observation of a running agent as if it ran in its pane, without asking tmux.
 func InPane(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Observation {
 	return live.Observation{
 		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done, SeenCut: w.SeenCut,
@@ -176,8 +178,8 @@ func InPane(h *app.App, s *session.Session, w *session.Agent, lock session.Agent
 	}
 }
 
-// TurnsOf gathers what is known of an agent's turns; the CLI's own record
-// is only asked about one that runs.
+// TurnsOf gathers what is known of an agent's turns. It reads the CLI's own record only if the CLI
+// runs.
 func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
 	f := live.Turns{Launch: LaunchID(s.Name, w.Name, lock.Holder.Generation)}
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil {
@@ -197,7 +199,7 @@ func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.Agen
 		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
 		f.Unwritable = hooksCannotWrite(h, s.Name, w.Name, f.Launch, f.Last)
 		if f.Observed.Ended != nil {
-			// Whoever begins later has found an end of which no hook told.
+			// A process that begins later has found an end that no hook reported.
 			since := h.Locks.TurnHeld(s.Name, w.Name)
 			f.Writing = !since.IsZero() && since.Sub(f.Observed.At) < live.UnseenGrace
 		}
@@ -205,8 +207,8 @@ func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.Agen
 	return f
 }
 
-// betterPane prefers, of two panes that claim the same agent, the living one
-// and then the newer launch: a user may have respawned or copied a pane.
+// betterPane prefers, of two panes with the same agent, the living one and then the newer launch:
+// the user may have respawned or copied a pane.
 func betterPane(a, b *tmux.Pane) bool {
 	if a.Dead != b.Dead {
 		return !a.Dead
@@ -214,10 +216,9 @@ func betterPane(a, b *tmux.Pane) bool {
 	return a.Identity.Generation > b.Identity.Generation
 }
 
-// liveness says whether tmux still has the session. Only tmux itself can say
-// that it is dead: an unreachable socket of a server that still runs, an answer
-// from another place than that server's, a socket that is not safe to ask, a
-// time-out or an unknown error is silence, not death.
+// liveness decides whether tmux still has the session. It is dead only if tmux says so, or no
+// server process lives: an unreachable socket of a running server, an answer from another server,
+// an unsafe socket, a time-out or an unknown error means unknown.
 func liveness(s *session.Session, on Panes, found bool) session.Liveness {
 	var unsafe *tmux.UnsafeError
 	switch {
@@ -233,7 +234,7 @@ func liveness(s *session.Session, on Panes, found bool) session.Liveness {
 	return session.TmuxUnknown
 }
 
-// LaunchFailure is why the last launcher of an agent gave up, "" when none did.
+// LaunchFailure returns why the last launcher of an agent gave up, "" if it did not.
 func LaunchFailure(h *app.App, sessionName, agentName string) string {
 	data, err := os.ReadFile(FailurePath(h, sessionName, agentName))
 	if err != nil {
@@ -242,15 +243,15 @@ func LaunchFailure(h *app.App, sessionName, agentName string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// ProcessLook lists the processes of the machine when it is asked first, and
-// answers the same from then on: one command needs it for many agents, or for none.
+// ProcessLook lists the processes of the machine on its first call, and returns the same list from
+// then on: a command may need it for many agents, or for none.
 type ProcessLook func() session.Processes
 
-// LookAtProcesses is a look that has not been made yet.
+// LookAtProcesses returns a ProcessLook that has not listed anything yet.
 func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses) }
 
-// Probe reports whether the last launch of an agent runs, and as which process.
-// Everything that starts, ends or shows agents asks here.
+// Probe reports whether the last launch of an agent runs, and as which process. Everything that
+// starts, ends or shows agents calls Probe.
 func Probe(h *app.App, s *session.Session, w session.Agent, processes ProcessLook) (session.AgentLock, error) {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil {
@@ -259,8 +260,8 @@ func Probe(h *app.App, s *session.Session, w session.Agent, processes ProcessLoo
 	return withSurvivors(h, s, lock, w, processes), nil
 }
 
-// withSurvivors adds to a lock what runs on of the agent's CLI without it: processes that the launch has started, and those
-// to which the CLI itself has moved the conversation.
+// withSurvivors adds to a lock the processes of the agent's CLI that no longer hold it: children of
+// the launch, and background processes to which the CLI has moved the conversation.
 func withSurvivors(h *app.App, s *session.Session, lock session.AgentLock, w session.Agent, processes ProcessLook) session.AgentLock {
 	program := ""
 	cli, known := h.CLIs.Get(w.CLI)
@@ -277,8 +278,7 @@ func withSurvivors(h *app.App, s *session.Session, lock session.AgentLock, w ses
 	return lock
 }
 
-// Outlives waits until an agent does not run any more, and reports whether it
-// still does after that time.
+// Outlives waits until the agent has ended, at most d, and reports whether it still runs.
 func Outlives(ctx context.Context, h *app.App, s *session.Session, name string, d time.Duration) bool {
 	w := s.Agent(name)
 	if w == nil {
@@ -290,7 +290,7 @@ func Outlives(ctx context.Context, h *app.App, s *session.Session, name string, 
 	})
 }
 
-// LaunchID is PAW_LAUNCH of one launch.
+// LaunchID returns the value of PAW_LAUNCH for a launch.
 func LaunchID(sessionName, agentName string, generation int) string {
 	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
 }
@@ -300,8 +300,8 @@ func RunsHeadless(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
 }
 
-// holderPID is a process that holds an agent's lock: the one that took it or,
-// when that was killed, one that inherited it.
+// holderPID returns a process that holds the agent's lock: the one that took it or, if that is
+// dead, one that inherited it.
 func holderPID(lock session.AgentLock) int {
 	if pid := lock.PID(); pid != 0 {
 		return pid
@@ -312,10 +312,9 @@ func holderPID(lock session.AgentLock) int {
 // leavingServer is how long a tmux server without a socket may take to end.
 const leavingServer = time.Second
 
-// Revived is Observe for commands that change something: a server that
-// lost its socket is asked to make it again, and lock files that are gone are
-// written again. A server without a socket may also be on its way out, having
-// lost its last pane: it is waited for.
+// Revived is like Observe, for commands that change something: it asks a tmux server that lost its
+// socket to make it again, and restores lost lock files. A server without a socket may also be
+// about to end, after its last pane: Revived waits for that.
 func Revived(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
 	f, err := Observe(ctx, h, s)
 	for _, a := range f.Agents {

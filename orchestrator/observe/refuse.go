@@ -15,12 +15,12 @@ import (
 	"paw/tmux"
 )
 
-// busyStates are those in which an agent may write to its worktree.
+// busyStates are the states in which an agent may write to its worktree.
 var busyStates = []session.State{session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren, session.StateUnknown}
 
-// RefuseBusy refuses to take agents away in the middle of a turn, or when nobody
-// can say whether they are in one. What does not run is in none, and a CLI that
-// was just started has a moment to report. It returns the facts by which it decides.
+// RefuseBusy refuses to take agents away in the middle of a turn, or when that is unknown. An agent
+// that does not run is in no turn; a CLI that was just launched gets a moment to report. RefuseBusy
+// returns the facts by which it decided.
 func RefuseBusy(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
 	for deadline := time.Now().Add(youngGrace); ; poll.Sleep(ctx, youngGrace/50) {
 		f, err := Revived(ctx, h, s)
@@ -34,26 +34,27 @@ func RefuseBusy(ctx context.Context, h *app.App, s *session.Session, agents ...s
 	}
 }
 
-// youngGrace is how long after its launch a CLI may take to report for the first time before nobody waits for it.
+// youngGrace is how long after its launch RefuseBusy waits for the first report of a CLI.
 const youngGrace = 5 * time.Second
 
-// anyYoung reports whether a CLI of these agents, one with hooks, was launched just now without a prompt and had not
-// reported yet. It is asked of the same facts as the refusal: the agent may report between two looks.
+// anyYoung reports whether any of these agents' CLIs, with hooks, was launched just now without a
+// prompt and has not reported yet. It uses the facts of the refusal: the agent may report between
+// two looks.
 func (f Facts) anyYoung(agents []string) bool {
 	return slices.ContainsFunc(f.Agents, func(a Agent) bool {
 		return slices.Contains(agents, a.Record.Name) && a.young(f.Now)
 	})
 }
 
-// young is anyYoung of one agent.
+// young is anyYoung for one agent.
 func (a Agent) young(now time.Time) bool {
 	h := a.Lock.Holder
 	return a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
 		now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
 }
 
-// RefuseNotAtRest refuses an agent that may be at work, or may begin to: what it writes meanwhile
-// would mix with what paw writes. It returns the facts by which it decides.
+// RefuseNotAtRest refuses agents that are or may be in a turn: their writes would mix with paw's.
+// It returns the facts by which it decided.
 func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
 	f, err := Revived(ctx, h, s)
 	if err != nil {
@@ -62,7 +63,7 @@ func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents
 	return f, refuseStates(h, f, agents, func(AgentStatus) bool { return false })
 }
 
-// refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.
+// refuseStates refuses agents that are or may be in a turn, except those for which harmless holds.
 func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatus) bool) error {
 	s := f.Session
 	if err := RefuseSilent(f, agents); err != nil {
@@ -91,7 +92,8 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 	return nil
 }
 
-// RefuseGone refuses agents whose worktree is gone: one that runs has to end before recover makes it again.
+// RefuseGone refuses agents whose worktree is gone; a running one must end before recover makes the
+// worktree again.
 func RefuseGone(f Facts, agents ...string) error {
 	s := f.Session
 	for _, a := range f.Agents {
@@ -107,8 +109,8 @@ func RefuseGone(f Facts, agents ...string) error {
 	return nil
 }
 
-// RefuseSilent refuses agents that run while tmux says nothing of them: they could
-// not be ended now, and must not be ended later, when nobody thinks of it any more.
+// RefuseSilent refuses running agents while tmux does not answer: they cannot be ended now, and
+// must not be ended at some later time without the user expecting it.
 func RefuseSilent(f Facts, agents []string) error {
 	for _, a := range f.Agents {
 		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Name) {
@@ -121,7 +123,7 @@ func RefuseSilent(f Facts, agents []string) error {
 	return nil
 }
 
-// RefuseUnfinished refuses agents that another command has not finished with.
+// RefuseUnfinished refuses an agent that another command is still making, stopping or removing.
 func RefuseUnfinished(s *session.Session, w *session.Agent) error {
 	switch w.Phase {
 	case session.PhaseCreating:
@@ -135,18 +137,18 @@ func RefuseUnfinished(s *session.Session, w *session.Agent) error {
 	return nil
 }
 
-// RefuseHalfMoved refuses an agent whose worktree is neither as it was nor as it is to be, because what moved its files has not
-// ended.
+// RefuseHalfMoved refuses an agent whose worktree is half moved, because a move of its files has
+// not ended.
 func RefuseHalfMoved(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
 	w := s.Agent(agentName)
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil || w == nil {
-		return nil //nolint:nilerr // whoever needs them says that they are not there
+		return nil // the caller reports a missing repository or agent
 	}
 	return app.Unmoved(m.Journals().Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
 }
 
-// RefuseRunning refuses an agent whose CLI runs or is about to, with its pid.
+// RefuseRunning refuses an agent whose CLI runs or is about to, naming its pid.
 func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Name
 	switch f.Running(a) {
@@ -160,8 +162,8 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	case live.Starting, live.Foreign:
 		return errs.New(errs.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
 	case live.Unseen:
-		// tmux is not needed here; but one that does not answer may hold a launcher
-		// that is about to take the lock.
+		// tmux is not needed here, but if it does not answer a launcher may be about to take the
+		// lock.
 		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && anyLaunchOpen(h, s.Name, name) {
 			return errs.New(errs.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
 		}
@@ -170,9 +172,9 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	return nil
 }
 
-// Withdrawn says why an agent must not be started any more although start or
-// recover set out to: a stop or a remove came in between, of itself or of the
-// parent that is just spawning it, "" for none. It is "" when the agent may start.
+// Withdrawn says why an agent must not be launched although start or recover was about to: it, the
+// parent that spawns it, or the session was stopped or removed in the meantime. It returns "" when
+// the agent may be launched.
 func Withdrawn(s *session.Session, agentName, parent string) string {
 	if reason := withdrawal(s, agentName); reason != "" {
 		return "it " + reason
@@ -188,7 +190,7 @@ func Withdrawn(s *session.Session, agentName, parent string) string {
 	return ""
 }
 
-// withdrawal is what keeps one agent from being started, "" for nothing.
+// withdrawal says why one agent must not be launched, "" when it may.
 func withdrawal(s *session.Session, agentName string) string {
 	w := s.Agent(agentName)
 	if w == nil {

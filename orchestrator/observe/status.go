@@ -21,7 +21,7 @@ import (
 type SessionStatus struct {
 	Session   *session.Session
 	Status    session.Status
-	Reason    string // why the effective status differs from the record
+	Reason    string // why the effective status differs from the recorded one
 	TmuxAlive *bool  // nil when tmux did not answer
 	Agents    []AgentStatus
 }
@@ -30,35 +30,35 @@ type SessionStatus struct {
 type AgentStatus struct {
 	Record session.Agent
 	session.AgentStatus
-	PaneID    string // where the pane is now, "" when there is none
+	PaneID    string // present pane, "" for none
 	PaneAlive *bool  // nil when tmux did not answer
-	PID       int    // of the process that holds the agent's lock, 0 when it is free
+	PID       int    // process that holds the agent's lock, 0 when the lock is free
 	ExitCode  *int
 	Children  []string
-	Dirty     *int            // uncommitted files; nil when not counted
-	Lines     *worktree.Lines // changed since its base; nil when not counted
+	Dirty     *int            // number of uncommitted files; nil when not counted
+	Lines     *worktree.Lines // lines changed since its base; nil when not counted
 	Forecast  *Forecast       // nil without a forecast
-	Used      *cli.Spent      // by its models; nil when not counted
+	Used      *cli.Spent      // tokens and cost; nil when not counted
 
 	TurnsCompleted int
-	ToReview       int    // finished turns that the user has not seen
-	CurrentTurn    int    // number of the open turn, 0 when there is none
-	LastTurn       int    // number of the last turn, open or not, 0 when there was none
-	Prompt         string // the last one that somebody wrote, else of the last turn in words; "" when there was none
-	LastTag        string // tag of the last finished turn, of the start before that
-	Branch         string // that its worktree has, "" for none
-	LastCommit     string // on which the last turn ended well, "" where it did not
-	WorktreeGone   bool   // no worktree of git is at its path
-	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
+	ToReview       int    // number of finished turns that the user has not seen
+	CurrentTurn    int    // number of the open turn, 0 for none
+	LastTurn       int    // number of the last turn, open or not, 0 for none
+	Prompt         string // last prompt written by a person or an agent, else a description of the last turn; "" without turns
+	LastTag        string // tag of the last finished turn, or of the start
+	Branch         string // branch checked out in its worktree, "" for none
+	LastCommit     string // HEAD at the end of the last turn if it finished, else ""
+	WorktreeGone   bool   // there is no git worktree at its path
+	Hooks          string // HooksSeen, HooksSilent or HooksNone
 }
 
-// LockFree reports whether no process is known that holds the agent's lock.
+// LockFree reports whether no process is known to hold the agent's lock.
 func (a AgentStatus) LockFree() bool { return a.PID == 0 }
 
-// StatusOf decides, from the facts alone, what is shown.
+// StatusOf decides from the facts what is shown.
 func StatusOf(h *app.App, f Facts) SessionStatus { return StatusWith(f, States(h, f)) }
 
-// StatusWith is StatusOf where the states of the agents are known already.
+// StatusWith is like StatusOf, with states that were decided before.
 func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	s := f.Session
 	st := SessionStatus{Session: s}
@@ -106,7 +106,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	return st
 }
 
-// Silence says why nothing is known of tmux.
+// Silence says why tmux tells nothing.
 func Silence(err error) string {
 	switch {
 	case errors.Is(err, tmux.ErrTimeout):
@@ -121,14 +121,14 @@ func Silence(err error) string {
 	return err.Error()
 }
 
-// Whether the hooks of an agent's CLI report.
+// The values of AgentStatus.Hooks.
 const (
 	HooksSeen   = "seen"   // they reported in this launch
-	HooksSilent = "silent" // the CLI has hooks and they have not reported yet
-	HooksNone   = "none"   // the CLI has none, or does not run
+	HooksSilent = "silent" // the CLI has hooks, which have not reported yet
+	HooksNone   = "none"   // the CLI has no hooks, or does not run
 )
 
-// hooksOf reports whether the hooks of an agent report.
+// hooksOf returns whether the hooks of an agent report.
 func hooksOf(a Agent) string {
 	switch {
 	case !a.Turns.Visible || a.Lock.State != session.LockHeld || RunsHeadless(a.Lock):
@@ -139,7 +139,7 @@ func hooksOf(a Agent) string {
 	return HooksSeen
 }
 
-// WaitsFor says that an agent needs the user, with the question where it is known.
+// WaitsFor says that an agent needs the user, with the question if it is known.
 func WaitsFor(st session.AgentStatus) string {
 	if st.Reason == "" {
 		return "waits for your answer"
@@ -147,20 +147,21 @@ func WaitsFor(st session.AgentStatus) string {
 	return "waits for your answer (" + st.Reason + ")"
 }
 
-// ScreenPolicy says of which agents an observation reads the screen.
+// ScreenPolicy selects the agents whose screens an observation reads.
 type ScreenPolicy int
 
 const (
-	// NotAtScreens leaves them alone.
+	// NotAtScreens reads no screens.
 	NotAtScreens ScreenPolicy = iota
-	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask, and of those that a limit has
-	// stopped.
+	// WhereUnknown reads the screens of agents whose state or question nothing else tells, and of
+	// those that a limit has stopped.
 	WhereUnknown
-	// WhereRunning looks at those of agents in a turn, too: a dialog may cover it of which no hook tells.
+	// WhereRunning also reads the screens of agents in a turn: a dialog that no hook reports may
+	// cover the turn.
 	WhereRunning
 )
 
-// wantsLook reports whether the screen of an agent could tell more of its state.
+// wantsLook reports whether the screen of an agent could tell more about its state.
 func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	if look == NotAtScreens || !a.Turns.Visible || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
 		return false
@@ -172,7 +173,7 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	switch st := live.State(seen); st.State {
 	case session.StateUnknown:
 		return true
-	case session.StateError: // it may ask what to do about the limit
+	case session.StateError: // its screen may ask what to do about the limit
 		return st.Limit != nil
 	case session.StateWaitingInput:
 		return a.Turns.Observed.Vague
@@ -183,10 +184,10 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	}
 }
 
-// LookAtScreens takes the screens that could tell more into the facts, with one tmux client for all of one server. A
-// screen that cannot be had tells nothing.
+// LookAtScreens adds the screens that could tell more to the facts, with one tmux client per
+// server. A screen that cannot be read is skipped.
 func LookAtScreens(ctx context.Context, h *app.App, all []*Facts, look ScreenPolicy) {
-	wanted := map[string][]string{} // panes by socket
+	wanted := map[string][]string{} // pane ids by socket
 	clients := map[string]*session.Session{}
 	for _, f := range all {
 		for _, a := range f.Agents {
@@ -216,30 +217,32 @@ func LookAtScreens(ctx context.Context, h *app.App, all []*Facts, look ScreenPol
 // Forecast says how the work of one agent would land.
 type Forecast struct {
 	Agent     string
-	Target    string   // branch that it lands on
-	Commit    string   // its state
-	Turn      int      // that is the end of this turn, 0 for its branch
-	Files     int      // that would change in the target
-	Conflicts []string // with the target
+	Target    string   // branch to land on
+	Commit    string   // commit of the agent's work
+	Turn      int      // turn whose end Commit is, 0 for the branch
+	Files     int      // number of files that would change in the target
+	Conflicts []string // files that conflict with the target
 	Others    []string // agents whose work collides with this one's
 
-	// Submodules are those that the landing would add, remove or move, which a checkout of the target cannot follow: paw
-	// refuses it.
+	// Submodules lists those that the landing would add, remove or move: a checkout of the target
+	// cannot follow that, and paw refuses it.
 	Submodules []string
 
-	// UncommittedSince is the turn after which files were not committed that may be there still: the branch has gone on
-	// without them, so what would land is not known. 0 for none.
+	// UncommittedSince is the turn after which uncommitted files were left that may still exist:
+	// the branch went on without them, so that the result of a landing is unknown. 0 for none.
 	UncommittedSince int
 
-	// CutShort is the command that was killed while it moved the files of its worktree: what would land is not known. "" for none.
+	// CutShort is the killed command that was moving the worktree's files, so that the result of a
+	// landing is unknown; "" for none.
 	CutShort string
 }
 
 // Lands reports whether there is anything to land.
 func (o *Forecast) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
-// CollidesWith names the branch and the agents that the work collides with: "a submodule" where one keeps it from landing,
-// "nothing" where it would land, "unknown" where nobody knows all of it, "" where there is nothing to land.
+// CollidesWith names the branch and the agents that the work collides with, or returns "a
+// submodule" where one prevents the landing, "nothing" where the work would land, "unknown" where
+// not all of it is known, and "" where there is nothing to land.
 func (o *Forecast) CollidesWith() string {
 	with := o.Others
 	if len(o.Conflicts) > 0 {
