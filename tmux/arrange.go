@@ -140,7 +140,7 @@ func sized(pane string, width, height int) []command {
 type sessionLook struct {
 	attached      int // number of attached terminals
 	status        int // height of the status line, in lines
-	width, height int // of the session's last window
+	width, height int // size of the session's last window
 	panes         []tiledPane
 	windows       map[string]string // windows that paw has arranged: id -> "WIDTHxHEIGHT"
 }

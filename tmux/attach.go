@@ -42,9 +42,9 @@ const usualScreen = "\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?10
 // has ended.
 const detachDelay = 2 * time.Second
 
-// Attach shows a session on the terminal, and selects the pane paneID if one is given. It returns
-// when the user detaches or the session ends. Inside a pane of the same tmux server it switches
-// that pane's client to the session, and returns at once.
+// Attach shows a session on the terminal, and selects the pane paneID if one is given. Attach
+// returns when the user detaches or the session ends. Inside a pane of the same tmux server it
+// switches that pane's client to the session, and returns at once.
 func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.File, out, errw *os.File) error {
 	if err := checkID('$', sessionID); err != nil {
 		return err

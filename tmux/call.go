@@ -235,8 +235,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrNotInstalled says that there is no tmux on PATH.
 	ErrNotInstalled = errors.New("tmux is not installed")
-	// ErrNotPermitted says that the system does not let this process connect, as in a sandbox. It
-	// is an fs.ErrPermission.
+	// ErrNotPermitted says that the system does not let this process connect, as in a sandbox.
+	// ErrNotPermitted is an fs.ErrPermission.
 	ErrNotPermitted = fmt.Errorf("no access to the tmux server: %w", fs.ErrPermission)
 	// ErrStillActive says that a pane was not respawned because its process is still running.
 	ErrStillActive = errors.New("pane is still active")
@@ -251,7 +251,7 @@ type Error struct {
 	Args     []string // the first tmux command of the call, with its arguments
 	ExitCode int      // of the tmux client; -1 when it did not exit by itself
 	Stderr   string   // the client's standard error
-	Err      error    // one of the Err values above, a context's error, or nil for unknown
+	Err      error    // one of the errors above, an error of the context, or nil for unknown
 }
 
 // Error returns the name of the tmux command, without its arguments, which can be long, and the

@@ -62,7 +62,8 @@ func (c *Client) timeout() time.Duration {
 // command is a tmux command: its full name, then its arguments.
 type command []string
 
-// pieceLimit keeps the arguments of one client call under tmux's message size of 16 KB ("command too long").
+// pieceLimit limits the arguments of one client call, in bytes: tmux takes messages up to 16 KB
+// ("command too long").
 const pieceLimit = 14 << 10
 
 // unaliased cuts the last letter off a command's name. A command-alias in the user's configuration
@@ -98,7 +99,7 @@ func argv(commands []command) []string {
 // size returns the bytes that a command takes of a tmux message, in which each argument ends with a
 // zero byte.
 func (c command) size() int {
-	n := 2 // for the separator
+	n := 2 // a separator takes two bytes
 	for _, arg := range c {
 		n += len(arg) + 2
 	}
@@ -192,7 +193,7 @@ func absolute(dir string) string {
 type Server struct {
 	PID     int
 	Started int64  // #{start_time}, in Unix seconds
-	Socket  string // absolute path
+	Socket  string // absolute path of the socket
 	// Sessions maps the id of every tmux session to its option @paw_session, "" for a session of
 	// the user.
 	Sessions map[string]string

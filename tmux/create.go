@@ -12,7 +12,7 @@ import (
 // Layouts of NewSession.
 const (
 	LayoutTiled   = "tiled"   // all agents in one window, as long as each pane is usable
-	LayoutWindows = "windows" // one window for each agent
+	LayoutWindows = "windows" // each agent in a window of its own
 )
 
 // NewSession describes a tmux session for Create.
@@ -152,8 +152,8 @@ func paneIDs(places []place, agents []AgentPane) map[string]string {
 	return ids
 }
 
-// newSession returns the command that makes the session. Its first pane waits for an agent's
-// command, and mark is part of the pane's start command.
+// newSession returns the command that makes the session with a first pane that waits for an agent's
+// command; mark is part of that pane's start command.
 func newSession(s NewSession, mark string) command {
 	return command{
 		"new-session", "-d", "-P", "-F", placeFormat(mark),
@@ -224,7 +224,7 @@ func (c *Client) reserveTiled(ctx context.Context, sessionID string, look sessio
 	return append(places, more...), append(arranged, tiled(more, look.width)...), err
 }
 
-// roomiest finds the arranged window that has room for most panes. It returns the window's last
+// roomiest finds the arranged window that has room for most panes, and returns the window's last
 // pane, the number of panes that fit, and the window's width.
 func (s sessionLook) roomiest() (last tiledPane, room, width int) {
 	counts := s.counts()

@@ -20,8 +20,8 @@ type AgentPane struct {
 	Worktree string
 	// PawID is the value of the pane option @paw_id: the id of the session's record. "" sets none.
 	PawID string
-	// Refresh is a program, with its arguments, that sets the labels anew. tmux runs it every few
-	// seconds while a terminal shows the window. It is not run when a word of it has other
+	// Refresh is a program, with its arguments, that sets the labels anew. tmux runs the program
+	// every few seconds while a terminal shows the window, unless a word of Refresh has other
 	// characters than letters, digits and ./_@:=,+-.
 	Refresh []string
 	// Log is a file to which the output of the program is appended, up to maxLog bytes; "" for
@@ -103,9 +103,9 @@ func paneOptions(pane string, a AgentPane) []command {
 	return commands
 }
 
-// pipe returns the command that writes AgentPane.Log. It must follow the start of the program in
-// the same tmux call: a respawn ends the pipe of the program before. The shell's ulimit -f counts
-// blocks of 512 bytes.
+// pipe returns the command that writes AgentPane.Log. The command must follow the start of the
+// program in the same tmux call: a respawn ends the pipe of the program before. The shell's ulimit
+// -f counts blocks of 512 bytes.
 func (a AgentPane) pipe(pane string) []command {
 	if !refreshWord.MatchString(a.Log) {
 		return nil
@@ -147,8 +147,8 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	return commands
 }
 
-// comforts returns the commands that set a new session's options for whoever looks at it. They set
-// no global option, and replace none that the user has set.
+// comforts returns the commands that set a new session's options for whoever looks at the session.
+// The commands set no global option, and replace none that the user has set.
 func comforts(session string, s NewSession) []command {
 	commands := []command{
 		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},

@@ -292,9 +292,9 @@ func identityIn(words []string) *Identity {
 	return &Identity{Session: words[0], Agent: words[1], Generation: generation}
 }
 
-// identityFromCommand parses `PROGRAM... __agent SESSION AGENT GENERATION ...`. It splits the words
-// as tmux has joined them: the program's path may hold spaces, and a user's command that only
-// quotes such a line has no identity.
+// identityFromCommand parses `PROGRAM... __agent SESSION AGENT GENERATION ...`. identityFromCommand
+// splits the words as tmux has joined them: the program's path may hold spaces, and a user's
+// command that only quotes such a line has no identity.
 func identityFromCommand(text string) *Identity {
 	words := splitCommand(text)
 	for i := 1; i+3 < len(words); i++ {
@@ -343,8 +343,8 @@ func splitCommand(text string) []string {
 
 // Label is the text and the state shown in the border of an agent's pane.
 type Label struct {
-	Text string // one line, shown without expansion
-	// State is an agent's state by its name in JSON. It selects the colour, and the count in the
-	// status line; an unknown one has neither.
+	Text string // one line; tmux shows # as a character
+	// State is an agent's state by its name in JSON. The state selects the colour, and the count in
+	// the status line; an unknown state has neither.
 	State string
 }

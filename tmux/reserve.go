@@ -222,16 +222,16 @@ func inTmux(commands []command, quote func(string) string) string {
 	return b.String()
 }
 
-// quoted is a text in tmux's own language.
+// quoted returns a single-quoted string of tmux's command language.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// doubled survives one expansion as a format.
+// doubled escapes # against one expansion as a tmux format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }
 
 var hashes = lazyregexp.New(`#+\[?`)
 
-// literal is a path for an option that tmux expands as a format, such as -c. In front of a bracket tmux keeps any number
-// of # as they are.
+// literal escapes a path for an option that tmux expands as a format, such as -c. tmux leaves any
+// number of # before a bracket as they are.
 func literal(path string) string {
 	return hashes.ReplaceAllStringFunc(path, func(run string) string {
 		if strings.HasSuffix(run, "[") {

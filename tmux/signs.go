@@ -155,8 +155,8 @@ func statusOptions(session string) []command {
 const bellOption = "@paw_bell"
 
 // ring returns the command that rings the bell of a pane whose agent begins to wait, as if the
-// pane's program had rung: the user's bell options apply. It must come before the new @paw_state is
-// set.
+// pane's program had rung: the user's bell options apply. The command must come before the new
+// @paw_state is set.
 func ring(pane string) command {
 	begins := "#{&&:#{" + bellOption + "},#{!=:#{@paw_state}," + waiting + "}}"
 	return command{"if-shell", "-F", "-t", pane, begins,
@@ -198,7 +198,7 @@ func (c *Client) SetLabels(ctx context.Context, labels map[string]Label) error {
 // replaced it.
 type Timer struct {
 	Name    string // letters and digits; "" for the timers that existed before timers had names
-	Pane    string // pane id
+	Pane    string // id of the pane that the timer belongs to
 	Mark    string // a word that is new for each chain of timers
 	After   time.Duration
 	Program string

@@ -43,9 +43,9 @@ func (c *Client) Words() ([]string, error) {
 	return append([]string{"tmux"}, e.flags()...), nil
 }
 
-// endpoint decides which server the client means. It returns an error for a socket that another
-// user could have put there. The server in $TMUX is ignored when it does not answer or belongs to
-// another user.
+// endpoint decides which server the client means. endpoint returns an error for a socket that
+// another user could have put there. The server in $TMUX is ignored when it does not answer or
+// belongs to another user.
 func (c *Client) endpoint() (endpoint, error) {
 	if c.Socket == "" {
 		if own := endpointAt(insideSocket()); own.path != "" && own.check() == nil && listening(own.path) {
@@ -155,8 +155,8 @@ func (c *Client) guard(e endpoint) {
 	}
 }
 
-// belowTemp reports whether dir is inside the temporary directory. It is false for the temporary
-// directory itself, where the default server usually has its socket.
+// belowTemp reports whether dir is inside the temporary directory. The result is false for the
+// temporary directory itself, where the default server usually has its socket.
 func belowTemp(dir string) bool {
 	if dir == "" {
 		return false
@@ -180,7 +180,7 @@ type UnsafeError struct {
 	Socket string
 	Path   string // the folder or the socket that other users can change
 	Mine   bool   // the user owns Path, and its mode lets others in
-	Named  bool   // Socket is one that tmux -L uses
+	Named  bool   // tmux -L reaches Socket by a name
 	what   string
 }
 
