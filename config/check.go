@@ -34,7 +34,7 @@ var (
 	envName    = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 )
 
-// builtinCLIs are the CLIs that paw knows without configuration.
+// builtinCLIs lists the CLIs that paw supports without configuration.
 var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo"}
 
 // largest limits every number: far above any sensible value, and still safe to multiply into
@@ -52,7 +52,7 @@ func (s setting) checkNumber(n int64) *problem {
 	return nil
 }
 
-// oneOf returns a check that accepts the given words alone.
+// oneOf returns a check that accepts only the given words.
 func oneOf(words ...string) func(string) *problem {
 	return func(s string) *problem {
 		if slices.Contains(words, s) {
@@ -156,7 +156,7 @@ func checkRemoteProgram(s string) *problem {
 	return nil
 }
 
-// checkCheckout accepts the path of a checkout on this machine.
+// checkCheckout accepts an absolute path.
 func checkCheckout(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -167,8 +167,8 @@ func checkCheckout(s string) *problem {
 	return nil
 }
 
-// checkRevision refuses a text that git would read as an option or as nothing; git itself judges
-// all other texts.
+// checkRevision refuses a text that git would take as an option or as empty; git itself judges all
+// other texts.
 func checkRevision(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -201,7 +201,7 @@ func checkSocket(s string) *problem {
 	return nil
 }
 
-// checkWebhook accepts "", or a URL that can be posted to.
+// checkWebhook accepts "" or an http or https URL.
 func checkWebhook(s string) *problem {
 	if p := checkVisible(s); p != nil || s == "" {
 		return p
@@ -248,7 +248,7 @@ func checkVariable(name string) *problem {
 	return nil
 }
 
-// checkVisible accepts a single line that a terminal shows as it is.
+// checkVisible accepts a single line without control characters.
 func checkVisible(s string) *problem {
 	if strings.ContainsAny(s, "\n\t") {
 		return problemf("%q has a line break or a tab", s)
@@ -256,9 +256,9 @@ func checkVisible(s string) *problem {
 	return checkText(s)
 }
 
-// checkText accepts lines that a terminal shows as they are. A text that a user is asked to trust
-// has to look like the text that runs: an escape sequence could erase half of a command from the
-// screen, and a mark of text direction could reorder a command (CVE-2021-42574).
+// checkText accepts text without control characters and without marks of text direction. A user
+// must see the same text that runs: an escape sequence could erase half of a command from the
+// screen, and a mark of direction could reorder the command (CVE-2021-42574).
 func checkText(s string) *problem {
 	for _, r := range s {
 		if r == '\n' || r == '\t' {

@@ -29,14 +29,14 @@ type Config struct {
 	Hosts   map[string]Host   `toml:"hosts,omitempty" json:"hosts"`
 }
 
-// Worktree says where worktrees lie, and what a new one is given.
+// Worktree says where worktrees are, and what a new worktree is given.
 type Worktree struct {
 	// Path is the template that [Config.WorktreePath] expands.
 	Path string `toml:"path" json:"path"`
-	// Copy and Link are patterns of ignored files, relative to the main checkout and inside of it.
+	// Copy and Link list patterns of ignored files in the main checkout.
 	Copy []string `toml:"copy" json:"copy"`
 	Link []string `toml:"link" json:"link"`
-	// Include copies the ignored files that a .worktreeinclude in the main checkout names.
+	// Include copies the ignored files listed in the main checkout's .worktreeinclude.
 	Include bool `toml:"include" json:"include"`
 	// Ports is the number of consecutive ports that each agent gets, 0 for none.
 	Ports int `toml:"ports" json:"ports"`
@@ -61,29 +61,29 @@ type Tmux struct {
 	Layout string `toml:"layout" json:"layout"`
 	// Bell rings the terminal when an agent begins to wait for the user.
 	Bell bool `toml:"bell" json:"bell"`
-	// Counts shows in tmux's status line how many agents are in each state.
+	// Counts shows the number of agents in each state in tmux's status line.
 	Counts bool `toml:"counts" json:"counts"`
 	// Log writes the output of each agent's pane to a file.
 	Log bool `toml:"log" json:"log"`
 }
 
-// The values of Tmux.Layout.
+// Values of Tmux.Layout.
 const (
 	LayoutTiled   = "tiled"   // all agents in one window
-	LayoutWindows = "windows" // one window per agent
+	LayoutWindows = "windows" // each agent in a window of its own
 )
 
 // Turns limits a snapshot that a hook of a CLI waits for.
 type Turns struct {
 	SnapshotSeconds int `toml:"snapshot_seconds" json:"snapshot_seconds"`
-	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"` // 1024 * 1024 bytes
+	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"` // limit in units of 1024 * 1024 bytes
 }
 
 // Agents limits how many agents an agent may start, and how much of a conversation is handed to
 // another agent.
 type Agents struct {
 	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // how deep children may be nested below an agent that the user started
-	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
+	MaxChildren int `toml:"max_children" json:"max_children"` // number of children that one agent may have
 	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // KiB of a conversation that is handed over
 }
 
@@ -95,7 +95,7 @@ type Land struct {
 
 // Notify says when and how notices are sent to the user outside of the panes.
 type Notify struct {
-	// Events are the events that a notice is sent of: NotifyWaiting and the others.
+	// Events lists the events that send a notice: NotifyWaiting and the others.
 	Events []string `toml:"events" json:"events"`
 	// Command is a shell command that reads a notice as JSON from its standard input, "" for none.
 	Command string `toml:"command" json:"command"`
@@ -113,7 +113,7 @@ type Notify struct {
 // Any reports whether at least one way to send notices is set.
 func (n Notify) Any() bool { return n.Command != "" || n.Desktop || n.OSC != "" || n.Webhook != "" }
 
-// The values of Notify.Events.
+// Values of Notify.Events.
 const (
 	NotifyWaiting  = "waiting"  // an agent waits for an answer
 	NotifyFinished = "finished" // a turn is finished
@@ -174,16 +174,16 @@ type CLI struct {
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
 
-// The values of CLI.Prompt.
+// Values of CLI.Prompt.
 const (
-	PromptArg  = "arg"  // the first prompt is the last argument
-	PromptSend = "send" // the first prompt is typed once the CLI is ready
+	PromptArg  = "arg"  // paw passes the first prompt as the last argument
+	PromptSend = "send" // paw types the first prompt once the CLI is ready
 )
 
 // Preset is a named set of agents to start.
 type Preset struct {
-	CLI      []string `toml:"cli,omitempty" json:"cli,omitempty"`           // items [AGENT=]CLI
-	Branches []string `toml:"branches,omitempty" json:"branches,omitempty"` // paired with CLI, or one agent each
+	CLI      []string `toml:"cli,omitempty" json:"cli,omitempty"`           // items of the form [AGENT=]CLI
+	Branches []string `toml:"branches,omitempty" json:"branches,omitempty"` // as many as CLI, one for each; or, with one CLI, one agent per branch
 	Base     string   `toml:"base,omitempty" json:"base,omitempty"`         // commit or branch that new branches start from, "" for HEAD
 }
 

@@ -20,22 +20,22 @@ import (
 // grows with the number of keys times the length of the longest one: 20 GB for 64 KiB of dots, 400
 // MiB for one long table name above many short keys.
 const (
-	largestFile = 64 << 10 // bytes
-	deepest     = 16       // parts of a key and brackets around it; paw's own keys have four parts
+	largestFile = 64 << 10 // size of a file, in bytes
+	deepest     = 16       // parts of a key plus brackets around the key; paw's own keys have four parts
 	longestKey  = 256      // bytes of a key or a table header as it is written
 )
 
-// document is a configuration file that is valid TOML.
+// document is a parsed configuration file.
 type document struct {
 	file   string
-	text   string // without a byte order mark
+	text   string // content without a byte order mark
 	meta   toml.MetaData
 	root   toml.Primitive
 	values map[string]any
 }
 
-// readDocument returns nil when there is no such file. A file that is not a regular one is an
-// error, since a repository could hold a link to a pipe or a device, whose reader waits for ever.
+// readDocument returns nil for a missing file. A file that is not regular is an error: a repository
+// could contain a symlink to a pipe or a device, which would block the reader.
 func readDocument(file string) (*document, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func parseDocument(file, text string) (d *document, err error) {
 		return nil, &Error{File: file, Line: d.lineAt(offset), Message: excess}
 	}
 	defer func() {
-		// The library reports its own mistakes by a panic; a file must not be able to end paw.
+		// The library panics on its own bugs; a file must not be able to end paw.
 		if r := recover(); r != nil {
 			d, err = nil, &Error{File: file, Line: 1, Message: "not understood as TOML"}
 		}
@@ -93,7 +93,7 @@ func beyondBounds(text string) (offset int, excess string) {
 		depth int
 		table bool
 	}
-	around := []bracket{{table: true}} // the document as a whole
+	around := []bracket{{table: true}} // brackets around the current position; the first entry is the document
 	depth, key := 0, 0                 // key is where a key begins, -1 inside a value
 	for i := 0; i < len(text); i++ {
 		next := strings.IndexAny(text[i:], "\"'#.=[{]},\n")
@@ -108,7 +108,7 @@ func beyondBounds(text string) (offset int, excess string) {
 		switch c {
 		case '"', '\'', '#':
 			piece := skipped.FindString(text[i:])
-			if piece == "" { // an unclosed quote
+			if piece == "" { // The quote is not closed.
 				return 0, ""
 			}
 			i += len(piece) - 1

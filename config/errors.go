@@ -8,11 +8,11 @@ import (
 
 // Error describes a mistake in a configuration file or in a PAW_* variable.
 type Error struct {
-	File    string // "" for a variable
+	File    string // path of the file, "" for a variable
 	Line    int    // counted from 1; 0 for a variable, and for a file that cannot be read
 	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
-	Nearest string // the known name that comes closest, or ""
-	Message string // what is wrong, with the key in front
+	Nearest string // the nearest known name, "" for none
+	Message string // what is wrong, starting with the key
 	// Unknown says that the only mistakes are unknown keys; all other keys are loaded.
 	Unknown bool
 	// InRepository says that File is a repository's; then only that file's settings are left out.
@@ -59,8 +59,8 @@ func isBare(part string) bool {
 	return part != ""
 }
 
-// Nearest returns the candidate that differs from name in the fewest letters, the first of several;
-// "" when each differs in more than a third of the letters.
+// Nearest returns the candidate with the smallest edit distance to name, the first of several; ""
+// if more than a third of the letters differ in each.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
@@ -78,7 +78,7 @@ func Nearest(name string, candidates []string) string {
 // distance returns the edit distance from a to b: insertions, deletions, substitutions, and swaps
 // of neighbours.
 func distance(a, b string) int {
-	var before []int // the row above the previous one
+	var before []int // the row before previous, for swaps
 	previous := make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j

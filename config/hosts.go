@@ -29,8 +29,8 @@ func (p Paths) DeleteHost(name string) error {
 	return p.edit(func(text string) (string, error) { return withoutHost(text, name), nil })
 }
 
-// edit changes the user's file under a lock. It returns ErrHostByHand for a result that is no valid
-// configuration.
+// edit changes the user's file under a lock, and returns ErrHostByHand for a result that is no
+// valid configuration.
 func (p Paths) edit(change func(string) (string, error)) error {
 	if err := os.MkdirAll(p.StateDir, 0o700); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // Paths holds the places of paw's own files, all outside of repositories.
 type Paths struct {
 	ConfigFile  string // the user's configuration
-	SessionsDir string // session records
-	StateDir    string // locks, turn logs, trust file and more
+	SessionsDir string // folder of the session records
+	StateDir    string // folder of locks, turn logs, the trust file and more
 }
 
 // DefaultPaths returns the places of the XDG base directory specification for the current

@@ -16,7 +16,7 @@ import (
 type setting struct {
 	key    string
 	target func(*entry) any
-	// text checks a string, each string of a list and each value of a table.
+	// text checks a string, each string of a list, and each value of a table.
 	text func(string) *problem
 	// name checks each key of a table; nil means checkVariable.
 	name func(string) *problem
@@ -36,8 +36,8 @@ type setting struct {
 type authority int
 
 const (
-	_          authority = iota // undecided; a test refuses it
-	replaces                    // the repository's value wins: it knows the project
+	_          authority = iota // zero value, which a test refuses
+	replaces                    // the repository's value wins, since a repository knows the project
 	yields                      // the repository's value counts if the user has set none
 	lowers                      // the repository's number counts if it is lower
 	usersAlone                  // the user alone sets it: a repository can neither silence nor redirect notices

@@ -18,7 +18,7 @@ import (
 // Command is a value of a repository's file that needs trust: it runs, or changes what runs.
 type Command struct {
 	Key  string `json:"key"`  // such as worktree.setup or clis.x.command
-	Text string `json:"text"` // the value, lists and tables as JSON
+	Text string `json:"text"` // the value as text; lists and tables are JSON
 }
 
 // commands returns the assignments of a repository that need trust; now is the configuration
@@ -64,11 +64,11 @@ func unit(a assignment) string {
 // trustVersion is the version of the trust file that this program reads and writes.
 const trustVersion = 1
 
-// trustRecord is the content of the trust file: the trusted texts per repository and key. It keeps
-// texts instead of hashes, so that a user can read and edit the file.
+// trustRecord is the content of the trust file: the trusted texts per repository and key. The file
+// has texts instead of hashes, so that a user can read and edit the file.
 type trustRecord struct {
 	Version      int                            `json:"version"`
-	Repositories map[string]map[string][]string `json:"repositories"` // repository, key, texts
+	Repositories map[string]map[string][]string `json:"repositories"` // repository -> key -> trusted texts
 }
 
 var (

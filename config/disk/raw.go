@@ -23,7 +23,7 @@ func ReadFile(path string) ([]byte, error) {
 	return ReadRaw(fd, path, make([]byte, 0, info.Size+512))
 }
 
-// OpenRaw opens a file for reading, as a bare descriptor that programs do not inherit.
+// OpenRaw opens a file for reading as a plain descriptor, with close-on-exec.
 func OpenRaw(path string, flags int) (int, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
@@ -96,7 +96,7 @@ func Map[T any](path string, owner *T) ([]byte, error) {
 	return content, nil
 }
 
-// Lock calls flock(2), and calls it again when a signal has interrupted it.
+// Lock calls flock(2), and retries after a signal.
 func Lock(fd uintptr, how int) error {
 	for {
 		if err := unix.Flock(int(fd), how); err != unix.EINTR {
@@ -137,7 +137,7 @@ func MakeDir(dir string) error {
 	return SyncDir(parent)
 }
 
-// SyncDir makes renames and removals in dir survive a power loss.
+// SyncDir flushes renames and removals in dir to the disk.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

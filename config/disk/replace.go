@@ -37,7 +37,7 @@ func ReplaceIf(path string, data []byte, check func() error) error {
 }
 
 // ReplaceSoon replaces a file without waiting for the disk: after a power loss the old content may
-// be back. It is for content that can be computed again.
+// be back. ReplaceSoon is for content that can be computed again.
 func ReplaceSoon(path string, data []byte) error { return ReplaceSoonIf(path, data, nil) }
 
 // ReplaceSoonIf is ReplaceSoon with the check of ReplaceIf.
@@ -86,8 +86,8 @@ func place(f *renameio.PendingFile, path string, data []byte, check func() error
 
 // FollowLinks resolves all symlinks of a path. The file at the end need not exist.
 func FollowLinks(path string) (string, error) {
-	for range 40 { // as many as Linux follows
-		dir, base := filepath.Split(path) // not Dir or Join: they resolve a ".." before the link in front of it
+	for range 40 { // Linux follows 40 symlinks, too.
+		dir, base := filepath.Split(path) // not Dir or Join, which resolve a ".." before the symlink in front of it
 		dir, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return "", err
@@ -95,7 +95,7 @@ func FollowLinks(path string) (string, error) {
 		path = filepath.Join(dir, base)
 		to, err := os.Readlink(path)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EINVAL) {
-			return path, nil // nothing there, or no link
+			return path, nil // path is missing, or no symlink
 		}
 		if err != nil {
 			return "", err

@@ -5,12 +5,13 @@ import (
 	"unicode"
 )
 
-// Escape returns the escape sequence that a text begins with: control sequences, strings such as
-// titles, and short escapes (ECMA-48); "" where the text begins with none. A sequence that is not
-// complete ends before the character that breaks it off.
+// Escape returns the escape sequence at the start of a text: control sequences, strings such as
+// titles, and short escapes (ECMA-48); "" for none. An incomplete sequence ends before the
+// character that breaks it off.
 //
 // A string ends at BEL, ST, CAN or SUB, or before the next ESC. The single byte 0x9c does not end a
-// string, although package ansi takes that byte for ST: it is part of “, ✜ and other characters.
+// string, although package ansi takes that byte for ST: the byte is part of “, ✜ and other
+// characters.
 func Escape(s string) string {
 	if s == "" || s[0] != '\x1b' {
 		return ""
@@ -40,8 +41,8 @@ func Escape(s string) string {
 	return s[:final(s, 1, '0')]
 }
 
-// final returns where a sequence ends whose intermediate bytes begin at i, and whose final byte is
-// least or higher.
+// final returns the end of a sequence. Intermediate bytes start at i; the final byte is least or
+// higher.
 func final(s string, i int, least byte) int {
 	for i < len(s) && s[i] >= ' ' && s[i] <= '/' {
 		i++
@@ -52,8 +53,8 @@ func final(s string, i int, least byte) int {
 	return i
 }
 
-// Style returns the codes of an escape sequence that sets colours and other attributes, such as
-// "1;31"; ok says whether the sequence is one.
+// Style returns the codes of an escape sequence that sets colours and attributes, such as "1;31";
+// ok is false for other sequences.
 func Style(escape string) (codes string, ok bool) {
 	codes, begins := strings.CutPrefix(escape, "\x1b[")
 	codes, ends := strings.CutSuffix(codes, "m")
@@ -112,13 +113,13 @@ func ascii(s, controls string) bool {
 	return true
 }
 
-// OneLine returns a printable text with a space for each line end and tab.
+// OneLine returns Printable text with line ends and tabs replaced by spaces.
 func OneLine(s string) string { return breaks.Replace(Printable(s)) }
 
-// Words returns the words of a printable text with one space between them.
+// Words returns Printable text with words separated by single spaces.
 func Words(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 
-// FirstLine returns the first line of a text that is not blank, without spaces around it.
+// FirstLine returns the first line that is not blank, without surrounding spaces.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(line)

@@ -1,8 +1,8 @@
-// Package display prepares text for terminals: it measures and cuts text by columns, and takes out
-// the characters that a terminal obeys.
+// Package display prepares text for terminals: it measures and cuts text by columns, and removes
+// characters that control a terminal.
 //
-// Package display is the only package that knows how wide a character is and how an escape sequence
-// is written; the width comes from package ansi, which the desk's terminal library goes by as well.
+// No other package of paw knows how wide a character is and how an escape sequence is written.
+// Widths come from package ansi, like those in the desk's terminal library.
 package display
 
 import (
@@ -18,7 +18,7 @@ type Measure ansi.Method
 // Methods of counting columns.
 const (
 	Single    = Measure(ansi.WcWidth)       // a flag made of two letters counts as one letter
-	Graphemes = Measure(ansi.GraphemeWidth) // a character as people see it counts once, such as 👩‍🚀 and 🇩🇪
+	Graphemes = Measure(ansi.GraphemeWidth) // a visible character counts once, such as 👩‍🚀 and 🇩🇪
 )
 
 // Ellipsis marks that a text was cut.
