@@ -114,7 +114,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // O_NONBLOCK: opening a FIFO in place of the file must not wait
+	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // O_NONBLOCK, so that a FIFO in the file's place does not block
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
@@ -298,7 +298,7 @@ func (l Locks) Restore(h Holder) error {
 }
 
 // OnTerminalOf reports whether a process belongs to the terminal session of leader, such as the
-// process of a pane. It is true for a process that has ended.
+// process of a pane. The result is true for a process that has ended.
 func OnTerminalOf(leader, pid int) bool {
 	of, err := unix.Getsid(pid)
 	return pid == leader || err != nil || of == leader

@@ -13,8 +13,8 @@ type Wait struct {
 	Children []string  `json:"children"`
 	Any      bool      `json:"any,omitempty"` // the first end of a child is enough
 	Since    time.Time `json:"since"`
-	// Launch is the generation of the launch that waits; 0 if written by an older paw. It is used
-	// since clocks can be set back.
+	// Launch is the generation of the launch that waits; 0 if written by an older paw. Generations
+	// are compared since clocks can be set back.
 	Launch int `json:"launch,omitempty"`
 	// Resumed is set when the parent was brought back while it waited, else nil.
 	Resumed *Resumed `json:"resumed,omitempty"`
@@ -49,8 +49,8 @@ func (w *Wait) Clone() *Wait {
 	return &c
 }
 
-// Done is an agent's own statement that its work is finished. It holds for the turn in which it was
-// made; a later turn takes it back.
+// Done is an agent's own statement that its work is finished. A statement holds for the turn in
+// which it was made; a later turn takes the statement back.
 type Done struct {
 	Turn    int       `json:"turn"`
 	Outcome string    `json:"outcome"`

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A far session runs on another machine (a host). Its record here is named HOST:SESSION, and holds
-// what the host last said of its agents, and what of their work has landed here. Only commands that
-// land work read such a record; Load and List do not.
+// A far session runs on another machine (a host). The session's record here is named HOST:SESSION,
+// and holds what the host last said of the agents, and what of their work has landed here. Only
+// commands that land work read such a record; Load and List do not.
 
 // farDir is the folder of far sessions' records, inside the folder of the others. An older paw
 // ignores folders.

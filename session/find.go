@@ -48,7 +48,7 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 		switch {
 		case err != nil:
 			unreadable = append(unreadable, err)
-		case s != nil: // nil: deleted since ReadDir
+		case s != nil: // nil: the record was deleted since ReadDir
 			sessions = append(sessions, s)
 		}
 	}

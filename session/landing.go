@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// LandingPhase is the progress of a landing. It is saved before the step it names is taken.
+// LandingPhase is the progress of a landing. A phase is saved before the step it names is taken.
 type LandingPhase string
 
 // Phases of a landing. A landing that did not take place is removed from the record.
@@ -27,7 +27,7 @@ type Landing struct {
 	TurnSession string       `json:"turn_session"`
 	Target      string       `json:"target"`             // branch that was landed on
 	Checkout    string       `json:"checkout,omitempty"` // directory that had the target checked out, "" for none
-	Before      string       `json:"before"`             // commit of the target before
+	Before      string       `json:"before"`             // commit of the target before the landing
 	After       string       `json:"after"`
 	State       string       `json:"state"`           // commit of the state that landed
 	Turn        int          `json:"turn,omitempty"`  // turn whose end the state is, 0 for a state between turns

@@ -116,8 +116,8 @@ func Environ(pid int) ([]string, error) {
 	return env, nil
 }
 
-// environ reads /proc/PID/environ. It is empty for a moment during execve(2): the kernel sets the
-// new environment last.
+// environ reads /proc/PID/environ. The file is empty for a moment during execve(2): the kernel sets
+// the new environment last.
 func environ(pid int) ([]byte, error) {
 	for tries := 0; ; tries++ {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -138,7 +138,7 @@ func Members(leader int) []int { return ListProcesses()[leader] }
 func (h Holder) Nested(program string, pid int) bool {
 	chain := chainOf(h.cli().PID, pid)
 	runs, files, above, next := 0, map[string]bool{}, command{}, false // next: above is the parent of c
-	for _, c := range chain {                                          // from the holder down
+	for _, c := range chain {                                          // chain starts at the holder
 		wrapped := runs > 0 && (above.handsOn(c) || next && len(above.arguments)+len(c.arguments) == 0)
 		own := c.program != "" && (wrapped || files[c.program] || slices.Contains(c.names, program) || runs == 0)
 		if next = own; !own {
@@ -152,7 +152,7 @@ func (h Holder) Nested(program string, pid int) bool {
 }
 
 // handsOn reports whether one of two processes has the other's arguments at the end of its own, as
-// a wrapper and the program it starts do. They count as one run.
+// a wrapper and the program it starts do. Both count as one run.
 func (c command) handsOn(below command) bool {
 	longer, shorter := c.arguments, below.arguments
 	if len(longer) < len(shorter) {

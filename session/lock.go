@@ -29,7 +29,7 @@ type Locks struct {
 }
 
 // Repository waits for the lock that guards the worktree list of the repository with that common
-// git directory. It should be held for milliseconds only.
+// git directory. The lock should be held for milliseconds only.
 func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func(), err error) {
 	dir, err := filepath.Abs(gitCommonDir)
 	if err != nil {
@@ -51,8 +51,8 @@ func (l Locks) Session(ctx context.Context, name string) (unlock func(), err err
 	return l.wait(ctx, "session "+name, "session-"+name+".lock")
 }
 
-// Check waits for the lock of the worktree in which a session's checks run. It is held while they
-// run.
+// Check waits for the lock of the worktree in which a session's checks run. The lock is held while
+// they run.
 func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
 	if err := validateRecordName(session); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func (l Locks) Check(ctx context.Context, session string) (unlock func(), err er
 	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
 }
 
-// Ports waits for the lock under which ports are assigned to agents. It is held until the ports are
-// in the record.
+// Ports waits for the lock under which ports are assigned to agents. The lock is held until the
+// ports are in the record.
 func (l Locks) Ports(ctx context.Context) (unlock func(), err error) {
 	return l.wait(ctx, "ports", "ports.lock")
 }
@@ -76,25 +76,25 @@ const (
 )
 
 // Turn waits for the lock under which an agent's turns change, since a CLI may run several hooks at
-// once. It is held for a snapshot at most.
+// once. The lock is held for a snapshot at most.
 func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "turns of ", turnLock, session, agent)
 }
 
 // Prompt waits for the lock under which a prompt is typed into an agent's pane: text and Enter of
-// two senders must not mix. It is held until the prompt has arrived, at most a minute.
+// two senders must not mix. The lock is held until the prompt has arrived, at most a minute.
 func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "sending to ", promptLock, session, agent)
 }
 
-// Delivery waits for the lock under which an agent is told how its children ended. It is taken
-// before Prompt, and held until the arrival of the prompt is known.
+// Delivery waits for the lock under which an agent is told how its children ended. The lock is
+// taken before Prompt, and held until the arrival of the prompt is known.
 func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "delivery to ", deliveryLock, session, agent)
 }
 
-// Removal waits for the lock under which an agent is ended and its worktree removed. It is held
-// until both are done, so that nobody finds a half-removed agent.
+// Removal waits for the lock under which an agent is ended and its worktree removed. The lock is
+// held until both are done, so that nobody finds a half-removed agent.
 func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "removal of ", removalLock, session, agent)
 }
@@ -224,7 +224,7 @@ func (l Locks) try(file string) (*os.File, error) {
 	return f, nil
 }
 
-// openLock opens a lock file. It does not block on a FIFO in the file's place.
+// openLock opens a lock file, and does not block on a FIFO in the file's place.
 func openLock(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -273,7 +273,7 @@ func recordedPID(path string) int {
 
 var errNotRegular = errors.New("not a regular file")
 
-// readRegular reads a file. It does not block on a FIFO in the file's place.
+// readRegular reads a file, and does not block on a FIFO in the file's place.
 func readRegular(path string) ([]byte, error) { return readRegularInto(path, nil) }
 
 // readRegularInto is readRegular that uses buffer's memory if the content fits.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Process identifies a process. It never matches another process that gets the same PID later,
+// Process identifies a process. Process never matches another process that gets the same PID later,
 // before or after a reboot. The time of day plays no part, since clocks can be set.
 type Process struct {
 	PID       int

@@ -77,9 +77,9 @@ func parseStat(stat string) (processFacts, error) {
 	return processFacts{started: started, dead: ended(fields) && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
-// statFields returns up to most fields of proc_pid_stat(5), from the third on. It does not split
-// all fifty: there are hundreds of processes. The second field, the program's name, may hold spaces
-// and brackets.
+// statFields returns up to most fields of proc_pid_stat(5), from the third on. statFields does not
+// split all fifty: there are hundreds of processes. The second field, the program's name, may hold
+// spaces and brackets.
 func statFields(stat string, most int) []string {
 	fields := make([]string, 0, most)
 	for field := range strings.FieldsSeq(stat[strings.LastIndexByte(stat, ')')+1:]) {

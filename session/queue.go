@@ -18,7 +18,7 @@ const QueueVersion = 1
 // MaxTasks limits the tasks of a queue.
 const MaxTasks = 500
 
-// TaskState is the progress of a task. It is saved before the step it names is taken.
+// TaskState is the progress of a task. A state is saved before the step it names is taken.
 type TaskState string
 
 // States of a task.
@@ -68,7 +68,7 @@ type Task struct {
 	CLIs    []string      `json:"cli,omitempty"`   // an AgentTask uses the first of these that works
 	After   []string      `json:"after,omitempty"` // ids of tasks that must be done first
 	From    string        `json:"from,omitempty"`  // start of the new agent: AGENT[@N] or the id of a task
-	Base    string        `json:"base,omitempty"`  // start commit of the new agent
+	Base    string        `json:"base,omitempty"`  // commit that the new agent starts from
 	Brief   bool          `json:"brief,omitempty"` // the new agent also gets the conversation of From
 	Check   []string      `json:"check,omitempty"` // commands that the work must pass
 	Retries int           `json:"retries,omitempty"`
@@ -83,7 +83,7 @@ type Task struct {
 	Typed    bool      `json:"typed,omitempty"`  // the text may have been typed: only the user may have it typed again
 	Checking bool      `json:"checking,omitempty"`
 	Tries    int       `json:"tries,omitempty"`  // number of failed checks
-	Limits   int       `json:"limits,omitempty"` // usage limits in a row
+	Limits   int       `json:"limits,omitempty"` // number of usage limits in a row
 	Limited  bool      `json:"limited,omitempty"`
 	Lonely   bool      `json:"lonely,omitempty"` // made by a usage limit, for a turn that belongs to no task of the user
 	Begun    time.Time `json:"begun,omitzero"`   // when State became running
@@ -114,12 +114,12 @@ type Queue struct {
 	Session   string           `json:"session"`
 	Held      string           `json:"held,omitempty"`       // why nothing may begin, "" if something may
 	Max       int              `json:"max,omitempty"`        // from the plan file, 0 for the configuration's
-	StartsMax int              `json:"starts_max,omitempty"` // raised by the user
+	StartsMax int              `json:"starts_max,omitempty"` // limit of Starts as raised by the user
 	Starts    int              `json:"starts,omitempty"`     // launches and prompts made so far
 	Last      int              `json:"last,omitempty"`       // last number used for an id that paw chose
 	Tasks     []Task           `json:"tasks"`
-	Lanes     map[string]Lane  `json:"lanes,omitempty"`  // by agent
-	Blocks    map[string]Block `json:"blocks,omitempty"` // by account or CLI
+	Lanes     map[string]Lane  `json:"lanes,omitempty"`  // state of each agent, by name
+	Blocks    map[string]Block `json:"blocks,omitempty"` // blocks by name of account or CLI
 	Quick     map[string]int   `json:"quick,omitempty"`  // by CLI: exits in a row soon after the start
 }
 

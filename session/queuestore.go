@@ -120,7 +120,7 @@ func (st QueueStore) textPath(name, id string, text TaskText) string {
 	return filepath.Join(st.Dir, name, file+".md")
 }
 
-// KeepText writes a text of a task. It is called before the task is added.
+// KeepText writes a text of a task. KeepText is called before the task is added.
 func (st QueueStore) KeepText(name, id string, which TaskText, text string) error {
 	if err := errors.Join(ValidateName("session", name), ValidateTaskID(id)); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
 // Folder returns the folder of a session's queue and prompts.
 func (st QueueStore) Folder(name string) string { return filepath.Join(st.Dir, name) }
 
-// Tasks waits for the lock under which a session's queue changes. It is held for one save.
+// Tasks waits for the lock under which a session's queue changes. The lock is held for one save.
 func (l Locks) Tasks(ctx context.Context, session string) (unlock func(), err error) {
 	if err := ValidateName("session", session); err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func decode(name, path string, data []byte) (*Session, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, corrupt("empty")
 	}
-	s := Session{Agents: make([]Agent, 0, bytes.Count(data, []byte("\"agent\":")))} // in one allocation
+	s := Session{Agents: make([]Agent, 0, bytes.Count(data, []byte("\"agent\":")))} // one allocation holds all agents
 	fault := json.Unmarshal(data, &s)
 	version := s.Version
 	if fault != nil { // A newer record may have other types in other fields.
@@ -246,7 +246,7 @@ func textFault(texts ...string) string {
 func pathFault(path string) string {
 	switch {
 	case path == "":
-		return "" // unknown so far, or a bare repository
+		return "" // The path is unknown so far, or the repository is bare.
 	case !filepath.IsAbs(path):
 		return "not an absolute path"
 	case !utf8.ValidString(path):
@@ -257,8 +257,8 @@ func pathFault(path string) string {
 
 // Unreadable is a record that Load cannot read. No command may act on its session.
 type Unreadable struct {
-	Name   string // from the file's name
-	Err    error  // a *CorruptError or a *VersionError
+	Name   string // session name, from the file's name
+	Err    error  // why Load failed: a *CorruptError or a *VersionError
 	Socket string // tmux socket, if the text still tells it; "" for the default one
 	text   []byte
 }

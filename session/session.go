@@ -2,7 +2,7 @@
 // names, the locks between paw processes, the identity of processes, and pure functions from a
 // record and observed facts to a status.
 //
-// The package starts no process and knows nothing of git, tmux or the CLIs. Its one invariant:
+// The package starts no process, knows nothing of git, tmux or the CLIs, and has one invariant:
 // whatever happens to a paw process, a record on disk is either the old one or the new one, whole.
 package session
 
@@ -28,7 +28,7 @@ const (
 // String returns the word used in records and output.
 func (s Status) String() string { return string(s) }
 
-// Phase is paw's last intention for an agent. It is saved before the step it names is taken.
+// Phase is paw's last intention for an agent. A phase is saved before the step it names is taken.
 type Phase string
 
 // Phases of an agent, in the order of its life.
@@ -56,7 +56,7 @@ type Session struct {
 	RepoPath     string    `json:"repo_path"`      // main worktree, "" for a bare repository
 	GitCommonDir string    `json:"git_common_dir"`
 	ProjectName  string    `json:"project_name"`
-	CreatedAt    time.Time `json:"created_at"` // UTC
+	CreatedAt    time.Time `json:"created_at"` // creation time in UTC
 	Status       Status    `json:"status"`
 	Generation   int       `json:"generation"` // counts launches, so that the launcher of an earlier launch gives up
 	BaseCommit   string    `json:"base_commit"`
@@ -127,7 +127,7 @@ type Agent struct {
 	PaneID          string            `json:"pane_id"`
 	Command         []string          `json:"command"`
 	Environment     map[string]string `json:"environment"`      // variables that resuming needs
-	ConversationIDs []string          `json:"conversation_ids"` // newest last
+	ConversationIDs []string          `json:"conversation_ids"` // ids of the CLI's conversations, newest last
 	TranscriptPath  string            `json:"transcript_path"`
 	Phase           Phase             `json:"phase"`
 	Number          int               `json:"number,omitempty"`    // the digit that selects the agent at the desk; see Session.Number
@@ -138,11 +138,11 @@ type Agent struct {
 	// TakenBack says that the agent got the existing worktree of an earlier agent, with its
 	// content.
 	TakenBack bool `json:"taken_back,omitempty"`
-	// Headless says that the agent was made for turns without a terminal. It gets a pane only when
-	// the session is recovered by name.
+	// Headless says that the agent was made for turns without a terminal. The agent gets a pane
+	// only when the session is recovered by name.
 	Headless bool `json:"headless,omitempty"`
 
-	Finished // JSON fields of Agent
+	Finished // embedded: JSON fields of the agent itself
 
 	// Seen counts the finished turns that the user has looked at. The state looked at is kept by a
 	// ref.
@@ -151,14 +151,14 @@ type Agent struct {
 	SeenCut int `json:"seen_cut,omitempty"`
 
 	Rewound *Rewound `json:"rewound,omitempty"` // position of the worktree since the last rewind, nil for none
-	Shifts  []Shift  `json:"shifts,omitempty"`  // oldest first
+	Shifts  []Shift  `json:"shifts,omitempty"`  // moves of the worktree, oldest first
 
 	Wait *Wait `json:"wait,omitempty"` // children that the agent waits for, nil for none
 	Done *Done `json:"done,omitempty"` // the agent's statement that the work is done, nil for none
 	// Told is the number of the agent's last turn that its parent was told of; -1 if the parent was
 	// told that the agent exited before its first turn.
 	Told  int    `json:"told,omitempty"`
-	Ports *Ports `json:"ports,omitempty"` // nil for none
+	Ports *Ports `json:"ports,omitempty"` // ports of the agent, nil for none
 	// Variables holds the project's variables for the agent, expanded when it was made.
 	Variables map[string]string `json:"variables,omitempty"`
 	// Pushed lists the commits that paw has pushed, or was about to push, to the agent's branch on
@@ -170,7 +170,7 @@ type Agent struct {
 // cannot be counted: a fetch can prune them, and anybody can make one.
 type Finished struct {
 	Turns int `json:"turns_finished,omitzero"`
-	Last  int `json:"last_finished,omitzero"` // number of the last one
+	Last  int `json:"last_finished,omitzero"` // number of the last turn that ended well
 }
 
 // Add counts a turn. Numbers only grow, so a turn that was counted before changes nothing.

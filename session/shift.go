@@ -3,13 +3,13 @@ package session
 import "slices"
 
 // Rewound records the last rewind of a worktree: the turn to whose end it was put (0 for its base),
-// and the turn at whose end it was before. It is valid while Last is still the agent's last turn,
-// and HEAD is still where the rewind, or an update since, has put it.
+// and the turn at whose end it was before. The record is valid while Last is still the agent's last
+// turn, and HEAD is still where the rewind, or an update since, has put it.
 type Rewound struct {
 	To   int    `json:"to"`
 	From int    `json:"from"`
 	Last int    `json:"last"`
-	Head string `json:"head,omitempty"` // "" if written by an older paw
+	Head string `json:"head,omitempty"` // HEAD after the rewind, "" if written by an older paw
 }
 
 // At returns the turn at whose end the worktree is; last is the number of the agent's last turn.
@@ -82,7 +82,7 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 }
 
 // LastShift returns the Shift that --undo takes back, the last one that put something aside; undone
-// says that --undo would redo it. It returns nil if there is nothing to take back.
+// says that --undo would redo it. LastShift returns nil if there is nothing to take back.
 func (a *Agent) LastShift() (last *Shift, undone bool) {
 	for i := len(a.Shifts) - 1; i >= 0; i-- {
 		switch a.Shifts[i].Kind {

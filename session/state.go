@@ -19,7 +19,7 @@ const (
 	StateWaitingChildren State = "waiting_children"
 	StateCompleted       State = "completed" // done, or the CLI exited with 0
 	StateError           State = "error"     // the CLI exited with another status, or its last turn failed
-	StateUnknown         State = "unknown"   // cannot be known; never guessed
+	StateUnknown         State = "unknown"   // facts are missing; paw never guesses a state
 )
 
 // Source says which fact a state was derived from.
@@ -48,7 +48,7 @@ const (
 
 // Limit is a usage limit that was reached.
 type Limit struct {
-	Until time.Time // when it ends, zero if unknown
+	Until time.Time // end of the limit, zero if unknown
 }
 
 // Window is a period in which a subscription allows a certain usage.
@@ -72,7 +72,7 @@ func (w Window) String() string {
 // AgentStatus is the state of an agent as shown to the user.
 type AgentStatus struct {
 	State  State
-	Since  *time.Time // nil if unknown
+	Since  *time.Time // start of the state, nil if unknown
 	Source Source
 	Reason string // "" if the state needs no explanation
 	Cause  Cause
@@ -84,7 +84,7 @@ type AgentStatus struct {
 	Limit *Limit
 	// Windows lists the current periods of the agent's subscription, as last reported by the CLI.
 	Windows []Window
-	// Orphan says that the CLI runs on without its pane. It must not be started a second time.
+	// Orphan says that the CLI runs on without its pane, and must not be started a second time.
 	Orphan bool
 	// Away says that the CLI continues the conversation outside of its pane, which only shows it.
 	Away bool
@@ -131,7 +131,7 @@ const (
 	CausePrompted          // launched with a first prompt that no hook has reported yet
 	CauseSilent            // launched, and no hook has reported yet
 	CauseLockUnknown       // the agent's lock cannot be read
-	CauseStopped           // the user stopped it
+	CauseStopped           // the user stopped the agent
 	CauseTurnCut           // idle since its turn was cut or interrupted
 	CauseClosed            // the agent's pane was closed
 	CauseDialog            // the CLI shows a dialog that is no question of a turn; only the user can answer

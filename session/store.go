@@ -176,8 +176,8 @@ func (st Store) Litter() []string {
 }
 
 // SetAsideCorrupt renames a corrupt record to <name>.json.corrupt-<UTC time>, which frees the name
-// and loses nothing. It returns the new path, or "" if the record is valid or missing. A record of
-// a newer paw is kept, with a *VersionError.
+// and loses nothing. SetAsideCorrupt returns the new path, or "" if the record is valid or missing.
+// A record of a newer paw is kept, with a *VersionError.
 func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setAsideWait)
 	defer cancel()
@@ -273,7 +273,7 @@ var errChanged = errors.New("the record was changed by another program meanwhile
 // CorruptError says that a record cannot be parsed. The file is left alone; SetAsideCorrupt renames
 // it.
 type CorruptError struct {
-	Name   string // from the file's name
+	Name   string // session name, from the file's name
 	Path   string
 	Reason string
 }
@@ -282,7 +282,7 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("session %s: corrupt record %s: %s", e.Name, e.Path, e.Reason)
 }
 
-// VersionError says that a record was written by a newer paw. It is neither read nor overwritten.
+// VersionError says that a record was written by a newer paw, and is neither read nor overwritten.
 type VersionError struct {
 	Name    string
 	Path    string
@@ -311,14 +311,14 @@ func (e *TakenError) Error() string {
 // AmbiguousError says that FindByRepo found several sessions.
 type AmbiguousError struct {
 	Path     string
-	Sessions []*Session // sorted by name
+	Sessions []*Session // the sessions that fit, sorted by name
 }
 
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(names(e.Sessions), ", "))
 }
 
-// LockedError says that another process holds a lock. It unwraps to the reason why waiting ended,
+// LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,
 // such as context.DeadlineExceeded or context.Canceled.
 type LockedError struct {
 	Object string // the locked object, such as "session demo"

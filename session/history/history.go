@@ -1,6 +1,6 @@
 // Package history holds the conversation of one agent as messages of the same form for every CLI.
 //
-// The package knows no CLI and no file. Its one invariant: the messages that were added are
+// The package knows no CLI and no file, and has one invariant: the messages that were added are
 // returned unchanged and in that order, whatever callers do to the values they passed or got.
 package history
 
@@ -44,7 +44,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // JSON, or raw text for a tool that takes text
 }
 
-// History is a growing conversation. It is safe for use by several goroutines.
+// History is a growing conversation. History is safe for use by several goroutines.
 type History interface {
 	// ID returns the id of the conversation, which never changes.
 	ID() string

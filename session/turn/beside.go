@@ -99,7 +99,7 @@ func (r *Record) answered() {
 	r.wait()
 }
 
-// wait makes the first question the one that the turn waits for.
+// wait makes the first open question the one that the turn waits for.
 func (r *Record) wait() {
 	r.Waiting, r.WaitingSince, r.Question = false, nil, ""
 	if len(r.Asked) > 0 {

@@ -59,7 +59,7 @@ func (d Dir) files() ([]file, error) {
 	return found, nil
 }
 
-// names returns the names in the folder, none if it is missing. It does not use os.Open, which
+// names returns the names in the folder, none if it is missing. names does not use os.Open, which
 // offers the folder to the runtime's poller in vain: that takes half of the time of reading an
 // agent without turns.
 func (d Dir) names() ([]string, error) {
@@ -90,7 +90,7 @@ func (d Dir) record(f file) (Record, error) {
 // an error, and the other files are still read.
 func (d Dir) Records() ([]Record, []error) { return d.After(0) }
 
-// After returns the turns with a higher number, like Records. It reads no other file.
+// After returns the turns with a higher number, like Records. After reads no other file.
 func (d Dir) After(number int) ([]Record, []error) {
 	files, err := d.files()
 	if err != nil {
@@ -112,7 +112,7 @@ func (d Dir) After(number int) ([]Record, []error) {
 	return records, problems
 }
 
-// Last returns the turn with the highest number, nil if there is none. It reads one file.
+// Last returns the turn with the highest number, nil if there is none. Last reads one file.
 func (d Dir) Last() (*Record, error) {
 	files, err := d.files()
 	if err != nil || len(files) == 0 {

@@ -24,7 +24,7 @@ var stateWords = map[State]string{
 	Aborted:    "aborted",
 }
 
-// ExistsError says that a turn's number already has a log. It is an fs.ErrExist.
+// ExistsError says that a turn's number already has a log. ExistsError is an fs.ErrExist.
 type ExistsError struct {
 	Number int
 	Path   string // path of the existing log
@@ -53,7 +53,7 @@ func (e *NumberError) Error() string {
 	return fmt.Sprintf("turn %d: numbers begin at 1", e.Number)
 }
 
-// Abort says how a turn failed. It is an error, which Turn.Abort returns.
+// Abort says how a turn failed. Abort is an error, which Turn.Abort returns.
 type Abort struct {
 	Reason    Reason // "" means ReasonError
 	ErrorType string // the CLI's own name of the error, such as rate_limit
@@ -73,7 +73,6 @@ func (a *Abort) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// Unwrap returns the cause.
 func (a *Abort) Unwrap() error { return a.Cause }
 
 func (a *Abort) reason() Reason {

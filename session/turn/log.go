@@ -164,8 +164,8 @@ func endsTorn(f *os.File) (bool, error) {
 // the time read back.
 func stamp(now func() time.Time) time.Time { return now().UTC().Round(0) }
 
-// marker is the start of every event. It cannot occur inside one, where each quote has a backslash
-// before it.
+// marker is the start of every event. The text cannot occur inside an event, where each quote has a
+// backslash before it.
 const marker = `{"event":"`
 
 // line is one event of a log; the event decides which fields are set.
@@ -192,7 +192,7 @@ type line struct {
 	Outcome    text `json:"outcome,omitempty"`
 	CommitHash text `json:"commit_hash,omitempty"`
 	Snapshot   text `json:"snapshot,omitempty"`
-	Subagents  int  `json:"subagents,omitempty"` // of a HOLD that waits for subagents
+	Subagents  int  `json:"subagents,omitempty"` // number of subagents that a HOLD waits for
 
 	// ABORT
 	Reason    text `json:"reason,omitempty"`
@@ -230,7 +230,6 @@ type base64Text struct {
 	Bytes *[]byte `json:"base64"`
 }
 
-// MarshalJSON writes a string, or the base64 object.
 func (t text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
 		return encodeJSON(string(t))
@@ -239,7 +238,6 @@ func (t text) MarshalJSON() ([]byte, error) {
 	return encodeJSON(base64Text{Bytes: &b})
 }
 
-// UnmarshalJSON reads the output of MarshalJSON.
 func (t *text) UnmarshalJSON(data []byte) error {
 	var plain string
 	if err := json.Unmarshal(data, &plain); err == nil {

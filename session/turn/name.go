@@ -21,8 +21,8 @@ func TagName(turnSession string, n int) string {
 func TagRef(turnSession string, n int) string { return "refs/tags/" + TagName(turnSession, n) }
 
 // ParseTag splits the short name of a turn tag. ok is false for any name that TagName does not
-// return for a valid turn session, whose name holds no '-'. It is written to be fast, since there
-// can be tens of thousands of tags.
+// return for a valid turn session, whose name holds no '-'. ParseTag is written to be fast, since
+// there can be tens of thousands of tags.
 func ParseTag(name string) (turnSession string, n int, ok bool) {
 	rest, found := strings.CutPrefix(name, TagPrefix)
 	turnSession, digits, cut := strings.Cut(rest, "-")
@@ -69,8 +69,8 @@ func UpdatedRef(turnSession string, n int) string {
 	return UpdatedPrefix(turnSession) + strconv.Itoa(n)
 }
 
-// HeadRef returns the ref that keeps HEAD at the end of turn n if there is no snapshot. It differs
-// from TurnRef: HEAD alone could be taken for the snapshot of a clean worktree.
+// HeadRef returns the ref that keeps HEAD at the end of turn n if there is no snapshot. TurnRef is
+// another ref: HEAD alone could be taken for the snapshot of a clean worktree.
 func HeadRef(turnSession string, n int) string {
 	return RefPrefix(turnSession) + "head/" + strconv.Itoa(n)
 }

@@ -194,7 +194,7 @@ func (d Dir) Asked(mark string, since time.Time) (bool, error) {
 	for _, f := range slices.Backward(files) {
 		data, err := os.ReadFile(filepath.Join(d.Path, f.name))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // purged meanwhile
+			continue // The log was purged meanwhile.
 		}
 		if err != nil {
 			return false, err

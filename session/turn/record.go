@@ -18,9 +18,9 @@ type Record struct {
 	OlderIDs     []string // earlier values of TurnID, before prompts joined
 	Others       []string // other conversations of the CLI that work for the turn besides Conversation
 	Follows      bool     // began the moment the previous turn ended, as the CLI's own record shows
-	StartCommit  string   // HEAD at the start
+	StartCommit  string   // commit of HEAD at the start of the turn
 	StartedAt    time.Time
-	EndedAt      *time.Time // nil while in progress
+	EndedAt      *time.Time // end of the turn, nil while in progress
 
 	Outcome    string // Outcome and the next three: of a finished turn
 	CommitHash string
@@ -71,7 +71,7 @@ type Asked struct {
 // subagents still work it has no state; that turn ends when they have ended.
 type Held struct {
 	Commit    string // HEAD; Commit and Snapshot are "" while subagents work
-	Snapshot  string // kept by no ref
+	Snapshot  string // commit of the worktree's state; no ref keeps it
 	Message   string // the CLI's answer
 	Subagents int    // subagents that still work for the turn
 	At        time.Time
@@ -164,8 +164,8 @@ type Event struct {
 	Prompt       string // for KindPrompt; "" means that the CLI goes on by itself, for example with a tool's result
 	Message      string
 	ErrorType    string
-	Limit        *Limit // for KindError and KindLimit
-	Transcript   string // file of the conversation
+	Limit        *Limit // usage limit of a KindError or a KindLimit
+	Transcript   string // path of the CLI's own record of the conversation
 	Source       string
 	Background   int  // for KindEnd: background tasks that still run, without subagents
 	Subagents    int  // for KindEnd: subagents that still work for the turn; the CLI goes on when one of them has ended
@@ -201,9 +201,9 @@ type Action struct {
 	Do     ActionKind
 	Text   string
 	TurnID string // for ActExecute: the new id of the turn, "" to keep it
-	Start  *Start // for ActStart
-	Abort  *Abort // for ActAbort
-	Limit  *Limit // for ActLimit
+	Start  *Start // parameters of ActStart
+	Abort  *Abort // parameters of ActAbort
+	Limit  *Limit // parameters of ActLimit
 	// Subagents is the number of subagents that ActAwait waits for.
 	Subagents int
 	// Conversation is that of an ActExecute or ActInput, if several conversations work for the

@@ -27,8 +27,8 @@ func (r *replay) view() Record {
 	return v
 }
 
-// feed reads data, the file's content after r.offset. It reports whether the event at offset own of
-// the file took effect; own is -1 for none.
+// feed reads data, the file's content after r.offset. feed reports whether the event at offset own
+// of the file took effect; own is -1 for none.
 func (r *replay) feed(data []byte, own int64) bool {
 	applied := false
 	for len(data) > 0 {

@@ -1,10 +1,10 @@
 // Package turn is about single turns: one prompt and everything until the CLI's answer is finished.
-// It has the state machine of a turn, its append-only log, the names of tags and refs that mark
-// turns in git, and the decision what an event of a CLI means for the open turn.
+// The package has the state machine of a turn, its append-only log, the names of tags and refs that
+// mark turns in git, and the decision what an event of a CLI means for the open turn.
 //
-// It knows nothing of git, tmux or any CLI, and starts no process. A turn is what its log says: a
-// Turn reads the log again before and after each of its own writes, since the hooks of a CLI are
-// processes of their own.
+// The package knows nothing of git, tmux or any CLI, and starts no process. A turn is what its log
+// says: a Turn reads the log again before and after each of its own writes, since the hooks of a
+// CLI are processes of their own.
 package turn
 
 import (
@@ -28,17 +28,17 @@ type Turn struct {
 	dir    Dir
 	number int
 	now    func() time.Time
-	log    *log // nil in Initial
+	log    *log // nil while the turn is in Initial
 }
 
 // Start holds what a turn begins with.
 type Start struct {
 	Type         Type   // TypePrompt for a typed prompt
-	Prompt       string // byte for byte
+	Prompt       string // text of the prompt, byte for byte
 	Launch       string // launch of the CLI that the turn belongs to
 	Conversation string
 	TurnID       string // the CLI's own id of the turn, "" if it has none
-	Commit       string // HEAD at the start
+	Commit       string // commit of HEAD at the start of the turn
 	// At is when the turn began, if only the CLI's own record tells; zero means now.
 	At time.Time
 	// Follows says that the turn began the moment the previous one ended, with the same worktree
@@ -48,7 +48,7 @@ type Start struct {
 
 // End holds what a turn finishes with.
 type End struct {
-	Outcome    string // for example success
+	Outcome    string // word for the result, for example success
 	CommitHash string // HEAD at the end, which gets the tag
 	Snapshot   string // commit of the worktree's whole state
 	Message    string
@@ -113,7 +113,7 @@ func (t *Turn) Start(s Start) error {
 	return nil
 }
 
-// Execute logs what the CLI is asked to do. It may be called any number of times.
+// Execute logs a task given to the CLI. Execute may be called any number of times.
 func (t *Turn) Execute(description string) error {
 	return t.append(line{Event: eventExecute, Description: text(description)})
 }
@@ -163,7 +163,7 @@ func (t *Turn) Children(ids []string) error {
 	return t.append(line{Event: eventChildren, Children: texts(ids)})
 }
 
-// Note logs a remark. It is allowed in every state after Initial, also after the end, for example
+// Note logs a remark. Note is allowed in every state after Initial, also after the end, for example
 // about a late tag.
 func (t *Turn) Note(remark string) error {
 	return t.append(line{Event: eventNote, Text: text(remark)})
@@ -231,7 +231,7 @@ func (t *Turn) Record() Record {
 
 // Limit is a usage limit that a CLI reports as reached, of a subscription or an API key.
 type Limit struct {
-	Until time.Time // when it is lifted, zero where the CLI does not say
+	Until time.Time // end of the limit, zero if the CLI does not say
 }
 
 // write sets the fields of an event for the limit.
