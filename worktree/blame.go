@@ -19,7 +19,7 @@ import (
 // LineStep is one state of an agent in a line of states for Blame. The line need not follow git's
 // history.
 type LineStep struct {
-	State string // commit or snapshot
+	State string // id of a commit or a snapshot
 	After []int  // indexes of the steps that this one follows, nearest first; none for a commit whose history is git's own
 }
 
@@ -30,8 +30,8 @@ type LineLanding struct {
 	State  int
 }
 
-// Line makes a commit for each step. Its parents are the commits of the steps it follows and, if
-// HEAD has moved since, HEAD: lines of commits that came in keep those commits. Line returns the
+// Line makes a commit for each step. Parents of a commit are those of the steps before and, if HEAD
+// has moved since, HEAD: lines of commits that came in keep those commits. Line returns the
 // commits, HEAD at each step, and replacement parents (for BlameOptions.Parents) of commits that
 // landed or were made between two steps. o must be a reader.
 func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (commits, heads []string, parents map[string][]string, err error) {
@@ -95,11 +95,11 @@ func (s LineStep) moved(i int, heads []string) bool {
 	return len(s.After) > 0 && !slices.ContainsFunc(s.After, func(before int) bool { return heads[before] == heads[i] })
 }
 
-// lineGraph holds the parents of commits and steps. It must stay free of cycles, on which git does
-// not end.
+// lineGraph holds the parents of commits and steps. The graph must stay free of cycles, on which
+// git does not end.
 type lineGraph struct {
-	parents map[string][]string // the parents that git knows
-	instead map[string][]string // replacement parents
+	parents map[string][]string // parents of each commit in git
+	instead map[string][]string // parents that replace those
 }
 
 // readHistory reads the commits that HEAD has moved along, back to the common base of the first
@@ -134,7 +134,7 @@ func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep
 	return err
 }
 
-// land makes the step that landed a parent of the commit that was made by landing. It does nothing
+// land makes the step that landed a parent of the commit that was made by landing, and does nothing
 // if the step already has the commit, which then was made in the worktree.
 func (g *lineGraph) land(after, before, state string) {
 	if g.parents[after] == nil || !g.reached(state)[after] {

@@ -13,9 +13,9 @@ import (
 var ErrNotMerged = errors.New("not merged")
 
 // DeleteBranches deletes the branches that are still at their commit in expect, and whose commits
-// into has: a commit id, or anything that Head takes. It returns why others stay: ErrNotMerged, or
-// a *ConflictError for a branch that is checked out or has moved. A missing branch counts as
-// deleted. It starts one git process, or two if a tip differs from into.
+// into has: a commit id, or anything that Head takes. DeleteBranches returns why others stay:
+// ErrNotMerged, or a *ConflictError for a branch that is checked out or has moved. A missing branch
+// counts as deleted. DeleteBranches starts one git process, or two if a tip differs from into.
 func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
 	stay = map[string]error{}
 	all := func(err error) map[string]error {
@@ -94,7 +94,7 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 }
 
 // MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
-// has all its commits. It starts one git process if a tip differs from into.
+// has all its commits. MergedBranches starts one git process if a tip differs from into.
 func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = cmp.Or(r.headOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
@@ -126,7 +126,7 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 	return merged, nil
 }
 
-// Tip returns the commit of a branch, "" if there is no branch of exactly this name. It starts git
+// Tip returns the commit of a branch, "" if there is no branch of exactly this name. Tip starts git
 // only if the files of the ref store do not suffice.
 func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
 	files, err := r.tellsByFiles()
@@ -143,8 +143,9 @@ func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
 // longestComponent leaves room for ".lock" in a file name of 255 bytes.
 const longestComponent = 250
 
-// checkBranchName applies the rules of git-check-ref-format(1) for a branch. It also refuses names
-// that these allow and nobody means: "@", "refs/heads/x", and names too long for a file.
+// checkBranchName applies the rules of git-check-ref-format(1) for a branch. checkBranchName also
+// refuses names that these allow and nobody means: "@", "refs/heads/x", and names too long for a
+// file.
 func checkBranchName(name string) error {
 	if problem := branchProblem(name); problem != "" {
 		return fmt.Errorf("branch name %q: %s", name, problem)

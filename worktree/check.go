@@ -112,7 +112,7 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 
 // Run runs a command of the project with sh in a check worktree, with output to out, and without
 // the variables that git.Scrub removes. When ctx ends, all processes of the command's group are
-// killed. It returns the exit code, -1 after a signal.
+// killed. Run returns the exit code, -1 after a signal.
 func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
 	if err := Verify(path, c.Repository.CommonDir, ""); err != nil {
 		return 0, err
@@ -197,9 +197,9 @@ func (s Setup) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// SetUp sets up a check worktree that has a commit's files, like Manager.SetUp. It does nothing if
-// the last set-up succeeded and had the same settings and lock files. It returns the error of the
-// set-up command: the check would not test what lands.
+// SetUp sets up a check worktree that has a commit's files, like Manager.SetUp. SetUp does nothing
+// if the last set-up succeeded and had the same settings and lock files. SetUp returns the error of
+// the set-up command: the check would not test what lands.
 func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
 	admin, err := verified(path, c.Repository.CommonDir, "")
 	if err != nil {

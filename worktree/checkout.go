@@ -15,7 +15,7 @@ import (
 // Checkout is the worktree that has a branch checked out: the main one or a linked one.
 type Checkout struct {
 	Path     string
-	AdminDir string // git directory of this worktree
+	AdminDir string // the worktree's own git directory
 	Owner    string // the lock's reason, see Plan.Owner; "" for none
 }
 
@@ -214,8 +214,8 @@ func (c change) gitlink() bool {
 	return c.oldMode == gitlink || c.mode == gitlink
 }
 
-// changesBetween lists the paths that differ between two trees, by name. It asks git once for the
-// same two.
+// changesBetween lists the paths that differ between two trees, by name. changesBetween asks git
+// once for the same two.
 func (o Objects) changesBetween(ctx context.Context, from, to string) ([]change, error) {
 	return o.known.changesBetween(from, to, func() ([]change, error) { return changesBetween(ctx, o.home(), from, to) })
 }

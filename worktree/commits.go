@@ -14,7 +14,7 @@ import (
 // Work describes, for people, what a commit and a snapshot on top of it have beyond a base.
 type Work struct {
 	Commits     []string // "ID TITLE" of the newest commits, newest first
-	CommitCount int      // of all commits
+	CommitCount int      // number of all commits, listed or not
 	Uncommitted []string // "LETTER PATH" of each file that differs in the snapshot; the letter is git status's
 }
 
@@ -102,7 +102,7 @@ var (
 // SignsCommits reports whether the user has set commit.gpgSign.
 func (o Objects) SignsCommits(ctx context.Context) (bool, error) {
 	out, err := o.home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
-	if git.ExitCode(err) == 1 { // not set
+	if git.ExitCode(err) == 1 { // commit.gpgSign is not set
 		return false, nil
 	}
 	return out == "true", err
@@ -133,7 +133,7 @@ func (o Objects) IsCommitOf(ctx context.Context, commit, tree, parent string) (b
 type CommitInfo struct {
 	ID, Tree string
 	Parents  []string
-	Author   []string // GIT_AUTHOR_… items
+	Author   []string // author as GIT_AUTHOR_… items
 	Message  string
 }
 
@@ -213,7 +213,7 @@ func (r Refs) LastHeadIn(path string) (last string, there bool) {
 	return lastHead(admin), true
 }
 
-// WorktreeHead returns the commit of HEAD of the worktree at path. It starts git only if the files
+// WorktreeHead returns the commit of HEAD of the worktree at path, and starts git only if the files
 // of the ref store do not suffice.
 func (r Refs) WorktreeHead(ctx context.Context, path string) (string, error) {
 	admin, err := verified(path, r.Repository.CommonDir, "")
@@ -233,7 +233,7 @@ func (o Objects) LastMessage(ctx context.Context, path, head, since string) (str
 	return strings.TrimSpace(out), err
 }
 
-// Has reports whether the repository has a commit. It starts git only if the commit is not in the
+// Has reports whether the repository has a commit, and starts git only if the commit is not in the
 // repository's own object store.
 func (o Objects) Has(ctx context.Context, commit string) bool {
 	return hasObject(o.Repository.CommonDir, commit) || o.home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil

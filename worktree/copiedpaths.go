@@ -11,8 +11,8 @@ import (
 )
 
 // PathsToMain looks into each ignored folder of a worktree that the main checkout has, too, and
-// returns the first file in it that holds the main checkout's path. It reads only kinds of files in
-// which tools write absolute paths: a copied one would lead back to the main checkout.
+// returns the first file in it that holds the main checkout's path. PathsToMain reads only kinds of
+// files in which tools write absolute paths: a copied one would lead back to the main checkout.
 func (m Manager) PathsToMain(ctx context.Context, path string) ([]string, error) {
 	if m.Repository.Path == "" {
 		return nil, nil
@@ -63,7 +63,7 @@ func firstWith(folder fs.FS, main string) (found string) {
 	return found
 }
 
-// hasPath reports whether a text has a path, or one below it.
+// hasPath reports whether a text contains a path, or a longer path below.
 func hasPath(content []byte, path string) bool {
 	for rest := content; ; {
 		at := bytes.Index(rest, []byte(path))

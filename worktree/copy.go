@@ -16,7 +16,7 @@ import (
 // Copied is the result of one name in worktree.copy.
 type Copied struct {
 	Path   string
-	Bytes  int64 // bytes written
+	Bytes  int64 // bytes written for the name, 0 if all blocks are shared
 	Shared bool  // some files share their blocks with the main checkout's
 }
 
@@ -271,7 +271,7 @@ func (p *pair) copyAll(count *copied) {
 	}
 }
 
-// copy copies one file or symlink of the folder. It never replaces one.
+// copy copies one file or symlink of the folder. copy never replaces one.
 func (p *pair) copy(name string, link bool, count *copied) error {
 	if link {
 		target, err := p.from.Readlink(name)

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// copyContent makes a file with the content, mode and time of another. It shares blocks if the file
-// system can, and removes a partly copied file.
+// copyContent makes a file with the content, mode and time of another. copyContent shares blocks if
+// the file system can, and removes a partly copied file.
 func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
 	to, shared, err := p.create(from, name, info)
 	if shared {

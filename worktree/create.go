@@ -45,7 +45,7 @@ type creation struct {
 
 // Create makes the branches and worktrees of plans. Under the repository lock it makes all branches
 // in one transaction, and registers the worktrees one by one. Then it checks out the files, with
-// hooks and filters, in as many worktrees at once as there are processors. It continues what an
+// hooks and filters, in as many worktrees at once as there are processors. Create continues what an
 // interrupted Create left for the same plans; a partly filled directory is moved to the trash
 // folder first.
 //
@@ -186,8 +186,8 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 	return creations, "", nil
 }
 
-// createBranches makes the missing branches, all or none. Without any it starts no git. It writes
-// no tracking configuration, since update-ref never does.
+// createBranches makes the missing branches, all or none. Without any it starts no git.
+// createBranches writes no tracking configuration, since update-ref never does.
 func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
 	var input strings.Builder
 	for _, p := range plans {

@@ -18,8 +18,8 @@ func RefusingFilter(err error) (name, checkout string) {
 }
 
 // unasked runs git and, if a required filter fails, again without requiring it: git then takes the
-// file unconverted. It is for commands that must complete, since a filter can refuse both the files
-// that a move writes and the ones before it.
+// file unconverted. This is for commands that must complete, since a filter can refuse both the
+// files that a move writes and the ones before it.
 func unasked(run func(options []string) error) error {
 	var options []string
 	for {

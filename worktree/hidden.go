@@ -11,8 +11,8 @@ import (
 // hidden lists the paths of a move whose index entries have a bit that hides the file's changes
 // from git.
 type hidden struct {
-	assumed []string // with the bit assume-unchanged
-	skipped []string // with the bit skip-worktree
+	assumed []string // paths with the bit assume-unchanged
+	skipped []string // paths with the bit skip-worktree
 	absent  []string // skipped paths without a file
 	gone    map[string]bool
 

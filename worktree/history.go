@@ -51,7 +51,7 @@ func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string)
 }
 
 // Matching returns the refs that match a for-each-ref pattern without a final slash, with their
-// ids. It starts git only if the files of the ref store do not suffice.
+// ids. Matching starts git only if the files of the ref store do not suffice.
 func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, error) {
 	if found, ok, err := storedMatching(r.Repository.CommonDir, pattern); ok || err != nil {
 		return found, err
@@ -162,7 +162,7 @@ func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 			at++
 			all[min(at, len(all)-1)] = map[string]BlobChange{}
 		}
-		if what := strings.Fields(strings.TrimPrefix(raw, ":")); len(what) == 5 && len(fields) > 1 && at >= 0 { // modes, ids, letter
+		if what := strings.Fields(strings.TrimPrefix(raw, ":")); len(what) == 5 && len(fields) > 1 && at >= 0 { // two modes, two ids, a letter
 			all[at][fields[1]] = BlobChange{what[0] + " " + what[2], what[1] + " " + what[3]}
 			fields = fields[1:]
 		}
@@ -273,7 +273,7 @@ func (o Objects) contains(ctx context.Context, tip, commit string) (bool, error)
 
 // Reached returns the branch that has reached a commit to which branch was to be moved: branch
 // itself, however far it went on, or, if branch no longer exists, another one that has the commit,
-// as after a rename. It is "" if none has.
+// as after a rename. The result is "" if none has.
 func (r Refs) Reached(ctx context.Context, branch, commit string) (string, error) {
 	tip, err := r.Tip(ctx, branch)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
 type Dirt struct {
-	Uncommitted []string // changed, staged or in conflict
+	Uncommitted []string // files that are changed, staged or in conflict
 	Untracked   []string
 	// Ignored lists ignored files, except in folders that are ignored as a whole, and except files
 	// that are the same in the main checkout.
@@ -20,7 +20,7 @@ type Dirt struct {
 	Operation  string   // an unfinished merge, rebase, cherry-pick, revert, am or bisect
 	Submodules []string // submodules with changes or commits of their own
 	Embedded   []string // repositories that are no submodules
-	Hidden     []string // changes behind assume-unchanged or skip-worktree
+	Hidden     []string // changes hidden by assume-unchanged or skip-worktree
 	Detached   string   // describes commits that no ref keeps
 	// Aside lists what is only here, too, but needs no attention: wholly ignored folders ("build/")
 	// that are no copies of the main checkout's, and the stores of submodules. Remove keeps them in
@@ -113,7 +113,7 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 // inspection inspects one worktree, or a submodule of it.
 type inspection struct {
 	m           Manager
-	path, admin string // directory and git directory
+	path, admin string // directory of the worktree, and its git directory
 	main        string // same path in the main checkout, "" if missing
 	dirt        *Dirt
 	compared    *bool // set if the main checkout or stores of submodules were compared

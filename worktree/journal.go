@@ -15,9 +15,9 @@ import (
 )
 
 // Journal describes a move: the change of files, index and the ref of HEAD in an agent's worktree
-// or the checkout of a branch (the place). It is kept in the place's git directory from before the
-// first change until after the last. If paw is killed meanwhile, EndMove completes the move if the
-// ref has moved, else undoes it.
+// or the checkout of a branch (the place). The journal is kept in the place's git directory from
+// before the first change until after the last. If paw is killed meanwhile, EndMove completes the
+// move if the ref has moved, else undoes it.
 type Journal struct {
 	Command string `json:"command"` // command that moves, such as "paw rewind"
 	Session string `json:"session"` // session of the command, "" for none
@@ -32,8 +32,8 @@ type Journal struct {
 	Resets   bool      `json:"resets,omitempty"`    // the index becomes that of To; otherwise staged changes stay staged
 	HeadLast bool      `json:"head_last,omitempty"` // the ref moves after files and index
 	Rescue   string    `json:"rescue,omitempty"`    // ref of a snapshot from before the move
-	Absent   fileNames `json:"absent,omitempty"`    // moving files that skip-worktree keeps away
-	Assumed  fileNames `json:"assumed,omitempty"`   // moving files with assume-unchanged that stay
+	Absent   fileNames `json:"absent,omitempty"`    // files of the move that skip-worktree keeps out of the worktree
+	Assumed  fileNames `json:"assumed,omitempty"`   // files of the move with the bit assume-unchanged that both sides have
 }
 
 // Files of a move in the git directory of its place.
@@ -116,7 +116,7 @@ func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
 	return placeLock{c, file}, err
 }
 
-// SettledAt waits for a move that is running at a place. It returns a *MoveError for one that was
+// SettledAt waits for a move that is running at a place, and returns a *MoveError for one that was
 // interrupted: the files are then neither those from before nor from after.
 func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	if !exists(filepath.Join(c.AdminDir, journalFile)) {
@@ -204,8 +204,8 @@ func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func(
 	return v, nil
 }
 
-// unlockStale removes an index.lock left by a move that was killed before its journal was open. It
-// returns a *MoveError if a journal is open.
+// unlockStale removes an index.lock left by a move that was killed before its journal was open.
+// unlockStale returns a *MoveError if a journal is open.
 func (m Moves) unlockStale(at placeLock) error {
 	if exists(filepath.Join(at.AdminDir, journalFile)) {
 		return m.journals.unsettled(at.Checkout, false)
@@ -279,7 +279,7 @@ func (m Moves) reached(ctx context.Context, head string, j *Journal) (bool, erro
 	if err != nil || !from {
 		return err == nil, err
 	}
-	return m.objects.Contains(ctx, j.To, j.From) // both are behind head: it comes from the later one
+	return m.objects.Contains(ctx, j.To, j.From) // head has both commits: the later one decides
 }
 
 // close removes the journal, and unlocks the index.

@@ -11,8 +11,8 @@ import (
 	"paw/config/disk"
 )
 
-// keptState describes the index that a snapshot of a worktree keeps for the next snapshot. It is
-// stored beside that index.
+// keptState describes the index that a snapshot of a worktree keeps for the next snapshot. The
+// state is stored beside that index.
 type keptState struct {
 	Index string    `json:"index"` // hash of the kept index
 	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
@@ -93,8 +93,8 @@ func replaceKept(dir, name string, content []byte) error {
 }
 
 // keptBy reads the keptState of an earlier snapshot, and makes scratch a hard link to its index,
-// which git replaces instead of writing into it. It returns nil if there is none, or if settings
-// that affect how content is converted have changed since.
+// which git replaces instead of writing into it. keptBy returns nil if there is none, or if
+// settings that affect how content is converted have changed since.
 func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
 	var s keptState

@@ -27,15 +27,15 @@ type Entry struct {
 	Path     string // top level; the common directory for a bare repository
 	Branch   string // without refs/heads/; "" when HEAD is detached
 	Head     string // commit id; "" for an unborn or unreadable HEAD
-	AdminDir string // git directory of this worktree
+	AdminDir string // the worktree's own git directory
 	Bare     bool
 	Locked   bool
-	Prunable bool // the directory is gone, or its .git file names another git directory
+	Prunable bool // the directory is gone, or the .git file there names another git directory
 
 	LockReason string
 }
 
-// List returns the main worktree, then the linked ones by name. It reads the files itself: one
+// List returns the main worktree, then the linked ones by name. List reads the files itself: one
 // half-made entry makes `git worktree list` fail. Such an entry is listed with the fields that can
 // be read.
 func (r Registry) List(ctx context.Context) ([]Entry, error) {
@@ -192,7 +192,7 @@ func verified(path, commonDir, branch string) (string, error) {
 
 // Glimpse holds what can be seen of a worktree without git.
 type Glimpse struct {
-	Gone     bool   // path is no git worktree
+	Gone     bool   // no git worktree is at the path
 	Branch   string // branch in use there; the expected one if unknown, "" for none
 	CutShort string // command of an interrupted move, "" for none
 }

@@ -18,7 +18,7 @@ type look struct {
 	began   time.Time
 	repo    git.Repo      // git with the scratch index
 	scratch string        // index file that git may change: first a copy of the real one, later the recorded one
-	real    *privateIndex // with no bits that hide changes
+	real    *privateIndex // copy of the worktree's index, with no bits that hide changes
 
 	tracked map[string]indexEntry // index entries of changed paths; our side of conflicts
 	deleted map[string]bool       // git sees no file, or one behind a symlink
@@ -37,8 +37,8 @@ type look struct {
 	unmerged   bool
 }
 
-// lookAt compares a worktree with HEAD through a copy of its index in dir. It runs one git process
-// if no entry is hidden, and writes nowhere else. The caller ends the look with drop.
+// lookAt compares a worktree with HEAD through a copy of its index in dir. lookAt runs one git
+// process if no entry is hidden, and writes nowhere else. The caller ends the look with drop.
 func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
 	l := &look{m: snapshots, top: path, began: time.Now(), tracked: map[string]indexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
 	var err error
@@ -58,7 +58,7 @@ func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) 
 	return l, nil
 }
 
-// use makes a file the scratch index.
+// use makes file the scratch index.
 func (l *look) use(file string) {
 	l.scratch, l.repo = file, l.m.objects.quarantined(repoWithIndex(l.top, file))
 }
@@ -187,7 +187,7 @@ func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 }
 
 // unsavedSubmodule reports whether a submodule has changes, or commits in no branch of its remotes.
-// Its store is in the worktree's git directory, and is removed with it.
+// A submodule's store is in the worktree's git directory, and removed with the worktree.
 func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
 	status, err := in(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
@@ -203,8 +203,8 @@ func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
 // indexEntry is one path of an index, as listed by `git ls-files --stage -v`.
 type indexEntry struct {
 	name, mode, id, stage string
-	assumed               bool // assume-unchanged
-	skipped               bool // skip-worktree
+	assumed               bool // the bit assume-unchanged is set
+	skipped               bool // the bit skip-worktree is set
 }
 
 // modeGitlink is the mode of a submodule.

@@ -1,5 +1,5 @@
 // Package worktree makes, inspects, saves and removes the git worktrees that agents work in, and
-// their branches. It knows nothing of sessions or tmux.
+// their branches. The package knows nothing of sessions or tmux.
 //
 // One invariant: the package deletes no byte that is not in a commit kept by a ref; what is in the
 // way is moved to <common dir>/paw/trash.
@@ -26,8 +26,9 @@ type Manager struct {
 	// the registry of worktrees changes, and never during a checkout, a hook or a set-up command.
 	Locks func(ctx context.Context) (unlock func(), err error)
 
-	// Waits is called once, when a file stays locked for longer than a usual change takes. It tells
-	// the user who holds the lock, or returns false if waiting is useless. Nil waits silently.
+	// Waits is called once, when a file stays locked for longer than a usual change takes. Waits
+	// tells the user who holds the lock, or returns false if waiting is useless. Nil waits
+	// silently.
 	Waits func(path string) bool
 
 	// Busy makes the error when a git left behind by a killed paw, or a process left by a hook,
@@ -142,7 +143,7 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
-// waiting locks files that others hold briefly. Its fields are those of Manager.
+// waiting locks files that others hold briefly. The fields are those of Manager.
 type waiting struct {
 	Waits func(path string) bool
 	Busy  func(path string) error
@@ -170,7 +171,7 @@ const registryChange = time.Second
 // lockWait limits the wait for a git whose paw was killed, and for others that are about to land,
 // each of which takes seconds. registryWait limits the wait for a change of the registry or a move
 // of files.
-var lockWait, registryWait = time.Minute, 10 * time.Second // tests do not wait that long
+var lockWait, registryWait = time.Minute, 10 * time.Second // variables, so that tests can shorten them
 
 // errBusy says that a git started by an earlier paw is still running.
 var errBusy = errors.New("a git process is still at work here")

@@ -13,8 +13,8 @@ import (
 
 // Merged is the result of merging two commits.
 type Merged struct {
-	Tree      string   // with conflict markers if there are conflicts
-	Conflicts []string // paths; none after a clean merge
+	Tree      string   // id of the merged tree; conflicting files have markers
+	Conflicts []string // conflicting paths; none after a clean merge
 }
 
 // ErrUnrelated says that two commits have no common ancestor.
@@ -107,8 +107,8 @@ func (o Objects) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, e
 	return all, nil
 }
 
-// mergeOne merges with git merge in a temporary worktree that no other git sees. It has its own
-// HEAD and index, and no files but .gitattributes and those that the merge writes; objects and
+// mergeOne merges with git merge in a temporary worktree that no other git sees. mergeOne has its
+// own HEAD and index, and no files but .gitattributes and those that the merge writes; objects and
 // settings are the repository's.
 func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")

@@ -13,8 +13,8 @@ import (
 	"paw/config/poll"
 )
 
-// mountsAmong returns the mount points at or below path. Their files are not the worktree's: a
-// rename would move them, and a deletion would delete them.
+// mountsAmong returns the mount points at or below path. Files of a mounted file system are not the
+// worktree's: a rename would move them, and a deletion would delete them.
 func mountsAmong(all []string, path string) []string {
 	top := resolved(path)
 	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !within(at, top) })

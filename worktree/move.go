@@ -16,7 +16,7 @@ import (
 // meanwhile, so nobody can use the branch between the two steps.
 type Move struct {
 	Branch    string
-	From, To  string // commits
+	From, To  string // commits of the branch
 	FilesFrom string // commit of From plus uncommitted files of the checkout that may be overwritten, "" for none
 	FilesTo   string // commit of To plus files that the checkout gets as uncommitted changes, "" for none
 	Checkout  *Checkout
@@ -98,8 +98,8 @@ func (m Moves) Hold(ctx context.Context) (*Moving, error) {
 // Release gives up the right to move branches.
 func (g *Moving) Release() { g.file.Close() }
 
-// Advance moves a branch, and the checkout that has it, to another commit. It returns an error and
-// changes nothing: *ObstacleError if files are in the way, ErrBranchMoved if the branch is at
+// Advance moves a branch, and the checkout that has it, to another commit. Advance returns an error
+// and changes nothing: *ObstacleError if files are in the way, ErrBranchMoved if the branch is at
 // another commit, *IndexLockedError if another git has locked the index, *MoveError if an earlier
 // move has not ended there. Files that are equal in both commits stay as they are, changed or not,
 // and staged changes stay staged. A checkout without an index gets no files. If files cannot be
@@ -219,7 +219,7 @@ func (v *move) likeReal(index string) {
 // failure is undone. files writes the files, and returns a file that becomes the index after
 // reindex has changed it.
 func (v *move) carry(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
-	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt it halfway.
+	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
 	if err := v.forward(ctx, files, reindex); err != nil {
 		return v.takeBack(ctx, err)
 	}
@@ -280,8 +280,8 @@ func (v *move) moveHead(ctx context.Context, to, from string) error {
 	return err
 }
 
-// moveRef moves a ref from one commit to another, and fails if the ref is elsewhere. It runs in the
-// checkout, so that HEAD's reflog gets the entry, too. Hooks of the user run for the user's
+// moveRef moves a ref from one commit to another, and fails if the ref is elsewhere. moveRef runs
+// in the checkout, so that HEAD's reflog gets the entry, too. Hooks of the user run for the user's
 // branches, and not for agents'.
 func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
 	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}

@@ -32,7 +32,6 @@ func decodedName(text string) (string, error) {
 // fileNames is a list of file names that JSON keeps byte for byte.
 type fileNames []string
 
-// MarshalJSON writes the names.
 func (names fileNames) MarshalJSON() ([]byte, error) {
 	encoded := make([]string, len(names))
 	for i, name := range names {
@@ -41,7 +40,6 @@ func (names fileNames) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encoded)
 }
 
-// UnmarshalJSON reads the names.
 func (names *fileNames) UnmarshalJSON(data []byte) error {
 	var encoded []string
 	if err := json.Unmarshal(data, &encoded); err != nil {
@@ -61,7 +59,6 @@ func (names *fileNames) UnmarshalJSON(data []byte) error {
 // byFileName maps file names, which JSON keeps byte for byte, to texts.
 type byFileName map[string]string
 
-// MarshalJSON writes the names and texts.
 func (m byFileName) MarshalJSON() ([]byte, error) {
 	encoded := make(map[string]string, len(m))
 	for name, text := range m {
@@ -70,7 +67,6 @@ func (m byFileName) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encoded)
 }
 
-// UnmarshalJSON reads the names and texts.
 func (m *byFileName) UnmarshalJSON(data []byte) error {
 	var encoded map[string]string
 	if err := json.Unmarshal(data, &encoded); err != nil {

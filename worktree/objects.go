@@ -41,7 +41,7 @@ func looseObject(common, oid string) string {
 	return filepath.Join(common, "objects", oid[:2], oid[2:])
 }
 
-// hasObject reports whether the repository's own object store has an object. It does not look into
+// hasObject reports whether the repository's own object store has an object, and does not look into
 // alternate object stores.
 func hasObject(common, oid string) bool {
 	idSize, err := idSizeOf(common)
@@ -120,7 +120,7 @@ type Objects struct {
 	Repository Repository
 
 	scratch quarantine // set for a reader, see Manager.WithScratch
-	known   *known     // see Manager.Remembering
+	known   *known     // cache of facts about objects, see Manager.Remembering
 }
 
 // WithScratch returns a reader, for commands that only read: all objects that they make, snapshots
@@ -204,7 +204,7 @@ func (q quarantine) makeDir(name string, d fs.DirEntry) error {
 		}
 		return err
 	}
-	info, err := d.Info() // with the permissions of a shared repository
+	info, err := d.Info() // The permissions are those of a shared repository.
 	if err != nil {
 		return err
 	}

@@ -124,8 +124,8 @@ func (f folders) list(all []string) error {
 	return os.Rename(temporary, f.file())
 }
 
-// drop removes the empty folders above path that paw has made. It never removes a symlink, even to
-// an empty folder. The caller holds the repository lock.
+// drop removes the empty folders above path that paw has made. drop never removes a symlink, even
+// to an empty folder. The caller holds the repository lock.
 func (f folders) drop(path string) {
 	known := f.made()
 	left := slices.Clone(known)

@@ -15,7 +15,7 @@ import (
 type Plan struct {
 	Agent        string
 	Branch       string
-	Path         string // absolute; missing, or an empty directory
+	Path         string // absolute path, missing or of an empty directory
 	Base         string // commit id that a new branch starts from
 	CreateBranch bool   // false if the branch exists
 	TakeBack     bool   // the worktree exists: paw has made and released it
@@ -24,13 +24,13 @@ type Plan struct {
 	// would be lost.
 	Saved string
 
-	// Owner is the reason of the worktree's lock, such as "paw session/agent". It identifies the
-	// owner of even a half-made registration.
+	// Owner is the reason of the worktree's lock, such as "paw session/agent". The reason
+	// identifies the owner of even a half-made registration.
 	Owner string
 }
 
 // Check returns what would stop Create, as a *ConflictError, and changes nothing. What an
-// interrupted Create has left for the same plan does not count. It starts one git process.
+// interrupted Create has left for the same plan does not count. The lock starts one git process.
 func (m Manager) Check(ctx context.Context, plans []Plan) error {
 	entries, err := m.Registry().List(ctx)
 	if err != nil {

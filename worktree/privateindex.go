@@ -20,8 +20,8 @@ import (
 )
 
 // privateIndex is a copy of a worktree's index. Reading the files through it changes nothing in the
-// real index, and works while another process holds the index lock. Its entries hide no change of
-// an existing file.
+// real index, and works while another process holds the index lock. The copy's entries hide no
+// change of an existing file.
 type privateIndex struct {
 	indexBits
 	file   string
@@ -30,14 +30,14 @@ type privateIndex struct {
 	hash   string       // of the real index, "" when it has no checksum
 	listed []indexEntry // entries of the real index, nil until needed
 	before os.FileInfo  // file info from before git used the copy; nil without an index
-	known  bool         // kept by an earlier look
+	known  bool         // whether an earlier look has kept the copy
 }
 
-// indexBits lists the index entries that need care in each look. It is kept beside the copy of the
-// index.
+// indexBits lists the index entries that need care in each look. The list is kept beside the copy
+// of the index.
 type indexBits struct {
-	Assumed    fileNames `json:"assumed,omitempty"`    // with assume-unchanged
-	Skipped    fileNames `json:"skipped,omitempty"`    // with skip-worktree
+	Assumed    fileNames `json:"assumed,omitempty"`    // paths with the bit assume-unchanged
+	Skipped    fileNames `json:"skipped,omitempty"`    // paths with the bit skip-worktree
 	Submodules fileNames `json:"submodules,omitempty"` // paths of submodules
 }
 
@@ -217,7 +217,7 @@ func dropOthers(dir, prefix, hash string) {
 	}
 }
 
-// trust sets the copy's time so that git reads every file changed since then. It returns false if
+// trust sets the copy's time so that git reads every file changed since then, and returns false if
 // that is not enough: git compares whole seconds, and a file that was just changed and set to an
 // old time could be changed again unnoticed.
 func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bool {

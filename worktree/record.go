@@ -80,8 +80,8 @@ func (e *NotSavedError) Error() string {
 
 func (e *NotSavedError) Unwrap() error { return e.Cause }
 
-// record updates the scratch index to the files as they are. It returns the paths that it could not
-// save, and git's error about the first of them.
+// record updates the scratch index to the files as they are, and returns the paths that it could
+// not save, and git's error about the first of them.
 func (l *look) record(ctx context.Context) (notSaved []string, cause, err error) {
 	r, err := l.planAnew()
 	if err != nil {
@@ -261,10 +261,10 @@ func (r *recording) settle(ctx context.Context) error {
 	have := oneEach(listed)
 	differ := func(name string, have, real indexEntry) {
 		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
-			return // not in the real index, before and now
+			return // The path was not in the real index, and still is not.
 		}
 		if _, replaced := r.own[name]; replaced {
-			return // in neither index
+			return // The path is in neither index.
 		}
 		if have.name != real.name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
 			r.resets[name] = real.cacheinfo()

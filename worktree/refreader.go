@@ -17,10 +17,10 @@ import (
 // refReader resolves refs from the files of the ref store, without git.
 type refReader struct {
 	commonDir string
-	packed    []byte // nil until read
+	packed    []byte // content of packed-refs, nil until read
 }
 
-// resolve returns the commit id of a full ref name, "" for none. It reads the loose ref before
+// resolve returns the commit id of a full ref name, "" for none. resolve reads the loose ref before
 // packed-refs, so as not to miss a ref that is just being packed.
 func (r *refReader) resolve(ref string) string {
 	for range 5 { // git allows five levels of symbolic refs
@@ -81,7 +81,7 @@ func packedLine(packed []byte, ref string) (oid string) {
 		}
 		end := begin + bytes.IndexByte(rest[begin:], '\n')
 		if end < begin {
-			return "" // git ends each line
+			return "" // git ends each line, so this one is cut off
 		}
 		id, name, _ := bytes.Cut(rest[begin:end], []byte(" "))
 		switch c := bytes.Compare(wanted, name); {
@@ -112,8 +112,8 @@ func isOID(text string) bool {
 
 // storedRefs returns the refs that begin with one of the prefixes, with their ids, from the files
 // of the ref store. ok is false for a ref store of another format, and for prefixes under which
-// each worktree has refs of its own. It reads loose refs before packed-refs, so as not to miss one
-// that is just being packed.
+// each worktree has refs of its own. storedRefs reads loose refs before packed-refs, so as not to
+// miss one that is just being packed.
 func storedRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
 	ok, err = refsInFiles(commonDir)
 	shared := func(prefix string) bool {
@@ -174,7 +174,7 @@ type looseRefs struct {
 	commonDir string
 	prefixes  []string
 	names     []string
-	listed    map[string]bool // directories that were listed
+	listed    map[string]bool // directories that list has read
 }
 
 // list adds the refs below a directory ("refs/tags") that begin with one of the prefixes.
@@ -305,8 +305,8 @@ func repositoryExtension(commonDir, name string) (string, error) {
 }
 
 // eachStoredRef calls f, possibly twice, for each ref below dir ("refs/tags/") whose name begins
-// with prefix. It reads loose refs before packed-refs, so as not to miss one that is just being
-// packed.
+// with prefix. eachStoredRef reads loose refs before packed-refs, so as not to miss one that is
+// just being packed.
 func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
 	loose := looseRefs{commonDir: commonDir, prefixes: []string{dir + prefix}}
 	if err := loose.list(strings.TrimSuffix(dir, "/")); err != nil {

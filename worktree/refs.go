@@ -86,7 +86,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 	})
 }
 
-// List returns the refs that begin with one of the prefixes, with their ids. It starts one git
+// List returns the refs that begin with one of the prefixes, with their ids. List starts one git
 // process if the files of the ref store do not suffice, see storedRefs.
 func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	if found, ok, err := storedRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
@@ -149,7 +149,7 @@ func (r Refs) change(ctx context.Context, what string, change func() error) erro
 type HookError struct {
 	Ref       string
 	CommonDir string // git directory of the repository
-	Err       error  // with the hook's output
+	Err       error  // git's error, with the hook's output
 }
 
 func (e *HookError) Error() string {
@@ -227,7 +227,7 @@ func (o Objects) BlobID(text string) (string, error) {
 const claimTries = 1000
 
 // Claim takes a number for good: the lowest one that is at least atLeast, at least 1, and above all
-// numbers taken before. It creates the ref <prefix><n> at oid; prefix ends with a slash. Each
+// numbers taken before. Claim creates the ref <prefix><n> at oid; prefix ends with a slash. Each
 // number goes to exactly one process.
 func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {

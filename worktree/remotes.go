@@ -155,7 +155,7 @@ const excludeDecoration = "log.excludeDecoration"
 // Undecorated reports whether the user's settings make git log hide the refs of a pattern.
 func (remotes Remotes) Undecorated(ctx context.Context, pattern string) (bool, error) {
 	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
-	if git.ExitCode(err) == 1 { // not set
+	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
 		return false, nil
 	}
 	for line := range strings.Lines(out) {

@@ -68,8 +68,8 @@ func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) 
 }
 
 // RemoveKept moves a worktree, whatever its content, to the trash, where it stays. Commits that
-// only this worktree knows are kept under refs/paw/…/rescue. It refuses the same worktrees as
-// Remove.
+// only this worktree knows are kept under refs/paw/…/rescue. RemoveKept refuses the same worktrees
+// as Remove.
 func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 		return Removal{}, false, err
 	}
 	defer x.release()
-	e, err := m.removable(ctx, p) // again, now under the lock
+	e, err := m.removable(ctx, p) // checks again, now under the lock
 	if e == nil {
 		return Removal{}, false, err
 	}

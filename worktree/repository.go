@@ -134,7 +134,7 @@ func absoluteFrom(dir, path string) string {
 }
 
 // Init makes an empty directory a repository with one empty commit, since branches need a commit to
-// start from. It continues an interrupted Init, and leaves nothing after a failure. The caller
+// start from. Init continues an interrupted Init, and leaves nothing after a failure. The caller
 // holds the lock of Alone. The error is *NotEmptyError if there is anything in the directory.
 func Init(ctx context.Context, dir, message string) error {
 	content, err := os.ReadDir(dir)
@@ -228,8 +228,8 @@ func Uninit(ctx context.Context, dir string) error {
 // core holds the settings needed to find a repository, read without git to keep it out of `paw
 // status`.
 type core struct {
-	bare       string // "" if not set
-	worktree   string // absolute, "" if not set
+	bare       string // value of core.bare, "" if not set
+	worktree   string // value of core.worktree as an absolute path, "" if not set
 	ignoreCase bool
 }
 

@@ -25,7 +25,7 @@ func turnSession(owner string) string {
 	return name
 }
 
-// rescues keeps what only the git directory of a worktree leads to.
+// rescues makes refs for what only the git directory of a worktree leads to.
 type rescues struct {
 	Repository Repository
 
@@ -35,9 +35,9 @@ type rescues struct {
 
 // keep makes refs for what only the git directory of a worktree leads to: staged content that
 // differs from HEAD, and commits that no ref of the repository keeps (a detached HEAD, an
-// unfinished merge, an autostash, refs of the worktree alone). It returns the refs, "" for nothing
-// to keep. whole is false if git could not read the index or a commit; then the git directory
-// itself must be kept.
+// unfinished merge, an autostash, refs of the worktree alone). keep returns the refs, "" for
+// nothing to keep. whole is false if git could not read the index or a commit; then the git
+// directory itself must be kept.
 func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.headOf(admin)
@@ -152,7 +152,7 @@ func settledTree(ctx context.Context, repo git.Repo) (string, error) {
 // --index-info` that resolves each conflict.
 func ourSide(unmerged string) string {
 	var input strings.Builder
-	settled := ""                                 // name of which our side was seen
+	settled := ""                                 // path whose own side was seen last
 	for _, line := range nulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
 		info, name, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(info) // mode, id, stage

@@ -52,7 +52,7 @@ func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions)
 
 // RewindOptions holds the options of a rewind.
 type RewindOptions struct {
-	Rescue  string            // ref for the snapshot from before
+	Rescue  string            // ref for the snapshot from before the rewind
 	From    string            // commit that the files must equal, "" for any: target was made from it, and later changes would be lost
 	Command string            // command that moves, for messages about an unfinished move
 	Log     string            // message for the reflog, "" for that of a rewind
@@ -140,7 +140,7 @@ type rewind struct {
 	m       Moves
 	at      placeLock
 	to      goal
-	dir     string // for scratch files
+	dir     string // folder for scratch files
 	options RewindOptions
 	now     string // tree of the current files
 }
@@ -288,9 +288,9 @@ func (r *rewind) asSeen(ctx context.Context) error {
 
 // FromSnapshot puts the files of a snapshot into the new worktree at path, as uncommitted changes:
 // HEAD and index stay; files that HEAD does not have are untracked; files that the snapshot does
-// not have are removed. It acts once in the life of a worktree, and later calls change nothing. If
-// an earlier call was interrupted, the files it has left are kept under rescueRef first, and
-// rescued is true.
+// not have are removed. FromSnapshot acts once in the life of a worktree, and later calls change
+// nothing. If an earlier call was interrupted, the files it has left are kept under rescueRef
+// first, and rescued is true.
 //
 // Submodules stay as they are in the worktree.
 func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {

@@ -21,7 +21,7 @@ import (
 // so that git need not look at all files again.
 type Seen struct {
 	Dirt
-	files  [sha256.Size]byte // imprint of the directory
+	files  [sha256.Size]byte // imprint of the worktree's directory
 	lasts  bool              // Dirt depends on files, gitDir, head and saved only
 	saved  string            // commit that has the uncommitted files, "" if none are
 	gitDir [sha256.Size]byte // imprint of the worktree's git directory
@@ -68,9 +68,9 @@ func (m Manager) sameGitDir(p Plan, s Seen) bool {
 }
 
 // imprint returns a hash of everything below a directory at one moment, without the directory's own
-// name. It changes when any file or folder inside is written, added, removed or renamed, since no
-// program can set an inode's change time. It reads only names and times, because users wait while
-// it looks at tens of thousands of files.
+// name. The hash changes when any file or folder inside is written, added, removed or renamed,
+// since no program can set an inode's change time. imprint reads only names and times, because
+// users wait while it looks at tens of thousands of files.
 func imprint(dir string) (of [sha256.Size]byte, err error) {
 	fd, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func imprint(dir string) (of [sha256.Size]byte, err error) {
 type imprinting struct{ others chan struct{} }
 
 // walk returns a hash of the entries of an open directory, in order of their names, and of its
-// subdirectories. It closes the directory.
+// subdirectories. walk closes the directory.
 func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
 	defer func() { _ = unix.Close(fd) }()
 	names, err := disk.Names(fd)

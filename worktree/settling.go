@@ -190,8 +190,8 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 }
 
-// resetIndex makes the index of the commit that a move leads to from the one before, whose bits it
-// keeps, and whose stat data for unchanged entries.
+// resetIndex makes the index of the commit that a move leads to, from the index before the move:
+// entries keep their bits, and unchanged ones their stat data.
 func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
 	kept := filepath.Join(v.at.AdminDir, journalIndex)
 	index, repo := newScratchIndex(dir), v.repo()
@@ -221,7 +221,6 @@ func (s *settling) putIndex(ctx context.Context) error {
 	return s.install(s.index)
 }
 
-// put writes and removes files.
 func (s *settling) put(ctx context.Context, write, remove []string) error {
 	for _, name := range remove {
 		if err := removeFile(filepath.Join(s.at.Path, name)); err != nil {

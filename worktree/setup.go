@@ -20,7 +20,7 @@ import (
 	"paw/worktree/git"
 )
 
-// Problem is something that SetUp could not do, or refused. It never stops the rest.
+// Problem is something that SetUp could not do, or refused. A problem never stops the rest.
 type Problem struct {
 	Path string // relative to the worktree; "" for the set-up command
 	What string
@@ -39,18 +39,18 @@ type Setup struct {
 	Copy, Link []string             // patterns of ignored files in the main checkout
 	Include    bool                 // also copy the files named in includeFile
 	Command    string               // run with sh, "" for none
-	For        string               // other configuration that the command depends on
+	For        string               // other settings that the command depends on, for Fingerprint
 	Env        []string             // environment of the command, without the variables that git.Scrub removes
 	Out        io.Writer            // gets the command's output
 	Announce   func(command string) // called before the command runs
 	Copied     func([]Copied)       // called with the copied files; may be nil
 }
 
-// Empty reports whether there is nothing to do.
+// Empty reports whether nothing is to be copied, linked or run.
 func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.Command == "" }
 
-// includeFile names ignored files that worktrees get, in the format of .gitignore. It is at the
-// top of the main checkout.
+// includeFile names ignored files that worktrees get, in the format of .gitignore. The file is at
+// the top of the main checkout.
 const includeFile = ".worktreeinclude"
 
 // included lists the files named in includeFile; a folder named as a whole is listed instead of its
@@ -107,7 +107,6 @@ func (m Manager) Unprepared(path string) bool {
 	return err == nil && exists(unpreparedMark(admin))
 }
 
-// bring copies and links files.
 func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 	if len(s.Copy)+len(s.Link) > 0 && m.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
@@ -133,7 +132,7 @@ func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 }
 
 type bringer struct {
-	from, to string // main checkout, worktree
+	from, to string // paths of the main checkout and of the worktree
 	root     *os.Root
 	mu       sync.Mutex
 	problems []Problem
@@ -280,7 +279,7 @@ func runCommand(ctx context.Context, dir, command string, out io.Writer, env []s
 
 // Link is an ignored symlink of a worktree that leads into the main checkout.
 type Link struct {
-	Name   string // relative to the worktree
+	Name   string // path of the link, relative to the worktree
 	Target string // path in the main checkout
 	Out    string // a symlink inside the target's folder that leaves that folder, relative to it; "" for none
 }

@@ -53,7 +53,7 @@ var snapshotAuthor = []string{
 // snapshotEmail identifies paw's own commits.
 const snapshotEmail = "paw@localhost"
 
-// Snapshots saves the files of worktrees as they are.
+// Snapshots saves the files of worktrees in commits.
 type Snapshots struct {
 	Repository Repository
 
@@ -82,8 +82,8 @@ func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) 
 
 // TakeWithin is Take for the start and end of a turn, while somebody waits: with a budget, and with
 // an index kept in scratchDir, a folder for this worktree and outside of it, so that content is
-// read only once. It starts two git processes if nothing has changed since the last snapshot, five
-// if something has, and one more if the index has changed.
+// read only once. TakeWithin starts two git processes if nothing has changed since the last
+// snapshot, five if something has, and one more if the index has changed.
 //
 // The error is a *MoveError if a move has not ended: the files are then neither those from before
 // nor those from after. Over the budget the error is ErrOverBudget, no process is left behind, and
@@ -219,7 +219,7 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 	return commit, r, err
 }
 
-// tree writes the tree of the recorded files.
+// tree records the files and returns the tree.
 func (r *recording) tree(ctx context.Context) (string, error) {
 	if r.unchanged() {
 		r.notSaved = r.special
@@ -258,7 +258,7 @@ func (l *look) isHead(ctx context.Context, tree string) (bool, error) {
 	return old == tree, err
 }
 
-// commit makes a commit of a tree with HEAD as the first parent.
+// commit makes a commit of a tree; the first parent is HEAD.
 func (l *look) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
 	if l.head != "" {

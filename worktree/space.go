@@ -11,7 +11,7 @@ import (
 
 // Space is the disk space that copies into new worktrees need, and that is free.
 type Space struct {
-	Copy int64  // bytes for one worktree
+	Copy int64  // bytes that the copies for one worktree take
 	Free int64  // free bytes on the disk of the worktrees
 	At   string // folder on that disk
 }

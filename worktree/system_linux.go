@@ -56,7 +56,7 @@ func processesWith(entry string) []int {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		env, err := os.ReadFile(file) // empty for a zombie
+		env, err := os.ReadFile(file) // The environment of a zombie is empty.
 		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+entry+"\x00")) {
 			found = append(found, pid)
 		}

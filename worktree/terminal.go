@@ -68,7 +68,7 @@ type Pager struct {
 }
 
 // PagerCommand returns the shell command of the user's pager as git finds it in dir: GIT_PAGER,
-// core.pager, PAGER, less. It is "" for no pager.
+// core.pager, PAGER, less. The result is "" for no pager.
 func PagerCommand(ctx context.Context, dir string) string {
 	command, err := git.Repo{Dir: dir}.Line(ctx, "var", "GIT_PAGER")
 	if err != nil || command == "cat" {
@@ -88,8 +88,8 @@ func StartPager(ctx context.Context, command string, env []string, terminal, err
 	return &Pager{in, cmd}, cmd.Start()
 }
 
-// Wait closes the pager's input and waits until the user has left the pager. Its exit status is
-// ignored.
+// Wait closes the pager's input and waits until the user has left the pager. The pager's exit
+// status is ignored.
 func (p *Pager) Wait() {
 	_ = p.Close()
 	_ = p.cmd.Wait()

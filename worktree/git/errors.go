@@ -13,10 +13,10 @@ var ErrNotInstalled = errors.New("git: not found on PATH")
 
 // Error describes a git command that failed.
 type Error struct {
-	Args     []string // without "git"
+	Args     []string // arguments after "git"
 	Dir      string
 	ExitCode int    // -1 when git did not start, or was ended by a signal
-	Stderr   string // complete
+	Stderr   string // complete standard error of git
 	Err      error
 }
 

@@ -30,7 +30,7 @@ type Repo struct {
 	patience time.Duration
 }
 
-// WithEnv returns a Repo whose git processes get these "NAME=value" items, too. They are added
+// WithEnv returns a Repo whose git processes get these "NAME=value" items, too. The items are added
 // after Scrub, so GIT_DIR and the like may be set.
 func (r Repo) WithEnv(kv ...string) Repo {
 	r.env = append(slices.Clone(r.env), kv...)
