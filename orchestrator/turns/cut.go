@@ -13,9 +13,9 @@ import (
 	"paw/session/turn"
 )
 
-// Cut closes the turn that was open when its CLI ended without saying so, and those behind it that no hook told of:
-// as the CLI's own record tells it, else aborted for the reason, with a snapshot. A failure is logged: it must not keep
-// paw from stopping or recovering.
+// Cut closes the turn that was open when its CLI ended without a report, and turns after it that no
+// hook reported: with the end in the CLI's own record, else aborted for reason, with a snapshot. A
+// failure is logged: it must not keep paw from stopping or recovering.
 func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, reason turn.Reason) {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, h, s, &w, last).Later) == 0 {
@@ -36,8 +36,8 @@ func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, r
 	}
 }
 
-// CloseCut does what a crash kept the hooks from doing: it aborts the turns
-// of agents that died in them, and tags finished turns that have no tag.
+// CloseCut does what a crash kept hooks from doing: it aborts the open turns of agents whose CLI
+// ended, and tags finished turns without a tag.
 func CloseCut(ctx context.Context, h *app.App, f observe.Facts) {
 	for _, a := range f.Agents {
 		cutDead(ctx, h, f, a)
@@ -45,9 +45,9 @@ func CloseCut(ctx context.Context, h *app.App, f observe.Facts) {
 	}
 }
 
-// CloseDead closes the open turns of agents that died in them, before a command writes to their worktrees or ends them: a turn
-// ends with what its CLI has left, for the reason that ended it. Where a move of files or the end of an agent was cut short,
-// recover closes it after that.
+// CloseDead closes the open turns of agents whose CLI ended, before a command writes to their
+// worktrees or ends them: a turn ends with the files that its CLI left. Where a move of files or
+// the end of an agent was interrupted, recover finishes that first and closes the turn afterwards.
 func CloseDead(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	inTurn := func(name string) bool {
 		last, err := h.TurnDir(s.Name, name).Last()
@@ -70,25 +70,24 @@ func CloseDead(ctx context.Context, h *app.App, s *session.Session, agents ...st
 	}
 }
 
-// cutDead is Cut for an agent whose CLI has ended by itself, if it has.
+// cutDead calls Cut for an agent whose CLI has ended.
 func cutDead(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) {
 	if a.Lock.State == session.LockFree {
 		Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
 	}
 }
 
-// tagFinished makes the tags that are missing: those of finished turns, on their
-// recorded commits, and that of the start. A hook could not make one, or a fetch
-// that prunes tags deleted it.
+// tagFinished makes missing tags of the start and of finished turns, on their recorded commits. A
+// hook may have failed to make one, or a pruning fetch may have deleted it.
 func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.Agent) {
 	if w.Phase == session.PhaseCreating {
-		return // launch.BringUp tags its start
+		return // launch.BringUp tags the start
 	}
 	err := Change(ctx, h, s, &w, func(t *Recorder) error {
 		results := finishedTurns(&w, t.Dir)
 		counted := countFinished(results)
 		t.remember(ctx, counted.Last, func(f *session.Finished) {
-			if counted.Last >= f.Last { // logs may be gone
+			if counted.Last >= f.Last { // some logs may be gone
 				*f = counted
 			}
 		})
@@ -116,8 +115,8 @@ func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.
 	}
 }
 
-// TakeMissed applies what the CLI's own record tells of the last turn and of those behind it, where no report of its
-// own does.
+// TakeMissed applies what the CLI's own record tells about the last turn and later ones, as far as
+// no hook reported it.
 func (t *Recorder) TakeMissed(ctx context.Context) error {
 	last, err := t.Dir.Last()
 	if err != nil || last == nil {
@@ -132,7 +131,8 @@ func (t *Recorder) TakeMissed(ctx context.Context) error {
 	return err
 }
 
-// CutOf is the open turn of an agent whose CLI does not run, as recover will close it, nil where there is none.
+// CutOf returns the open turn of an agent whose CLI does not run, closed as recover will close it;
+// nil where there is none.
 func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *turn.Record {
 	o := f.Observation(a)
 	if o.CutTurn() != nil {
@@ -141,7 +141,7 @@ func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *t
 	return o.CutTurn()
 }
 
-// missed are the events that catchUp applies before e.
+// missed returns the events that catchUp applies before e, and e as it is to be applied then.
 func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e
@@ -163,14 +163,15 @@ func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) 
 	}
 	missed = append(missed, later...)
 	if n := len(missed); n > 0 && e.Kind == turn.KindSessionEnd && missed[n-1].Kind != turn.KindEnd && missed[n-1].Kind != turn.KindPrompt {
-		// A CLI that leaves may have been cut in the turn, whatever its record makes of it: then only a good end counts.
+		// A CLI that exits may have been cut in the turn, whatever its record says: only a
+		// successful end counts then.
 		missed = missed[:n-1]
 	}
 	return missed, e
 }
 
-// mayBeBehind reports whether a report can come after something that no hook told: the begin of a turn, the end of the CLI,
-// or the event of a turn that nobody knows.
+// mayBeBehind reports whether an event can follow something that no hook reported: the begin of a
+// turn, the exit of the CLI, or an event of an unknown turn.
 func mayBeBehind(last *turn.Record, e turn.Event) bool {
 	switch e.Kind {
 	case turn.KindPrompt, turn.KindSessionEnd:
@@ -184,8 +185,8 @@ func mayBeBehind(last *turn.Record, e turn.Event) bool {
 	return false
 }
 
-// reported takes the prompt that a report is about from the end of what the CLI's record has: it is reported after all.
-// The record knows better by which id the CLI will call the turn at its end.
+// reported removes the prompt that e reports from the end of later: a hook reports it after all.
+// The record has the id under which the CLI will end the turn.
 func reported(later []turn.Event, e turn.Event) ([]turn.Event, turn.Event) {
 	n := len(later)
 	if n == 0 || later[n-1].Kind != turn.KindPrompt || !samePrompt(later[n-1].Prompt, e.Prompt) {
@@ -195,8 +196,8 @@ func reported(later []turn.Event, e turn.Event) ([]turn.Event, turn.Event) {
 	return later[:n-1], e
 }
 
-// joining is the report of a prompt that the open turn has taken already: of the one that it began with it means nothing,
-// any other joins it.
+// joining interprets the report of a prompt that the open turn has already taken: nothing if the
+// turn began with that prompt, else the prompt joins the turn.
 func joining(last *turn.Record, joined string, e turn.Event) turn.Event {
 	switch {
 	case last.State != turn.InProgress || joined == "" || !samePrompt(joined, e.Prompt):

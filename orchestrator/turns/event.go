@@ -12,14 +12,15 @@ import (
 	"paw/session/turn"
 )
 
-// Exits reports whether an event says that the CLI is about to end.
+// Exits reports whether an event says that the CLI is about to exit.
 func Exits(e turn.Event) bool {
 	return e.Kind == turn.KindSessionEnd && e.Source != turn.SourceClear && e.Source != turn.SourceResume
 }
 
-// ForeignConversation reports whether an event belongs to another conversation than the agent's current one: a nested one,
-// such as of a headless turn that the agent runs. The agent's own changes only where the CLI says that it goes on with
-// another. copilot calls that a new one, as it does the first, and can report its first prompt before it.
+// ForeignConversation reports whether an event belongs to another conversation than the agent's: a
+// nested one, for example of a headless turn that the agent itself runs. The agent's conversation
+// changes only when the CLI reports that it goes on with another. copilot reports the latter as a
+// new conversation, like its first one, and may report the first prompt earlier.
 func ForeignConversation(facts cli.Facts, current string, e turn.Event) bool {
 	if !facts.ChoosesID || current == "" || e.Conversation == "" || e.Conversation == current {
 		return false
@@ -55,7 +56,7 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 	}
 	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
 	if leaves && t.Agent.Phase != session.PhaseLive && t.Agent.Phase != session.PhaseCreating {
-		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
+		// paw is ending this CLI: its interrupt and exit are not the user's.
 		one, err := t.open()
 		if err == nil && one != nil {
 			err = t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
@@ -74,7 +75,8 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 	return t.apply(ctx, last, e)
 }
 
-// beside reports whether an event comes while another conversation of the CLI than the one it is about works for the open turn.
+// beside reports whether an event comes while a conversation other than the event's works for the
+// open turn.
 func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) bool {
 	if last == nil || last.State != turn.InProgress || last.Launch != t.Launch || e.Conversation == "" ||
 		e.Conversation == last.Conversation && len(last.Others) == 0 {
@@ -84,9 +86,9 @@ func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) 
 	return slices.ContainsFunc(working, func(id string) bool { return id != e.Conversation })
 }
 
-// died says what has died under a CLI that says good-bye, "" when nothing has and the good-bye is its own: the tmux
-// server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
-// processes, of which the first only waits for the second.
+// died tells what killed a CLI that reports its exit, "" for nothing: the tmux server, or the first
+// of two processes of the CLI, whose end closes the terminal. qwen, gemini and copilot consist of
+// two processes, of which the first waits for the second.
 func (t *Recorder) died() string {
 	lock, err := t.app.Locks.ProbeAgent(t.Session.Name, t.Agent.Name)
 	switch {
@@ -98,11 +100,11 @@ func (t *Recorder) died() string {
 	return ""
 }
 
-// serverDied reports whether the tmux server of a session has died: that ends the CLIs in its panes, which may have time
-// for their good-byes.
+// serverDied reports whether the session's tmux server has died. CLIs in its panes may still report
+// their exit.
 func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !app.ServerLives(s) }
 
-// apply carries out what an event means.
+// apply carries out the actions that follow from an event.
 func (t *Recorder) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
 	for _, action := range turn.Decide(last, e) {
 		if err := t.do(ctx, action); err != nil {
@@ -116,7 +118,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
 		start := *action.Start
-		if start.Launch = t.Launch; start.Launch == "" { // no hook told of it: it is of the launch of the turn before
+		if start.Launch = t.Launch; start.Launch == "" { // not reported by a hook: it belongs to the running launch
 			start.Launch = launchOf(t.app, t.Session, t.Agent)
 		}
 		_, err := t.Begin(ctx, start)
@@ -158,7 +160,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	return nil
 }
 
-// KeepConversation remembers that the agent goes on with another conversation.
+// KeepConversation records that the agent goes on with another conversation.
 func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
 	if id == "" || t.Agent.Conversation() == id {
 		return nil
@@ -167,22 +169,22 @@ func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
 	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
-// KeepTranscript remembers in which file the CLI keeps the agent's conversation.
+// KeepTranscript records the file of the agent's conversation.
 func (t *Recorder) KeepTranscript(ctx context.Context, path string) error {
 	t.Agent.TranscriptPath = path
 	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.TranscriptPath = path })
 }
 
-// catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
-// and ended behind it. e is the report that is to be applied next, which may be the begin of the last of those turns. It
-// returns e as it is to be applied then, and the last turn as it is by now.
+// catchUp applies what hooks missed and the CLI's own record has: the end of the open turn, and
+// later turns. e is the event to apply next, which may be the begin of the last of them. It returns
+// the last turn, and e as it is to be applied then.
 func (t *Recorder) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
 	missed, e := t.missed(ctx, last, e)
 	last, err := t.applyAll(ctx, last, missed)
 	return last, e, err
 }
 
-// applyAll applies events one after the other, and returns the last turn as it is then.
+// applyAll applies events in order, and returns the last turn.
 func (t *Recorder) applyAll(ctx context.Context, last *turn.Record, events []turn.Event) (*turn.Record, error) {
 	for _, one := range events {
 		err := t.apply(ctx, last, one)

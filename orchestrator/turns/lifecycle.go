@@ -14,9 +14,8 @@ import (
 	"paw/session/turn"
 )
 
-// Begin starts the next turn: the number is claimed for good before anything
-// else, a number whose tag exists already is left out, then START, then the
-// snapshot of the state before.
+// Begin starts the next turn. It first claims the number, skipping numbers whose tag exists, then
+// writes START, then takes the snapshot of the state before.
 func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error) {
 	cutShort := t.endMove(ctx)
 	head, err := t.head(ctx)
@@ -68,12 +67,13 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 	}
 }
 
-// leftOut is the note of a turn whose number is not the next one, since somebody else's tag has the name of the next.
+// leftOut returns the note of a turn for a number that was skipped because a foreign tag has its
+// name.
 func leftOut(n int, tag string) string {
 	return fmt.Sprintf("number %d was left out: tag %s exists already", n, tag)
 }
 
-// LeftOut lists the notes that say why numbers are missing before a turn.
+// LeftOut returns the notes about skipped numbers.
 func LeftOut(notes []string) []string {
 	var missing []string
 	for _, note := range notes {
@@ -86,7 +86,8 @@ func LeftOut(notes []string) []string {
 	return missing
 }
 
-// endMove ends a move of files that was cut short in the worktree, before the agent works on what it left; note says how.
+// endMove finishes an interrupted move of files in the worktree before the agent works there; the
+// note describes the outcome.
 func (t *Recorder) endMove(ctx context.Context) (note string) {
 	ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath)
 	switch {
@@ -98,8 +99,9 @@ func (t *Recorder) endMove(ctx context.Context) (note string) {
 	return ended.String()
 }
 
-// before makes the snapshot of the state before turn n. That of a turn which follows another at once is that of the
-// other's end: it is known only when the turn is at work already.
+// before creates the snapshot of the state before turn n. For a turn that follows another one
+// immediately it is the snapshot of that turn's end: when the follower is noticed it is already at
+// work.
 func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string) {
 	if follows {
 		ended := turn.TurnRef(t.Agent.TurnSession, n-1)
@@ -113,7 +115,7 @@ func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string
 	return t.snapshotBefore(ctx, n)
 }
 
-// hold writes down how the turn ends if the CLI does not go on with it.
+// hold records the state with which the turn ends if the CLI does not go on with it.
 func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) error {
 	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Agent.Name, one.Number()))
 	if note != "" {
@@ -127,7 +129,7 @@ func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) erro
 	return one.Hold(turn.End{CommitHash: head, Snapshot: snapshot, Message: answer})
 }
 
-// endOf is the state that a turn ends with: that which was held, or the one of now.
+// endOf returns the state with which a turn ends: the held one, else the present one.
 func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
 	ref := turn.TurnRef(t.Agent.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {
@@ -141,8 +143,8 @@ func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (he
 	return head, snapshot, answer, cmp.Or(missing, note), err
 }
 
-// Finish ends a turn well: snapshot, END with the result, record, tag, in this
-// order. If the tag fails, the result is known all the same and recover tags it.
+// Finish ends a turn successfully: snapshot, END with the result, record, tag, in this order. If
+// the tag fails, the result is recorded, and recover makes the tag.
 func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
 	n := one.Number()
 	head, snapshot, answer, note, err := t.endOf(ctx, one, answer)
@@ -176,7 +178,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	t.Ended = true
 	t.app.Step("turn.ended")
 	t.remember(ctx, n, func(f *session.Finished) {
-		if f.Last == 0 && n > 1 { // the record may be that of a paw that did not count
+		if f.Last == 0 && n > 1 { // the record may be of a version of paw that did not count
 			*f = countFinished(finishedTurns(t.Agent, t.Dir))
 		}
 		f.Add(n)
@@ -187,7 +189,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	return result, err
 }
 
-// tag makes the tag of a finished turn, on the commit of its result.
+// tag creates the tag of a finished turn on the commit of its result.
 func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
 	won, err := t.M.Refs().Create(ctx, turn.TagRef(t.Agent.TurnSession, r.Number), r.CommitHash)
 	if err == nil && !won {
@@ -196,8 +198,8 @@ func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
 	return err
 }
 
-// Abort ends a turn badly: ABORT first, then the snapshot of what it left. Where ABORT cannot be written the turn has not
-// ended, which is the error: nobody is told of its end.
+// Abort ends a turn without success: it writes ABORT, then takes the snapshot. Where ABORT cannot
+// be written the turn has not ended: Abort returns the error, and no end is reported.
 func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
 	if err := one.Abort(cause); one.State() != turn.Aborted {
 		return err
@@ -214,15 +216,15 @@ func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort)
 	return nil
 }
 
-// TagTakenError means that a turn cannot have its number: the tag that its end
-// would get exists already, and paw did not make it for this turn.
+// TagTakenError means that a turn cannot have its number: the tag for its end exists already, and
+// not from this turn.
 type TagTakenError struct {
 	Number int
 	Tag    string
 }
 
-// said is what the agent said of its work in turn n, nil when it said nothing.
-// It has said it since t was made, so the record is read again.
+// said returns what the agent reported by paw done in turn n, nil for nothing. It reads the record
+// again, which may have changed since t was made.
 func (t *Recorder) said(n int) *session.Done {
 	rec, err := t.app.Store.Load(t.Session.Name)
 	if err != nil || rec == nil {
@@ -239,11 +241,10 @@ func (e *TagTakenError) Error() string {
 	return fmt.Sprintf("turn %d: tag %s exists already", e.Number, e.Tag)
 }
 
-// outcomeFooter is the word of the "outcome:" footer of a commit message.
+// outcomeFooter returns the word of the "outcome:" footer of a commit message.
 func outcomeFooter(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
-	// Some CLIs add a footer of their own as another paragraph, so all of the
-	// last lines that look like footers count.
+	// Some CLIs add a footer as another paragraph: all last lines that look like footers count.
 	for i := len(lines) - 1; i > 0; i-- {
 		name, value, ok := strings.Cut(lines[i], ":")
 		switch {
@@ -258,10 +259,10 @@ func outcomeFooter(message string) string {
 	return ""
 }
 
-// ErrSettled says that the record has another wait by now, or none: another process was faster.
+// ErrSettled means that the record has another wait by now, or none: another process was first.
 var ErrSettled = errors.New("settled already")
 
-// SettleWait takes a wait whose prompt was typed out of the record.
+// SettleWait removes a wait whose results were typed from the record.
 func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id string) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		w := rec.Agent(agentName)
@@ -290,9 +291,9 @@ func (t *Recorder) heard(ctx context.Context, asked string) error {
 	return SettleWait(ctx, t.app, t.Session.Name, t.Agent.Name, wait.ID)
 }
 
-// begun settles the agent's wait once the log of a turn that began has its prompt,
-// which may be the results that were typed. Where it is another one, results that
-// were typed before never arrived: the turn notes that, and nothing is owed any more.
+// begun settles the agent's wait at the begin of a turn, whose prompt may be the results. If it is
+// another prompt, results that were typed before never arrived: the turn notes that, and they are
+// no longer owed.
 func (t *Recorder) begun(ctx context.Context, one *turn.Turn) error {
 	wait := t.Agent.Wait
 	if wait == nil || wait.TypedAt == nil {
@@ -300,7 +301,7 @@ func (t *Recorder) begun(ctx context.Context, one *turn.Turn) error {
 	}
 	if !observe.Arrived(t.app, t.Session.Name, *t.Agent) {
 		if t.app.Locks.DeliveryHeld(t.Session.Name, t.Agent.Name) {
-			return nil // it is about to be known
+			return nil // the deliverer is about to find out
 		}
 		names := strings.Join(wait.Children, ", ")
 		if err := one.Note(fmt.Sprintf("the results of %s were typed before and not confirmed", names)); err != nil {

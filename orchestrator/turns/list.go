@@ -18,35 +18,34 @@ import (
 type AgentTurns struct {
 	Agent string
 	Turns []Turn
-	// RewoundTo is the turn to whose end the worktree was put back since the last one, 0 for before the first; nil where it
-	// was not, or that was taken back.
+	// RewoundTo is the turn to whose end the worktree was rewound after the last turn, 0 for the
+	// start; nil where it was not, or the rewind was undone.
 	RewoundTo *int
-	BackBy    string // what `paw rewind AGENT` is given to take that back: --undo, or the turn where something else came after it
-	Updated   bool   // an update came after it
+	BackBy    string // argument of `paw rewind AGENT` that takes the rewind back: --undo, or a turn's number if something else followed
+	Updated   bool   // an update followed the rewind
 }
 
 // Turn is one turn of the log with its tag, snapshots and changed files.
 type Turn struct {
 	turn.Record
-	Tag    string // "" when it has none on its commit
-	Before string // snapshot at its begin, "" when there is none
-	After  string // snapshot at its end
-	Head   string // HEAD at its end where it has no snapshot
-	Files  *int   // changed in the turn; nil when not known
-	Cut    bool   // it is open in the log, and its CLI does not run: paw recover closes it as it is shown
+	Tag    string // "" when it has no tag on its commit
+	Before string // snapshot at its begin, "" for none
+	After  string // snapshot at its end, "" for none
+	Head   string // HEAD at its end if there is no snapshot
+	Files  *int   // number of files changed in the turn; nil when unknown
+	Cut    bool   // open in the log, but its CLI does not run: shown as paw recover will close it
 }
 
-// Incomplete reports whether the state at the begin or the end of a closed turn is not known.
+// Incomplete reports whether the state at the begin or end of a closed turn is unknown.
 func (l Turn) Incomplete() bool {
 	return l.State != turn.InProgress && !l.Cut && (l.Before == "" || l.After == "")
 }
 
-// List joins log, refs and tags of one agent: two git processes, whatever
-// the number of turns.
+// List joins log, refs and tags of one agent, with two git processes for any number of turns.
 func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (AgentTurns, []error, error) {
 	list := AgentTurns{Agent: w.Name, Turns: []Turn{}}
-	// Refs first: a tag comes after the end of its turn in the log, so that no
-	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
+	// Refs are read first: a tag is made after the turn's end is logged, so that no turn is listed
+	// as tagged and not ended, whatever a hook writes meanwhile.
 	refs, err := m.Refs().List(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
 	if err != nil {
 		return list, nil, err
@@ -63,7 +62,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
 		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Objects().Has(ctx, one.After) {
-			one.After = "" // somebody has deleted its ref, and git has collected it
+			one.After = "" // its ref was deleted, and git has collected the commit
 		}
 		if at, there := tags[r.Number]; there {
 			if err := tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
@@ -99,17 +98,18 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	return list, problems, nil
 }
 
-// whereRewound reports whether the worktree of an agent is still at the commit that a rewind has put it on.
+// whereRewound reports whether the worktree is still at the commit to which a rewind has put it.
 func whereRewound(ctx context.Context, m worktree.Manager, w *session.Agent) bool {
 	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
 	return err == nil && w.Rewound.Stands(head)
 }
 
-// ListGrace is how long a hook may still be at work on an end before a list shows that end without it.
+// ListGrace is how long a hook may take to record an end before lists show the end from the CLI's
+// own record.
 const ListGrace = 2 * time.Second
 
-// asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
-// over, or that nobody is waited for any more.
+// asStatusHasIt returns the open turn of a running agent as paw status shows it: the CLI's own
+// record may know that it is over, or that it does not wait any more.
 func asStatusHasIt(h *app.App, s *session.Session, w session.Agent, last turn.Record) turn.Record {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {
@@ -127,14 +127,15 @@ func asStatusHasIt(h *app.App, s *session.Session, w session.Agent, last turn.Re
 	return shown
 }
 
-// State is an agent's work at one moment: a commit, and how far the turns had come.
+// State is an agent's work at one moment: a commit, and the number of turns by then.
 type State struct {
 	Commit   string
-	Finished session.Finished // the turns that had ended well by then
-	Last     int              // number of the last turn that had ended by then, well or not
+	Finished session.Finished // turns that had finished by then
+	Last     int              // number of the last turn that had ended by then, finished or aborted
 }
 
-// CurrentState returns the state of an agent at this moment. The turns are counted first: one that ends meanwhile stays to be reviewed.
+// CurrentState returns the state of an agent now. It counts the turns first: one that ends
+// meanwhile stays to be reviewed.
 func CurrentState(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName string) (State, error) {
 	s, err := h.Load(s.Name)
 	if err != nil {
@@ -154,7 +155,7 @@ func CurrentState(ctx context.Context, h *app.App, m worktree.Manager, s *sessio
 	return State{Commit: commit, Finished: w.Finished, Last: ended}, err
 }
 
-// FinishedUpTo counts the turns of a list that ended well, up to that of a number.
+// FinishedUpTo counts the finished turns of a list up to a number.
 func FinishedUpTo(list []Turn, number int) session.Finished {
 	var counted session.Finished
 	for _, one := range list {
@@ -165,7 +166,7 @@ func FinishedUpTo(list []Turn, number int) session.Finished {
 	return counted
 }
 
-// LastSeen is the state that the user looked at last: the base, where there was no look yet.
+// LastSeen returns the commit that the user looked at last, or the base.
 func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string, error) {
 	ref := turn.SeenRef(w.TurnSession)
 	refs, err := m.Refs().List(ctx, ref)
@@ -175,8 +176,8 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 	return refs[ref], nil
 }
 
-// MarkSeen keeps what the user has looked at. Killed after the ref, it leaves turns to be reviewed that are seen, not the
-// other way round.
+// MarkSeen records what the user has looked at. If paw is killed in between, seen turns are still
+// shown as to be reviewed, never the opposite.
 func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look State) error {
 	saw, err := KeepSeen(ctx, h, m, w, look)
 	if err != nil {
@@ -185,7 +186,8 @@ func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName s
 	return h.UpdateAgent(ctx, sessionName, w.Name, saw)
 }
 
-// KeepSeen is MarkSeen for who saves the record anyway: saw is what the record of the agent gets.
+// KeepSeen is like MarkSeen for a caller that saves the record: it returns the change to the
+// agent's entry.
 func KeepSeen(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, look State) (saw func(*session.Agent), err error) {
 	if err := m.Refs().Set(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
 		return nil, err

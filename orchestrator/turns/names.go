@@ -17,29 +17,31 @@ import (
 	"paw/worktree"
 )
 
-// Names lists the names of turn sessions that are taken in a repository, and by which session where that is known.
+// Names lists the names of turn sessions that are taken in a repository, with their sessions where
+// known.
 type Names struct {
-	Tagged map[string]bool   // that have tags
-	hidden map[string]bool   // that have refs which only paw makes, or a worktree now
-	owner  map[string]string // session of a turn session
+	Tagged map[string]bool   // turn sessions with tags
+	hidden map[string]bool   // turn sessions with hidden refs, or with a worktree now
+	owner  map[string]string // session of each turn session
 	logged map[string][]string
 
-	Branches map[string]string // refs of the branches that paw named
+	Branches map[string]string // refs of branches that paw named, with their commits
 }
 
-// Earlier is what there is of sessions of one name, by agent.
+// Earlier lists what exists of sessions of one name, as names of agents.
 type Earlier struct {
-	Here      []string // of this home, in the repository
-	Elsewhere []string // of this home, in another repository: there is nothing but a log
+	Here      []string // made by this home, in the repository
+	Elsewhere []string // made by this home in another repository: only a log is left
 	Fetched   []string // tags that came from another clone
 	Stranger  []string // made in the repository by a paw of another home
 }
 
-// numberedName is what follows "shop_" in the turn sessions of shop_2, the name that a second session of shop gets.
+// numberedName matches the rest of the turn session names of shop_2, a second session of shop,
+// after "shop_".
 var numberedName = lazyregexp.New(`^[0-9]+_`)
 
-// loggedSessions are the sessions that have turn logs, of any repository, with their agents. Unlike the names of tags the
-// folders tell session and agent apart.
+// loggedSessions returns all sessions with turn logs, of any repository, with their agents.
+// Folders, unlike names of tags, tell session and agent apart.
 func loggedSessions(h *app.App) map[string][]string {
 	logged := map[string][]string{}
 	entries, _ := os.ReadDir(h.Paths.TurnsDir())
@@ -52,17 +54,17 @@ func loggedSessions(h *app.App) map[string][]string {
 	return logged
 }
 
-// branchesOfPaw is what the branches begin with that paw names.
+// branchesOfPaw begins the refs of branches that paw names.
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
-// NamesOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
+// NamesOf reads tags, hidden refs and worktrees of a repository, and records and logs of this home.
 func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error) {
 	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
 	if space.Tagged, err = taken(ctx, m); err != nil {
 		return space, err
 	}
-	// An empty directory becomes a repository only when nothing is refused any more.
+	// A planned start in an empty directory: the repository does not exist yet.
 	if _, err := os.Lstat(m.Repository.CommonDir); err == nil {
 		if err := space.addRefs(ctx, m); err != nil {
 			return space, err
@@ -110,9 +112,9 @@ func (space *Names) addRefs(ctx context.Context, m worktree.Manager) error {
 	return nil
 }
 
-// Of finds what sessions of a name left. The names of tags do not tell session and agent apart: afk-a_b_c-1 may be of a_b
-// or of a. Where nobody knows the owner, the rest of the name is taken for an agent's, unless it is the number of a
-// second session.
+// Of returns what sessions of a name have left. Names of tags do not tell session and agent apart:
+// afk-a_b_c-1 may belong to a_b or to a. Without a known owner the rest of the name counts as an
+// agent's, unless it is the number of a second session.
 func (space Names) Of(name string) Earlier {
 	var found Earlier
 	for _, agent := range space.logged[name] {
@@ -139,7 +141,8 @@ func (space Names) Of(name string) Earlier {
 	return found
 }
 
-// Agents are the names of agents of a session that have left anything: another agent of that name would get their turns.
+// Agents returns the names of a session's agents that have left anything: a new agent of the same
+// name would get their turns.
 func (space Names) Agents(sessionName string) map[string]bool {
 	agents := map[string]bool{}
 	for _, left := range []map[string]bool{space.Tagged, space.hidden} {
@@ -155,25 +158,25 @@ func (space Names) Agents(sessionName string) map[string]bool {
 	return agents
 }
 
-// InRepository are the agents whose tags or hidden refs the repository has.
+// InRepository returns the agents with tags or hidden refs in the repository.
 func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetched, e.Stranger) }
 
-// Any reports whether the name is taken by turns.
+// Any reports whether any turns have the name.
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
-// tagged reports whether turn n has a tag already.
+// tagged reports whether the tag of turn n exists.
 func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
 	tags, err := Tags(ctx, t.M, t.Agent.TurnSession)
 	return slices.Contains(tags, n), err
 }
 
-// Tags are the numbers of the turn tags of one turn session, read without git where refs are files.
+// Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
 func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, error) {
 	numbers, err := AllTags(ctx, m)
 	return numbers[turnSession], err
 }
 
-// AllTags are the numbers of the turn tags of a repository, in order, by turn session.
+// AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) {
 	names, ok, err := worktree.TagNames(m.Repository.CommonDir, turn.TagPrefix)
 	if err != nil {
@@ -200,10 +203,10 @@ func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) 
 	return numbers, nil
 }
 
-// TagPrefix is what the tags of a turn session begin with.
+// TagPrefix returns the beginning of the tag refs of a turn session.
 func TagPrefix(turnSession string) string { return "refs/tags/" + turn.TagPrefix + turnSession + "-" }
 
-// tagsIn picks the turn tags of one turn session out of refs: what each is on, by number.
+// tagsIn returns the turn tags of one turn session among refs: their commits, by number.
 func tagsIn(refs map[string]string, turnSession string) map[int]string {
 	found := map[int]string{}
 	for ref, oid := range refs {
@@ -214,7 +217,7 @@ func tagsIn(refs map[string]string, turnSession string) map[int]string {
 	return found
 }
 
-// tagElsewhere is what is wrong with a tag that is there, nil when it is on the commit that its turn ended on.
+// tagElsewhere returns an error for a tag that is not on the commit of its turn's end.
 func tagElsewhere(s *session.Session, w session.Agent, n int, at, commit string) error {
 	name := turn.TagName(w.TurnSession, n)
 	switch {
@@ -228,12 +231,12 @@ func tagElsewhere(s *session.Session, w session.Agent, n int, at, commit string)
 		Hint("git -C %s update-ref %s %s %s", errs.Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
 }
 
-// ErrNameTaken is the cause of a refusal because another session, of another user
-// or of before, has turns under the same name in the repository.
+// ErrNameTaken is the cause of a refusal because another session, of another user or an earlier
+// one, has turns of the same name in the repository.
 var ErrNameTaken = errors.New("the name is taken in this repository")
 
-// Own returns those agents under whose names the turns are those of s, and not of
-// another user's session of the same name.
+// Own returns those agents whose turns belong to s, and not to another user's session of the same
+// name.
 func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
 	ref := func(agent string) string { return turn.OwnerRef(s.Name + "_" + agent) }
 	var refs []string
@@ -253,8 +256,8 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 	return own, err
 }
 
-// taken are the turn sessions that have tags already: their names
-// cannot be used again, or turns of two sessions would be mixed.
+// taken returns the turn sessions that have tags: their names cannot be used again, or turns of two
+// sessions would mix.
 func taken(ctx context.Context, m worktree.Manager) (map[string]bool, error) {
 	numbers, err := AllTags(ctx, m)
 	if err != nil && !errors.Is(err, worktree.ErrNotRepository) {

@@ -1,10 +1,11 @@
-// Package turns is the turns of agents: how one begins and ends, with its log, its refs and its tag, and how turns are
-// listed and compared.
+// Package turns begins and ends the turns of agents, with their logs, refs and tags, and lists and
+// compares them.
 //
-// Whatever changes turns is a method of Recorder, which Change hands out with the agent's turn lock held: lifecycle.go begins
-// and ends turns, event.go applies what a hook reports, cut.go finds what no hook reported and closes what a dead CLI left
-// open, and recorder.go itself plays the part of the hooks for CLIs without any. The room may import orchestrator/app, live,
-// observe and transcript. Begin with recorder.go and lifecycle.go.
+// Everything that changes turns is a method of Recorder, which Change provides while it holds the
+// agent's turn lock: lifecycle.go begins and ends turns, event.go applies reports of hooks, cut.go
+// finds what no hook reported and closes what a dead CLI left open, and recorder.go acts in place
+// of hooks for CLIs without any. The package may import orchestrator/app, live, observe and
+// transcript. Begin with recorder.go and lifecycle.go.
 package turns
 
 import (
@@ -21,7 +22,8 @@ import (
 	"paw/worktree"
 )
 
-// Recorder changes the turns of one agent: log, refs and record. Every method is called with the agent's turn lock held.
+// Recorder changes the turns of one agent: log, refs and record. Its methods require the agent's
+// turn lock.
 type Recorder struct {
 	app     *app.App
 	Session *session.Session
@@ -29,16 +31,16 @@ type Recorder struct {
 	M       worktree.Manager
 	Dir     turn.Dir
 	budget  worktree.Budget
-	Strict  bool   // a number whose tag exists is an error: somebody can be told
-	Launch  string // that reports, "" where no hook does
-	Ended   bool   // a turn came to its end
-	Held    bool   // a turn came to what may be its end
-	Joined  bool   // a prompt joined a turn, or waits behind it
+	Strict  bool   // an existing tag of the next number is an error, for callers that can report one
+	Launch  string // launch that reports, "" without a hook
+	Ended   bool   // set when a turn has ended
+	Held    bool   // set when a turn may have ended
+	Joined  bool   // set when a prompt has joined a turn, or waits behind it
 
-	Started func() // called when a turn has begun, before the snapshot of the state before it; nil for nobody
+	Started func() // called when a turn has begun, before the snapshot of the state before it; may be nil
 }
 
-// Change runs change with the turn lock of an agent.
+// Change calls change while it holds the turn lock of an agent.
 func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, change func(*Recorder) error) error {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -58,9 +60,9 @@ func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	})
 }
 
-// remember writes the number into the record, and with count how many turns have
-// finished: the record keeps both even when log and refs are lost. What it does
-// not say after a power loss recover counts again, from the log.
+// remember records the highest number and, by count, the finished turns, so that both survive a
+// loss of logs and refs. What a power loss removes from the record, recover counts again from the
+// logs.
 func (t *Recorder) remember(ctx context.Context, n int, count func(*session.Finished)) {
 	finished := t.Agent.Finished
 	if count(&finished); t.Agent.TurnHighWater >= n && finished == t.Agent.Finished {
@@ -88,8 +90,8 @@ func (t *Recorder) open() (*turn.Turn, error) {
 	return turn.Open(last.LogFile, t.app.Now)
 }
 
-// BeginIfOwn begins the turn of a CLI without hooks: that paw typed the prompt is
-// all that will ever be known of it. w is a copy: the turn settles the wait in it.
+// BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report
+// it. w is a copy, in which the turn settles the wait.
 func BeginIfOwn(ctx context.Context, h *app.App, s *session.Session, w session.Agent, prompt string) error {
 	if cli, known := h.CLIs.Get(w.CLI); known && cli.Facts().Unseen {
 		return BeginOwn(ctx, h, s, &w, prompt)
@@ -97,8 +99,7 @@ func BeginIfOwn(ctx context.Context, h *app.App, s *session.Session, w session.A
 	return nil
 }
 
-// EndOwn finishes the open turn of a CLI without hooks: nobody else would
-// see its end.
+// EndOwn finishes the open turn of a CLI without hooks, whose end nothing else reports.
 func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
 	return Change(ctx, h, s, w, func(t *Recorder) error {
 		one, err := t.open()
@@ -110,8 +111,8 @@ func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	})
 }
 
-// BeginOwn starts a turn of a CLI without hooks: paw typed its prompt, so it
-// knows the begin. The end of the one before was not seen.
+// BeginOwn starts a turn of a CLI without hooks, after it has closed the one before, whose end was
+// not seen.
 func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, prompt string) error {
 	return Change(ctx, h, s, w, func(t *Recorder) error {
 		one, err := t.open()
@@ -131,7 +132,7 @@ func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 	})
 }
 
-// launchOf is the launch of an agent that runs.
+// launchOf returns the id of the agent's running launch.
 func launchOf(h *app.App, s *session.Session, w *session.Agent) string {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil {
@@ -140,23 +141,23 @@ func launchOf(h *app.App, s *session.Session, w *session.Agent) string {
 	return observe.LaunchID(s.Name, w.Name, lock.Holder.Generation)
 }
 
-// SomethingQueued marks that a prompt waits behind a turn, for CLIs that do not report when they begin with it: then
-// their hooks report tools, too.
+// SomethingQueued marks that a prompt waits behind a turn, for CLIs that do not report when it
+// begins: their hooks then report tools, too.
 func SomethingQueued(h *app.App, sessionName, agentName string) {
 	_ = os.WriteFile(QueuedMark(h, sessionName, agentName), nil, 0o600)
 }
 
-// NothingQueued takes the mark of SomethingQueued away.
+// NothingQueued removes the mark of SomethingQueued.
 func NothingQueued(h *app.App, sessionName, agentName string) {
 	_ = os.Remove(QueuedMark(h, sessionName, agentName))
 }
 
-// QueuedMark is the file that is there while a prompt waits behind a turn.
+// QueuedMark returns the file that exists while a prompt waits behind a turn.
 func QueuedMark(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
 }
 
-// countFinished counts what finishedTurns found.
+// countFinished counts results by their numbers.
 func countFinished(results []turn.Result) session.Finished {
 	counted := session.Finished{}
 	for _, r := range results {
@@ -165,7 +166,8 @@ func countFinished(results []turn.Result) session.Finished {
 	return counted
 }
 
-// finishedTurns are the results of the start, as turn 0, and of the finished turns. Logs that cannot be read give none.
+// finishedTurns returns the results of the start, as turn 0, and of finished turns with a readable
+// log.
 func finishedTurns(w *session.Agent, dir turn.Dir) []turn.Result {
 	results := []turn.Result{{CommitHash: w.BaseCommit}}
 	records, _ := dir.Records()

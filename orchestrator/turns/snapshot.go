@@ -19,15 +19,15 @@ import (
 	"paw/worktree"
 )
 
-// snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
-// of the number keeps HEAD.
+// snapshotBefore takes the snapshot of the begin of turn n. Without a snapshot the claim of the
+// number keeps HEAD's commit.
 func (t *Recorder) snapshotBefore(ctx context.Context, n int) (note string) {
 	_, note = t.snapshot(ctx, turn.BeforeRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Agent.Name, n))
 	return note
 }
 
-// snapshotAfter saves the worktree at the end of turn n, see snapshot. Without a
-// snapshot a ref of another name keeps HEAD.
+// snapshotAfter takes the snapshot of the end of turn n. Without a snapshot another ref keeps
+// HEAD's commit.
 func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
 	commit, note = t.snapshot(ctx, turn.TurnRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.Agent.Name, n, how))
 	if commit != "" {
@@ -43,8 +43,8 @@ func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit
 	return "", note
 }
 
-// snapshot saves the worktree within the budget. Beyond it, or when it fails, there
-// is none, and the note says why: HEAD in its place would look like all there was.
+// snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
+// with a note: HEAD in its place would look like the complete state.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
 	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
 	if err == nil {
@@ -56,7 +56,7 @@ func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, n
 	return "", fmt.Sprintf("no snapshot: %v", err)
 }
 
-// scratch is where the scratch index of an agent's snapshots is kept.
+// scratch returns the folder of the scratch index of an agent's snapshots.
 func scratch(h *app.App, s *session.Session, w *session.Agent) string {
 	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
 }
@@ -86,8 +86,9 @@ type Force struct {
 	Command string
 }
 
-// CommitAlone is the commit of a turn, where that is all there is of a state at its begin or end: what was not committed
-// then is not known, because its snapshot was over the budget or failed. It is taken by force only, with a note.
+// CommitAlone returns the commit of a turn in place of a missing snapshot of its begin or end: what
+// was not committed then is unknown, because the snapshot was over the budget or failed. It refuses
+// without force, and notes it with force.
 func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Force) (string, error) {
 	if commit == "" {
 		return "", errs.New(errs.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
@@ -100,7 +101,7 @@ func CommitAlone(h *app.App, agentName string, number int, side, commit string, 
 	return commit, nil
 }
 
-// End is the state at the end of a turn, that of now while it runs.
+// End returns the state of the end of a turn; for an open turn, the present state.
 func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Turn, byForce Force) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
@@ -111,7 +112,7 @@ func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session
 	return one.After, nil
 }
 
-// EndOf is the state at the end of the turn of a number; 0 is the base.
+// EndOf returns the state of the end of the turn with that number; 0 stands for the base.
 func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list AgentTurns, number string, byForce Force) (string, error) {
 	if number == "0" {
 		return w.Base(), nil
@@ -123,7 +124,7 @@ func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	return End(ctx, h, m, s, w, one, byForce)
 }
 
-// Numbered finds a turn by what the user typed.
+// Numbered returns the turn whose number the user typed.
 func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
@@ -137,7 +138,7 @@ func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 	return nil, errs.New(errs.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
 }
 
-// Now is a snapshot of the worktree as it is, kept by no ref.
+// Now takes a snapshot of the worktree that no ref keeps.
 func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
 	snapshot, err := m.Snapshots().TakeWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
 	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
@@ -147,18 +148,19 @@ func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session
 	return snapshot, err
 }
 
-// StateNow is the commit of Now.
+// StateNow returns the commit of Now.
 func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
 	snapshot, err := Now(ctx, h, m, s, w)
 	return snapshot.Commit, err
 }
 
-// SettleShift ends the last Shift in the record of an agent: a paw that was killed may not have come to that.
+// SettleShift decides whether the last Shift in the agent's record took place, which a killed paw
+// may have left undecided.
 func SettleShift(ctx context.Context, m worktree.Manager, w *session.Agent) {
 	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(ctx, w.WorktreePath, rescue) })
 }
 
-// LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
+// LastRewind returns ref and commit of what the last rewind put aside, "" for none.
 func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
 	refs, err := t.M.Refs().List(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
 	if err != nil {
@@ -172,8 +174,8 @@ func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err erro
 	return ref, refs[ref], nil
 }
 
-// CountFiles fills in the changed files of results, with one git process
-// for each and two for all of them.
+// CountFiles fills in the numbers of changed files of results, with one git process for each result
+// and two for all of them.
 func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*live.Result) {
 	repository, err := app.Discover(s)
 	if err != nil {
