@@ -1,9 +1,8 @@
-// Package children is what agents do with each other: waiting for agents, telling a parent how its children ended, and the
-// claims by which that is looked after.
+// Package children lets agents wait for their children, and tells parents how their children ended.
 //
-// Live sessions (orchestrator/live) decide what is owed to whom; this room makes them of what is there (notify.go), and
-// acts. It may import every room below: orchestrator/app, live, observe, turns, typing and launch. Begin with deliver.go,
-// then wait.go.
+// Package live decides what is owed to whom; this package builds its live sessions (notify.go) and
+// acts. It may import every package below it: orchestrator/app, live, observe, turns, typing and
+// launch. Begin with deliver.go, then wait.go.
 package children
 
 import (
@@ -26,8 +25,7 @@ import (
 	"paw/tmux"
 )
 
-// How long a deliverer waits: for a parent that is busy, and for a child's CLI
-// that is about to exit.
+// How long a deliverer waits for a busy parent, and for a child's CLI that is about to exit.
 const (
 	busyPatience    = 60 * time.Second
 	leavingPatience = 5 * time.Second
@@ -38,13 +36,13 @@ type deliverer struct {
 	*app.App
 	session, parent string
 	began           time.Time
-	launch          int // of the parent when this began: one that was launched later is prompted by nobody from before
+	launch          int // launch of the parent at the start: a later launch is left alone
 	keyboard        typing.PaneWriter
 }
 
-// Deliver types, if it is due, the prompt that tells a parent how its children
-// ended, at most once however many processes try it, and sees that it arrives. A
-// parent that is busy is waited for, a minute at most: its own end claims it then.
+// Deliver types the prompt that tells a parent how its children ended, if it is due, and waits
+// until it arrives. Of any number of processes that try, at most one types it. Deliver waits up to
+// a minute for a busy parent; after that the end of the parent's turn tries again.
 func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live.Claim) error {
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
 	app.AwaitHook(ctx, c.Hook)
@@ -59,7 +57,7 @@ func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live
 	return err
 }
 
-// runningLaunch is the generation of the launch of an agent that runs, 0 when none does.
+// runningLaunch returns the generation of an agent's running launch, 0 for none.
 func runningLaunch(h *app.App, sessionName, agentName string) int {
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 	if err != nil || lock.State != session.LockHeld {
@@ -68,24 +66,23 @@ func runningLaunch(h *app.App, sessionName, agentName string) int {
 	return lock.Holder.Generation
 }
 
-// run tries until nothing is owed, it is not due, the parent does not run, or
-// patience is over.
+// run tries until nothing is owed or due, the parent does not run, or the time is over.
 func (d *deliverer) run(ctx context.Context, c live.Claim) error {
 	if c.Leaving != "" {
 		if s, err := d.Load(d.session); err == nil {
 			observe.Outlives(ctx, d.App, s, c.Leaving, leavingPatience)
 		}
 	}
-	var wasBusy time.Duration // when the parent was found busy last
+	var wasBusy time.Duration // when the parent was last found busy
 	for {
 		verdict, err := d.once(ctx, c.Occasion())
 		waited := d.Now().Sub(d.began)
 		if verdict == live.Busy {
 			wasBusy = waited
 		}
-		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux learns of it a moment later
+		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux reports the exit a moment later
 		busy := verdict == live.Busy && waited < busyPatience
-		unclear := verdict == live.NotDue && wasBusy > 0 && waited-wasBusy < leavingPatience // tmux is silent, or an agent dies just now
+		unclear := verdict == live.NotDue && wasBusy > 0 && waited-wasBusy < leavingPatience // tmux does not answer, or an agent is just exiting
 		if err != nil || ctx.Err() != nil || !busy && !exiting && !unclear {
 			return err
 		}
@@ -134,7 +131,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	return d.deliver(ctx, s, family, to)
 }
 
-// lock keeps others from delivering, and then from typing anything else.
+// lock takes the locks of deliveries to the agent and of prompts.
 func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Agent) (unlock func(), err error) {
 	deliverable, err := d.Hold(ctx, d.Locks.Delivery, s.Name, w.Name)
 	if err != nil {
@@ -148,8 +145,8 @@ func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Age
 	return func() { typable(); deliverable() }, nil
 }
 
-// deliver types what is due. The record says so first: from then on nobody else
-// types it, and neither does this process if it is killed.
+// deliver types what is due. It records that first: from then on no other process types it, and if
+// this process is killed it is not repeated.
 func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, to tmux.Program) (live.Verdict, error) {
 	wait := f.Parent.Record.Wait
 	results := f.Results()
@@ -168,11 +165,11 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	w := *s.Agent(d.parent)
 	cli, known := d.CLIs.Get(w.CLI)
 	if !known {
-		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
+		return live.NotRunning, d.takeBack(ctx, wait.ID) // its CLI is not configured any more: the results stay owed
 	}
 	before := typing.Expect(ctx, d.App, s, &w, cli, prompt)
 	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.App, s, w, prompt) })
-	if errors.Is(err, typing.ErrNotTyped) { // whether it runs at all the next look says
+	if errors.Is(err, typing.ErrNotTyped) { // the next look tells whether the parent runs
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	if err == nil {
@@ -180,14 +177,14 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		arrived := func() bool { return before.Queued() || observe.Arrived(d.App, d.session, w) }
 		err = d.confirm(ctx, s, &w, f.Parent, prompt, arrived)
 	}
-	if err != nil { // it waits no longer, which may be what its own parent waits for
+	if err != nil { // the wait is over, for which the agent's own parent may wait
 		ClaimAfter(d.App, d.session, d.parent, live.Claim{Hook: os.Getpid()})
 		return live.NothingOwed, err
 	}
 	return live.NothingOwed, turns.SettleWait(ctx, d.App, d.session, d.parent, wait.ID)
 }
 
-// record writes down that the prompt is about to be typed, and what it tells of.
+// record records that the prompt is about to be typed, and which results it has.
 func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session, error) {
 	s, err := d.Update(ctx, d.session, func(rec *session.Session) error {
 		w := rec.Agent(d.parent)
@@ -204,7 +201,7 @@ func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session
 	return s, err
 }
 
-// takeBack makes the wait owed again: for certain nothing was typed.
+// takeBack makes the results owed again, as certainly nothing was typed.
 func (d *deliverer) takeBack(ctx context.Context, id string) error {
 	return d.UpdateAgent(ctx, d.session, d.parent, func(w *session.Agent) {
 		if w.Wait != nil && w.Wait.ID == id {
@@ -213,7 +210,7 @@ func (d *deliverer) takeBack(ctx context.Context, id string) error {
 	})
 }
 
-// begunSince reports whether the parent has begun a turn since it was looked at.
+// begunSince reports whether the parent has begun a turn since it was observed.
 func (d *deliverer) begunSince(parent live.Facts) bool {
 	last, err := d.TurnDir(d.session, d.parent).Last()
 	if err != nil || last == nil || parent.TurnsUnseen {
@@ -222,7 +219,7 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 	return last.State == turn.InProgress && (parent.Last == nil || last.Number > parent.Last.Number)
 }
 
-// confirm waits until the log of the parent has the prompt.
+// confirm waits until the turn log of the parent has the prompt.
 func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Agent, parent live.Facts, prompt string, arrived func() bool) error {
 	if d.keyboard.Confirm(ctx, s, w, prompt, arrived, func() bool { return d.begunSince(parent) }) {
 		return nil
@@ -239,10 +236,9 @@ func pointersTo(results []live.Result) []*live.Result {
 	return all
 }
 
-// ClaimAfter starts an attempt for each parent that waits for an agent which has
-// just ended its turn, its CLI or its place in the session, and for the agent
-// itself when it waits. The record is read after that end was written: a parent
-// that begins to wait later finds the end itself.
+// ClaimAfter starts an attempt for each parent that waits for an agent which has just ended its
+// turn or its CLI or left the session, and for the agent itself if it waits. It reads the record
+// after that end was recorded: a parent that begins to wait later finds the end itself.
 func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -262,8 +258,8 @@ func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 	}
 }
 
-// ClaimAll starts an attempt for every parent in a session that waits: the user
-// is there, or an agent that gives a command itself.
+// ClaimAll starts an attempt for every waiting parent in a session: the user, or an agent, has just
+// run a command.
 func ClaimAll(h *app.App, sessionName string) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -276,8 +272,8 @@ func ClaimAll(h *app.App, sessionName string) {
 	}
 }
 
-// claim starts the process that makes one attempt, since a CLI waits for its hooks
-// and a user for a command. Should it never start, the results are still owed.
+// claim starts a process for one attempt, so that no hook and no command has to wait. If the
+// process never starts, the results stay owed.
 func claim(h *app.App, sessionName, parent string, c live.Claim) {
 	var err error
 	if h.Deliverer != nil {

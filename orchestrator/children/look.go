@@ -20,16 +20,16 @@ import (
 	"paw/tmux"
 )
 
-// lookInterval is how often somebody looks at the children of a waiting parent without having been told of an end. A
-// killed CLI calls no hook, and a killed hook tells nobody.
+// lookInterval is how often paw looks at the children of a waiting parent without a report: a
+// killed CLI calls no hook, and a killed hook reports nothing.
 const lookInterval = 5 * time.Second
 
-// needed are the variables without which another paw would not find what this one has written.
+// needed are the variables that another paw needs to find the files of this one.
 var needed = []string{
 	"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
 }
 
-// TimerEnv is the environment of what tmux starts after some time.
+// TimerEnv returns the environment for a timer in tmux.
 func TimerEnv(h *app.App) map[string]string {
 	env := map[string]string{}
 	for _, name := range needed {
@@ -40,8 +40,9 @@ func TimerEnv(h *app.App) map[string]string {
 	return env
 }
 
-// watchWaits has tmux let somebody look at what the parents in a session wait for, every few seconds and for as long as
-// they wait. No process of paw stays for that. Where tmux does not do it, the next command or event finds an end.
+// watchWaits sets timers in tmux that look, every few seconds while parents of a session wait, at
+// their children. No process of paw stays for that. If tmux fails, the next command or event finds
+// the end of a child.
 func watchWaits(ctx context.Context, h *app.App, s *session.Session, parents []string) {
 	if h.Watcher != nil {
 		h.Watcher(parents)
@@ -61,13 +62,13 @@ func watchWaits(ctx context.Context, h *app.App, s *session.Session, parents []s
 	}
 }
 
-// watch is one chain of looks at what a parent waits for.
+// watch identifies a chain of looks for one parent.
 type watch struct {
-	session, pane string // ids of tmux, those of the parent
+	session, pane string // tmux ids of the parent's session and pane
 	mark          string
 }
 
-// parseWatch reads the arguments of a look.
+// parseWatch parses the arguments of a look.
 func parseWatch(args []string) (w watch, ok bool) {
 	if len(args) != 3 {
 		return watch{}, false
@@ -75,7 +76,7 @@ func parseWatch(args []string) (w watch, ok bool) {
 	return watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}, true
 }
 
-// lookLater has tmux start one look. Only the newest chain of a parent goes on.
+// lookLater sets a timer for one look. Only the newest chain of a parent goes on.
 func lookLater(ctx context.Context, h *app.App, s *session.Session, parent string, w watch) {
 	err := h.TmuxFor(s).SetTimer(ctx, w.session, tmux.Timer{
 		Pane: w.pane, Mark: w.mark, After: lookInterval, Program: h.Executable, Env: TimerEnv(h),
@@ -86,8 +87,9 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 	}
 }
 
-// Look is one look at what a parent waits for; it tells the parent where nobody else did, and orders the next look first.
-// One that finds the parent busy leaves it to the next. The arguments are those of lookLater.
+// Look is one look at the children of a waiting parent. It sets the timer for the next look first,
+// then tells the parent if that is due. A busy parent is left to the next look. args are those of
+// lookLater.
 func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
 	w, ok := parseWatch(args)
 	if !ok {
@@ -99,7 +101,7 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 		return app.UnlessGone(err)
 	}
 	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
-		return nil // recover looks on when it brings the parent back
+		return nil // recover starts a new chain when it brings the parent back
 	}
 	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane, ""); err != nil || mark != w.mark {
 		return err
@@ -112,8 +114,8 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 	return app.UnlessGone(err)
 }
 
-// WaitsOf loads the agents of a session that are at work or wait, and their children, and returns the families of those
-// who wait, by name. It prompts nobody.
+// WaitsOf returns the families of a session's waiting parents, by the parent's name. It prompts
+// nobody.
 func WaitsOf(ctx context.Context, h *app.App, s *session.Session, ask observe.AskPanes) (map[string]live.Family, error) {
 	waits := map[string]live.Family{}
 	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Wait != nil }) {
@@ -132,7 +134,7 @@ func WaitsOf(ctx context.Context, h *app.App, s *session.Session, ask observe.As
 	return waits, nil
 }
 
-// WithWaits adds to each result a note on the children that the agent still waits for.
+// WithWaits adds to each result a note about the children for which the agent still waits.
 func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.Result {
 	for i := range results {
 		family, there := waits[results[i].Agent]
@@ -143,12 +145,13 @@ func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.R
 	return results
 }
 
-// owedIn are the parents that wait and were typed nothing yet.
+// owedIn returns the waiting parents whose results were not typed yet.
 func owedIn(waits map[string]live.Family) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), func(name string) bool { return !live.Owed(waits[name].Parent.Record) })
 }
 
-// ResumeWaits is WaitsOf for a session that was brought back, and lets somebody look at those who wait.
+// ResumeWaits is like WaitsOf, for a session that was brought back, and starts looks for its
+// waiting parents.
 func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observe.AskPanes) (map[string]live.Family, error) {
 	waits, err := WaitsOf(ctx, h, s, ask)
 	if err == nil && slices.ContainsFunc(slices.Collect(maps.Values(waits)), live.Family.Restarted) {
@@ -160,7 +163,8 @@ func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observ
 	return waits, err
 }
 
-// keepResumed writes down what has ended by now for each parent that came back: nobody prompts it for that by itself.
+// keepResumed records which children of each relaunched parent have ended by now: they alone are no
+// reason to prompt it.
 func keepResumed(ctx context.Context, h *app.App, sessionName string, waits map[string]live.Family) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for name, family := range waits {

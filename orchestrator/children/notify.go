@@ -18,18 +18,18 @@ import (
 	"paw/session/turn"
 )
 
-// Notified is what an agent waits for from now on.
+// Notified tells for whom an agent waits from now on.
 type Notified struct {
 	Session  string
 	Agent    string
 	Children []string
-	Ended    []string // those of them that have ended already
+	Ended    []string // children that have ended already
 	Any      bool
 }
 
-// Notify records that the agent which calls paw waits for its children: how they
-// ended comes as a prompt. It returns at once and types nothing, since the caller
-// is in the middle of a turn; the end of that turn finds what is there by then.
+// Notify records that the calling agent waits for its children, whose results come as a prompt. It
+// returns at once and types nothing, since the caller is in the middle of a turn; the end of that
+// turn delivers what is due by then.
 func Notify(ctx context.Context, h *app.App, o WaitOptions) (*Notified, error) {
 	s, w, err := h.Caller("wait --notify", "paw wait")
 	if err != nil {
@@ -44,12 +44,12 @@ func Notify(ctx context.Context, h *app.App, o WaitOptions) (*Notified, error) {
 	return notify(ctx, h, s, w, o, observe.AskTmux(h))
 }
 
-// notify is Notify for an agent; ask lists the panes.
+// notify is Notify for a given agent; ask lists the panes.
 func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
 	if err := childrenNamed(s, w.Name, o.Agents); err != nil {
 		return nil, err
 	}
-	if w.Wait != nil && w.Wait.TypedAt != nil { // or its children would be told of twice
+	if w.Wait != nil && w.Wait.TypedAt != nil { // otherwise its children's results would come twice
 		if err := turns.SettleWait(ctx, h, s.Name, w.Name, w.Wait.ID); err != nil {
 			return nil, err
 		}
@@ -67,22 +67,22 @@ func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	}
 	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: app.Once(names), Any: o.Any, Since: h.Now().UTC(), Launch: family.Parent.Launch}
 	err = recordWait(ctx, h, s.Name, w.Name, wait)
-	if errors.Is(err, turns.ErrSettled) { // what it waited for before was typed just now
+	if errors.Is(err, turns.ErrSettled) { // the results of an earlier wait were typed just now
 		return notifyAgain(ctx, h, s, w, o, ask)
 	}
 	if err != nil {
 		return nil, err
 	}
 	watchWaits(ctx, h, s, []string{w.Name})
-	// Looked at after that was recorded: the hook of an end before it found nothing.
+	// The log is read after the wait was recorded: a hook that ended the turn before found no wait.
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn will
+		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn will claim it
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: s.Name, Agent: w.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
 }
 
-// notifyAgain is notify with what the record says now.
+// notifyAgain repeats notify with the present record.
 func notifyAgain(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
 	s, err := h.Load(s.Name)
 	if err != nil {
@@ -94,7 +94,7 @@ func notifyAgain(ctx context.Context, h *app.App, s *session.Session, w *session
 	return notify(ctx, h, s, w, o, ask)
 }
 
-// childrenNamed refuses names that are not children of the agent.
+// childrenNamed refuses names that are no children of the agent.
 func childrenNamed(s *session.Session, agentName string, names []string) error {
 	for _, name := range names {
 		w, err := app.AgentNamed(s, name)
@@ -108,7 +108,7 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 	return nil
 }
 
-// familyOf looks at an agent and its children.
+// familyOf observes an agent and its children.
 func familyOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, ask observe.AskPanes) (live.Family, error) {
 	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
 	for _, child := range s.Children(w.Name) {
@@ -121,8 +121,8 @@ func familyOf(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 	return sessions[0].Family(), nil
 }
 
-// recordWait makes the wait what the agent is owed, instead of one it had before.
-// The error is turns.ErrSettled when that one was typed.
+// recordWait records the wait in place of an earlier one. The error is turns.ErrSettled when the
+// results of the earlier one were typed.
 func recordWait(ctx context.Context, h *app.App, sessionName, agentName string, wait session.Wait) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		w, err := app.AgentNamed(rec, agentName)
@@ -157,9 +157,8 @@ func (n *Notified) String() string {
 	return text + "; " + come + " as a prompt when this turn is over, so end it now"
 }
 
-// liveSource is where live sessions of one session come from; ask lists panes.
-// Whoever waits for an agent looks at screens as well, for dialogs of which
-// nothing else tells.
+// liveSource returns a source of live sessions for one session; ask lists the panes. A wait for
+// agents reads screens as well, for dialogs that nothing else reports.
 func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) live.Source {
 	return live.Source{
 		Look: func(ctx context.Context) ([]live.Facts, error) {
@@ -177,7 +176,8 @@ func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.Scre
 	}
 }
 
-// Session is one agent as a live session of which only the record was looked at: for whoever asks for its conversation.
+// Session returns an agent as a live session with facts from the record only, for callers that need
+// its conversation.
 func Session(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*live.Session, error) {
 	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
 	registry := live.NewRegistry(live.Source{
@@ -189,7 +189,7 @@ func Session(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	return registry.Load(ctx, branch)
 }
 
-// conversations reads the newest conversation of an agent.
+// conversations returns a function that reads the newest conversation of an agent.
 func conversations(h *app.App, sessionName string) func(context.Context, live.Branch) (live.Conversation, error) {
 	return func(ctx context.Context, of live.Branch) (live.Conversation, error) {
 		s, err := h.Load(sessionName)

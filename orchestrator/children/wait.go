@@ -16,8 +16,8 @@ import (
 	"paw/session"
 )
 
-// countFiles fills in how many files changed in the last turn of each agent that
-// has finished. What cannot be counted stays unknown: it is no reason to fail.
+// countFiles fills in the numbers of changed files of finished agents' last turns. A number that
+// cannot be counted stays unknown.
 func countFiles(ctx context.Context, h *app.App, s *session.Session, w *Waited) {
 	var results []*live.Result
 	for i := range w.Agents {
@@ -28,32 +28,32 @@ func countFiles(ctx context.Context, h *app.App, s *session.Session, w *Waited) 
 	turns.CountFiles(ctx, h, s, results)
 }
 
-// How often a wait looks: what takes long need not be known at once.
+// How often a wait looks: less often after waitPollSoon.
 const (
 	waitPollFirst = 100 * time.Millisecond
 	waitPollLater = 500 * time.Millisecond
-	waitPollSoon  = 5 * time.Second // how long it is first
+	waitPollSoon  = 5 * time.Second // how long waitPollFirst applies
 )
 
-// WaitOptions says whom to wait for, and how long.
+// WaitOptions says for whom to wait, and how long.
 type WaitOptions struct {
-	Agents  []string      // none: the caller's children or, for a user, all agents
-	Any     bool          // the first one is enough
-	Timeout time.Duration // 0 for ever
-	Look    func(*Waited) // told what there is at each look, nil for nobody
+	Agents  []string      // empty for the caller's children or, outside of an agent, all agents
+	Any     bool          // the first finished agent is enough
+	Timeout time.Duration // 0 for no limit
+	Look    func(*Waited) // called with the state at each look; may be nil
 }
 
-// Awaited is an agent that somebody waits for.
+// Awaited is an agent for which a wait waits.
 type Awaited struct {
 	live.Result
 	Status   session.AgentStatus
-	Finished bool // as long as it is not, the result is empty
+	Finished bool // before that the result is empty
 
-	Host    string // of an agent of another machine, "" for this one
-	Session string // of an agent of another machine
+	Host    string // of an agent on another machine, "" for this one
+	Session string // of an agent on another machine
 }
 
-// Name is the name of the agent as a user types it in its session: AGENT or HOST:AGENT.
+// Name returns the agent's name as a user types it: AGENT or HOST:AGENT.
 func (a Awaited) Name() string {
 	if a.Host == "" {
 		return a.Agent
@@ -61,16 +61,16 @@ func (a Awaited) Name() string {
 	return session.FarName(a.Host, a.Agent)
 }
 
-// Waited is what a wait found when it ended.
+// Waited is the state of a wait when it ended.
 type Waited struct {
 	Session string
 	Agents  []Awaited
-	Anybody bool // nobody was named: an agent that was never asked for anything is not waited for
+	Anybody bool // no agent was named: those that were never prompted are not waited for
 }
 
-// Wait waits until agents have finished a turn. It writes nothing itself. What it found
-// comes with every error but those of a wait that could not begin: that an agent
-// needs the user, that one failed, that the time is over.
+// Wait waits until agents have finished a turn. It writes nothing itself. Errors about agents (one
+// needs the user, one failed, the time is over) come with the state; only a wait that could not
+// begin returns none.
 func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*Waited, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
@@ -81,7 +81,7 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 		return nil, err
 	}
 	if caller := callerIn(h, s); caller != "" {
-		unlock, _ := h.Locks.Awaiting(s.Name, caller, names) // it is shown, and decides nothing
+		unlock, _ := h.Locks.Awaiting(s.Name, caller, names) // the lock is only for status
 		defer unlock()
 	}
 	ClaimAll(h, s.Name)
@@ -125,7 +125,7 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 	}
 }
 
-// interruptedOr is the user's interrupt if there was one, else err.
+// interruptedOr returns an error for the user's interrupt if there was one, else err.
 func interruptedOr(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return errs.New(errs.Interrupted, "interrupted")
@@ -133,7 +133,7 @@ func interruptedOr(ctx context.Context, err error) error {
 	return err
 }
 
-// callerIn is the agent in whose pane the command was typed, "" for none of this session.
+// callerIn returns the agent in whose pane the command was run, "" for none of this session.
 func callerIn(h *app.App, s *session.Session) string {
 	if name := h.Getenv("PAW_AGENT"); h.Getenv("PAW_SESSION") == s.Name && s.Agent(name) != nil {
 		return name
@@ -141,7 +141,7 @@ func callerIn(h *app.App, s *session.Session) string {
 	return ""
 }
 
-// whomToAwait are the agents that a wait is for.
+// whomToAwait returns the agents for which a wait waits.
 func whomToAwait(h *app.App, s *session.Session, named []string) ([]string, error) {
 	caller := callerIn(h, s)
 	for _, name := range named {
@@ -165,7 +165,7 @@ func whomToAwait(h *app.App, s *session.Session, named []string) ([]string, erro
 	return children, nil
 }
 
-// awaitedOf is an agent as its live session shows it now.
+// awaitedOf returns the present state of an agent.
 func awaitedOf(name string, one *live.Session) Awaited {
 	if one.Gone() {
 		return Awaited{Result: live.Removed(name), Finished: true}
@@ -178,7 +178,7 @@ func awaitedOf(name string, one *live.Session) Awaited {
 	return a
 }
 
-// enough reports whether nobody is to be waited for any longer.
+// enough reports whether no agent has to be waited for any longer.
 func (w *Waited) enough(one bool) bool {
 	if one && slices.ContainsFunc(w.Agents, func(a Awaited) bool { return a.Finished }) {
 		return true
@@ -186,22 +186,23 @@ func (w *Waited) enough(one bool) bool {
 	return !slices.ContainsFunc(w.Agents, w.WaitsFor)
 }
 
-// WaitsFor reports whether the wait goes on for an agent: not for one that was never asked for anything, unless it was named.
+// WaitsFor reports whether the wait goes on for an agent: not for one that was never prompted,
+// unless it was named.
 func (w *Waited) WaitsFor(a Awaited) bool {
 	return !a.Finished && (!w.Anybody || !a.neverAsked())
 }
 
-// NobodyAtWork reports whether there was nothing to wait for: no agent was ever asked for anything.
+// NobodyAtWork reports whether no agent was ever prompted, so that there was nothing to wait for.
 func (w *Waited) NobodyAtWork() bool {
 	return w.Anybody && !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !a.neverAsked() })
 }
 
-// neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.
+// neverAsked reports whether the agent is idle and has had no turn.
 func (a Awaited) neverAsked() bool {
 	return !a.Finished && a.Status.State == session.StateIdle && a.Turn == 0
 }
 
-// needsUser is the first agent that waits for the user, nil when none does.
+// needsUser returns the first agent that waits for the user, nil for none.
 func (w *Waited) needsUser() *Awaited {
 	for i, a := range w.Agents {
 		if !a.Finished && a.Status.State == session.StateWaitingInput {
@@ -211,7 +212,7 @@ func (w *Waited) needsUser() *Awaited {
 	return nil
 }
 
-// unseen is the first agent whose end nobody would learn of, since its hooks cannot write it down; nil when there is none.
+// unseen returns the first agent whose hooks cannot record its end, nil for none.
 func (w *Waited) unseen() *Awaited {
 	for i, a := range w.Agents {
 		if !a.Finished && a.Status.Cause == session.CauseUnwritable {
@@ -221,7 +222,7 @@ func (w *Waited) unseen() *Awaited {
 	return nil
 }
 
-// Verdict is how a wait ends that has found this.
+// Verdict returns the error with which a wait in this state ends, nil for success.
 func (w *Waited) Verdict(o WaitOptions) error {
 	needs := w.needsUser()
 	var failed, left []string
