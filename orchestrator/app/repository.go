@@ -127,7 +127,7 @@ func (h *App) Manager(repository worktree.Repository) worktree.Manager {
 func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	repository, err := Discover(s)
 	if err != nil || repository.Path == h.configured {
-		return h, nil // the caller that needs the repository reports that it is gone
+		return h, nil //nolint:nilerr // the caller that needs the repository reports that it is gone
 	}
 	other := *h
 	if err := other.Configure(repository.Path); err != nil && (h.Forgives == nil || !h.Forgives(err)) {

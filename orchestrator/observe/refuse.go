@@ -143,7 +143,7 @@ func RefuseHalfMoved(ctx context.Context, h *app.App, s *session.Session, agentN
 	w := s.Agent(agentName)
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil || w == nil {
-		return nil // the caller reports a missing repository or agent
+		return nil //nolint:nilerr // the caller reports a missing repository or agent
 	}
 	return app.Unmoved(m.Journals().Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
 }

@@ -101,7 +101,7 @@ func (p *pump) markPath() string { return filepath.Join(p.Queues().Folder(p.sess
 
 func (p *pump) mark() error {
 	if _, err := os.Lstat(filepath.Dir(p.markPath())); err != nil {
-		return nil // there is no queue
+		return nil //nolint:nilerr // there is no queue
 	}
 	return os.WriteFile(p.markPath(), nil, 0o600)
 }
