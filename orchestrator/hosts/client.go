@@ -19,13 +19,13 @@ import (
 	"paw/config/display"
 )
 
-// Host is a machine as the user's configuration has it.
+// Host is a host of the user's configuration, with its name.
 type Host struct {
 	Name string
 	config.Host
 }
 
-// Wait is for how long a command waits for an answer of the host.
+// Wait returns how long a command waits for an answer of the host.
 func (h Host) Wait() time.Duration {
 	if h.Patience == 0 {
 		return config.DefaultPatience * time.Second
@@ -35,19 +35,20 @@ func (h Host) Wait() time.Duration {
 
 // Client runs ssh.
 type Client struct {
-	Path    string   // of ssh
-	Env     []string // the environment of the user's shell
-	Sockets string   // folder for the sockets of masters, "" where none is fit
-	State   string   // folder for what masters say while they connect
+	Path    string   // path of ssh
+	Env     []string // environment of the user's shell
+	Sockets string   // folder for the sockets of ssh masters, "" where no folder is safe
+	State   string   // folder for the output of masters while they connect
 }
 
-// NotReached reports that a host gave no answer. Nothing is known of the host then, and nothing may be concluded.
+// NotReached means that a host gave no answer. Nothing is known about the host then, and nothing
+// may be concluded.
 type NotReached struct {
 	Host       string
 	Why        string // in ssh's words
-	Connecting bool   // a connection is being made and may stand soon
-	Answered   bool   // the command had begun over there when the connection was lost
-	TooOld     string // destination of a host whose paw answers no other machine, "" where that is not the reason
+	Connecting bool   // a connection is still being made
+	Answered   bool   // the command had begun on the host when the connection was lost
+	TooOld     string // destination of a host whose paw is too old to answer, else ""
 }
 
 func (e *NotReached) Error() string {
@@ -62,8 +63,8 @@ func (e *NotReached) Error() string {
 	return e.Host + ": not reached: " + e.Why
 }
 
-// alone are the options of every call: what the user's ssh configuration says beside them holds. A host's programs are written by
-// agents, so nothing of this machine is forwarded there.
+// alone are the options of every call, in addition to the user's ssh configuration. Agents may have
+// written the programs on a host, so nothing of this machine is forwarded.
 var alone = []string{
 	"-o", "BatchMode=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no",
 	"-o", "RemoteCommand=none", "-o", "EscapeChar=none", "-o", "LogLevel=ERROR",
@@ -72,8 +73,9 @@ var alone = []string{
 // connectTimeout bounds, in seconds, how long ssh tries to open a connection.
 const connectTimeout = "3"
 
-// Run runs a request on a host, over the master of the host where one can be had. The exit code is that of the command over there.
-// Where ssh failed, the error is a *NotReached. Only what comes behind the marker is written to stdout.
+// Run runs a request on a host, over the host's ssh master if there is one, and returns the exit
+// code of the remote command. Where ssh failed, the error is a *NotReached. Only output after the
+// marker is written to stdout.
 func (c Client) Run(ctx context.Context, h Host, r Request, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
 	answer := &behindMarker{marker: r.Marker, to: stdout}
 	var said bytes.Buffer
@@ -100,8 +102,8 @@ func (c Client) Run(ctx context.Context, h Host, r Request, stdin io.Reader, std
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// Screen runs a request with a terminal over there, on a connection of its own, so that a slow screen is not in the way of anything
-// else. What is drawn passes as it is.
+// Screen runs a request with a terminal on the host, over a connection of its own, so that a slow
+// screen delays nothing else. The output is passed on unchanged.
 func (c Client) Screen(ctx context.Context, h Host, r Request, stdin, stdout, stderr *os.File) (code int, err error) {
 	r.Marker = ""
 	cmd := c.command(ctx, h, []string{"-t", "-o", "ControlMaster=no", "-o", "ControlPath=none"}, r)
@@ -110,7 +112,8 @@ func (c Client) Screen(ctx context.Context, h Host, r Request, stdin, stdout, st
 	return c.ended(h, cmd.Run(), true, "ssh "+h.SSH+" failed")
 }
 
-// Dialog runs a request with a terminal over there for its questions. Only what comes behind the marker is written to stdout.
+// Dialog runs a request with a terminal on the host, for its questions. Only output after the
+// marker is written to stdout.
 func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, stdout io.Writer) (code int, err error) {
 	answer := &behindMarker{marker: r.Marker, to: stdout}
 	var said bytes.Buffer
@@ -124,7 +127,7 @@ func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, s
 	return code, err
 }
 
-// ended reads how ssh ended with a terminal over there.
+// ended interprets how ssh ended after a request with a terminal.
 func (c Client) ended(h Host, err error, answered bool, why string) (code int, _ error) {
 	var exit *exec.ExitError
 	switch {
@@ -138,10 +141,11 @@ func (c Client) ended(h Host, err error, answered bool, why string) (code int, _
 	return exit.ExitCode(), nil
 }
 
-// sshFailed is how ssh exits where it failed itself (ssh(1), EXIT STATUS).
+// sshFailed is the exit code of ssh for its own failures (ssh(1), EXIT STATUS).
 const sshFailed = 255
 
-// command is ssh with options, the destination and one line for the login shell over there: a path and two plain words.
+// command returns the call of ssh: options, destination, and one line for the host's login shell, a
+// path and two plain words.
 func (c Client) command(ctx context.Context, h Host, options []string, r Request) *exec.Cmd {
 	args := append(append([]string{}, alone...), options...)
 	args = append(args, "--", h.SSH, programOf(h)+" __on "+r.Word())
@@ -151,7 +155,7 @@ func (c Client) command(ctx context.Context, h Host, options []string, r Request
 	return cmd
 }
 
-// programOf is how the login shell over there is told which paw to run.
+// programOf returns the paw to run on a host, as written for its login shell.
 func programOf(h Host) string {
 	if h.Paw == "" {
 		return "paw"
@@ -159,7 +163,7 @@ func programOf(h Host) string {
 	return h.Paw
 }
 
-// overMaster are the options by which a call uses the master of a host, and never becomes one.
+// overMaster returns the options with which a call uses the host's master but never becomes one.
 func (c Client) overMaster(h Host) []string {
 	if socket := c.socket(h); socket != "" {
 		return []string{"-o", "ControlMaster=no", "-o", "ControlPath=" + socket, "-o", "ConnectTimeout=" + connectTimeout}
@@ -167,11 +171,12 @@ func (c Client) overMaster(h Host) []string {
 	return []string{"-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ConnectTimeout=" + connectTimeout}
 }
 
-// longestSocket is how long the path of a master's socket may be: ssh makes the socket under a name that is 17 characters longer,
-// and an address has room for 103 on macOS.
+// longestSocket limits the path of a master's socket in bytes: ssh first uses a name that is 17
+// characters longer, and a socket address on macOS has room for 103.
 const longestSocket = 86
 
-// socket is the path of the socket of a host's master, "" where there is no fit place for one.
+// socket returns the path of the socket of a host's master, "" where no path is safe and short
+// enough.
 func (c Client) socket(h Host) string {
 	if c.Sockets == "" {
 		return ""
@@ -183,16 +188,16 @@ func (c Client) socket(h Host) string {
 	return path
 }
 
-// digest is a short name for a text.
+// digest returns a short name for a text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// longestComplaint bounds how many bytes are kept of what ssh and login shells say on standard error.
+// longestComplaint is how many bytes of standard error are kept from ssh and login shells.
 const longestComplaint = 64 << 10
 
-// limited writes the first bytes of what it is given, and drops the rest.
+// limited writes the first left bytes and drops the rest.
 type limited struct {
 	to   io.Writer
 	left int
@@ -207,7 +212,7 @@ func (l *limited) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// lastLine is the last line that ssh said, fit for a terminal.
+// lastLine returns the last line of ssh's output, safe for a terminal.
 func lastLine(said string) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if last := display.Words(lines[len(lines)-1]); last != "" {
@@ -216,7 +221,7 @@ func lastLine(said string) string {
 	return "ssh says nothing"
 }
 
-// noPaw is the error of a host that ssh got through to, and that has not answered.
+// noPaw returns the error for a host that ssh reached, but whose paw did not answer.
 func noPaw(h Host, said string) *NotReached {
 	if strings.Contains(said, "paw: error: __on: no such command") {
 		return &NotReached{Host: h.Name, TooOld: h.SSH, Why: "the paw there, " + display.OneLine(programOf(h)) + ", is too old to answer another machine"}

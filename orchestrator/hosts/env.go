@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// loginPatience bounds how long a login shell may take until its environment is known.
+// loginPatience bounds how long a login shell may take to print its environment.
 const loginPatience = 10 * time.Second
 
-// LoginEnvironment is the environment that a login shell of the user has: PATH and variables that are only set for logins. VS Code
-// asks the shell the same way.
+// LoginEnvironment returns the environment of a login shell of the user, with PATH and variables
+// that are set only for logins. VS Code gets it in the same way.
 func LoginEnvironment(ctx context.Context, shell string, env []string) ([]string, error) {
 	if shell == "" {
 		shell = "/bin/sh"
@@ -32,7 +32,8 @@ func LoginEnvironment(ctx context.Context, shell string, env []string) ([]string
 	return strings.FieldsFunc(text, func(r rune) bool { return r == 0 }), nil
 }
 
-// HandOver encodes variables for the first line of a standard input. They travel in no argument and lie in no file.
+// HandOver encodes variables as the first line of a standard input, so that they are in no argument
+// and no file.
 func HandOver(names []string, getenv func(string) string) string {
 	values := map[string]string{}
 	for _, name := range names {
@@ -47,7 +48,7 @@ func HandOver(names []string, getenv func(string) string) string {
 	return string(line) + "\n"
 }
 
-// TakeOver decodes what HandOver wrote.
+// TakeOver decodes the line that HandOver wrote.
 func TakeOver(line string) (map[string]string, error) {
 	values := map[string]string{}
 	err := json.Unmarshal([]byte(line), &values)

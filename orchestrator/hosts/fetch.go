@@ -11,10 +11,12 @@ import (
 // mostFetched bounds how many bytes one fetch takes from a host.
 const mostFetched = 4 << 30
 
-// silence is how long a fetch waits for the next byte: git over there says that it is at work every five seconds.
+// silence is how long a fetch waits for the next byte: git on the host reports every five seconds
+// that it is at work.
 const silence = 30 * time.Second
 
-// Fetch lets git here talk to the git of a checkout on a host, in the place of ssh. protocol is what GIT_PROTOCOL says.
+// Fetch connects git on this machine to git in a checkout on a host, in place of ssh. protocol is
+// the value of GIT_PROTOCOL.
 func (c Client) Fetch(ctx context.Context, h Host, dir, protocol string, in io.Reader, out, said io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -38,7 +40,7 @@ func (c Client) Fetch(ctx context.Context, h Host, dir, protocol string, in io.R
 	return nil
 }
 
-// metered writes a bounded number of bytes, and says that some came.
+// metered writes at most left bytes, and calls alive when some arrive.
 type metered struct {
 	to    io.Writer
 	left  int64
@@ -53,7 +55,7 @@ func (m *metered) Write(text []byte) (int, error) {
 	return m.to.Write(text)
 }
 
-// Ask is Read with time for what the host has to do first.
+// Ask is like Read, with wait in place of the host's usual time limit.
 func (c Client) Ask(ctx context.Context, h Host, wait time.Duration, dir string, args ...string) ([]byte, error) {
 	h.Patience = int(wait / time.Second)
 	return c.Read(ctx, h, dir, args...)

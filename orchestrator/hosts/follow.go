@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// followSilence is how long a host that is followed may say nothing beyond its patience: it tells its status every second.
+// followSilence is how long, beyond its time limit, a followed host may send nothing: it sends its
+// status every second.
 const followSilence = 5 * time.Second
 
-// connectPatience bounds how long a host that is followed may take to be reached.
+// connectPatience bounds how long it may take to reach a host that is to be followed.
 const connectPatience = 20 * time.Second
 
-// Follow runs paw status --watch --json on a host, and tells of each status that is another one than that before. It returns why it ended.
+// Follow runs paw status --watch --json on a host, and calls told for each status that differs from
+// the one before. It returns why it ended.
 func (c Client) Follow(ctx context.Context, p Place, now func() time.Time, told func(Answer)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -52,7 +54,7 @@ func (c Client) Follow(ctx context.Context, p Place, now func() time.Time, told 
 	return &Refusal{Host: p.Name, Code: code, Said: "its paw ended"}
 }
 
-// lineReader calls line with each line that is written to it, of a bounded length.
+// lineReader calls line with each line written to it; the length of a line is bounded.
 type lineReader struct {
 	line func([]byte)
 	rest []byte

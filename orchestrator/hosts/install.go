@@ -15,25 +15,27 @@ import (
 	"strings"
 )
 
-// installedIn is the folder below the home folder that paw is installed into.
+// installedIn is the folder, below the home folder, into which paw is installed.
 const installedIn = ".local/share/paw/bin"
 
-// SameSystem reports whether a program of this machine runs on a machine that uname -sm calls so.
+// SameSystem reports whether a program of this machine runs on a machine with that output of uname
+// -sm.
 func SameSystem(uname string) bool { return uname == unameOf(runtime.GOOS, runtime.GOARCH) }
 
-// unameOf is what uname -sm prints on a system that Go builds for, "" for those that paw is not built for.
+// unameOf returns the output of uname -sm on a system that Go builds for, "" for systems without a
+// build of paw.
 func unameOf(goos, goarch string) string {
 	return map[string]string{
 		"linux/amd64": "Linux x86_64", "linux/arm64": "Linux aarch64", "darwin/amd64": "Darwin x86_64", "darwin/arm64": "Darwin arm64",
 	}[goos+"/"+goarch]
 }
 
-// Unreleased is what paw version says of a program that was built from a checkout without a tag.
+// Unreleased is the version of a paw that was built from a checkout without a tag.
 const Unreleased = "development build"
 
-// Install puts the program at a path here onto a host, as paw-VERSION below the home folder, and returns its path there. A program
-// of that name that is there already is never replaced: agents' hooks call it by that name. It is renamed into place after its
-// length and sum are right and it has said its version.
+// Install copies a program from this machine to a host, as paw-VERSION below the home folder, and
+// returns its path there. An existing program of that name is never replaced, since hooks of agents
+// call it. The copy gets its name after its SHA-256 was compared and it has run `version`.
 func (c Client) Install(ctx context.Context, h Host, f Found, program, version string) (string, error) {
 	content, err := os.ReadFile(program)
 	if err != nil {
@@ -42,7 +44,7 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	sum := sha256.Sum256(content)
 	name := "paw-" + safe(version)
 	if name == "paw-"+safe(Unreleased) {
-		name += "-" + hex.EncodeToString(sum[:4]) // there are many of them
+		name += "-" + hex.EncodeToString(sum[:4]) // there are many development builds
 	}
 	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
 		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+
@@ -62,7 +64,7 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	return f.Home + "/" + installedIn + "/" + name, nil
 }
 
-// safe leaves of a version what may stand in the name of a file and is one plain word of every shell.
+// safe replaces characters of a version that are not safe in file names and shell words.
 func safe(version string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
@@ -72,7 +74,8 @@ func safe(version string) string {
 	}, version)
 }
 
-// ProgramIn is the paw for a system in a folder that make dist has filled and that was unpacked there, "" for none.
+// ProgramIn returns the paw for a system in a folder of unpacked archives of make dist, "" for
+// none.
 func ProgramIn(dist, uname string) string {
 	for _, target := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"} {
 		goos, goarch, _ := strings.Cut(target, "/")
@@ -86,7 +89,7 @@ func ProgramIn(dist, uname string) string {
 	return ""
 }
 
-// VersionIn reads the answer of paw version --json.
+// VersionIn returns the version in the output of paw version --json.
 func VersionIn(answer []byte) string {
 	var said struct {
 		Paw string `json:"paw"`
@@ -95,7 +98,7 @@ func VersionIn(answer []byte) string {
 	return said.Paw
 }
 
-// InstalledIn names the CLIs in an answer of paw clis --json that are installed.
+// InstalledIn names the installed CLIs in the output of paw clis --json.
 func InstalledIn(answer []byte) string {
 	var said struct {
 		CLIs []struct {

@@ -6,14 +6,15 @@ import (
 	"io"
 )
 
-// longestGreeting bounds how many bytes login shells may print before the answer begins.
+// longestGreeting is how many bytes a login shell may print before the answer.
 const longestGreeting = 1 << 20
 
-// errGreeting reports output without an end in front of the answer.
+// errGreeting means that a login shell printed too much before the answer.
 var errGreeting = errors.New("the login shell over there prints without end")
 
-// behindMarker passes on what is written behind the first line that is the marker, and drops what comes before it: greetings of
-// login shells. With a terminal over there the line ends with a carriage return, too.
+// behindMarker passes on what is written after the first line with the marker, and drops the
+// greetings of login shells before it. With a terminal on the host that line also ends with a
+// carriage return.
 type behindMarker struct {
 	marker string
 	to     io.Writer

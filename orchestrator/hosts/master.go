@@ -16,9 +16,10 @@ import (
 	"paw/config/poll"
 )
 
-// SocketsIn returns the folder for the sockets of masters: below the user's runtime folder, below /tmp where there is no such folder. A
-// missing folder is made. A folder that is a link, or that anybody else can write, is refused with "": whoever holds the socket of a
-// master gets what is written to the host.
+// SocketsIn returns the folder for sockets of ssh masters, which it makes if it is missing: below
+// the user's runtime folder, or below /tmp without one. It returns "" for a folder that is a
+// symlink or writable by others: whoever controls a master's socket gets what is written to the
+// host.
 func SocketsIn(runtime string) string {
 	dir := filepath.Join(runtime, "paw")
 	if info, err := os.Stat(runtime); err != nil || !info.IsDir() {
@@ -34,9 +35,9 @@ func SocketsIn(runtime string) string {
 	return dir
 }
 
-// Reach waits until a master to the host stands, and begins to make one where there is none. The process that connects outlives
-// the caller: a host that is far away is reached by one of the next commands. The error is a *NotReached, with Connecting as long
-// as that process is at work when ctx is done.
+// Reach waits until an ssh master to the host is connected, and starts one if there is none. The
+// connecting process outlives the caller, so that a later command can reach a slow host. The error
+// is a *NotReached, with Connecting if that process still works when ctx is done.
 func (c Client) Reach(ctx context.Context, h Host) error {
 	socket := c.socket(h)
 	if socket == "" || standing(socket) {
@@ -59,9 +60,9 @@ func (c Client) Reach(ctx context.Context, h Host) error {
 	return &NotReached{Host: h.Name, Why: c.complaint(h)}
 }
 
-// connect starts ssh as the master of a host, unless a process is about to connect already. ssh closes what it inherits but for the standard files (closefrom(2)), so its standard
-// error is the file that says whether one connects: the lock on that file ends when ssh has got through and goes into the
-// background, or fails.
+// connect starts ssh as the master of a host, unless another process is connecting. A lock on ssh's
+// log file, which is its standard error, tells that a process is connecting: ssh closes all other
+// inherited files (closefrom(2)), and the lock ends when ssh goes into the background or fails.
 func (c Client) connect(h Host, socket string) error {
 	if err := os.MkdirAll(c.State, 0o700); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (c Client) connect(h Host, socket string) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() // from then on the lock is that of ssh alone
+	defer log.Close() // the lock is then held by ssh alone
 	if err := unix.Flock(int(log.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil
@@ -80,7 +81,7 @@ func (c Client) connect(h Host, socket string) error {
 	if err := log.Truncate(0); err != nil {
 		return err
 	}
-	_ = os.Remove(socket) // no master stands behind it
+	_ = os.Remove(socket) // no master listens on it
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -94,12 +95,12 @@ func (c Client) connect(h Host, socket string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go cmd.Wait() // where paw lives on, it leaves no zombie
+	go cmd.Wait() // leaves no zombie while paw lives
 	return nil
 }
 
-// Drop gives up the master of a host that did not answer in time: connections that stand are ended by their own clients, no new
-// one begins over this master.
+// Drop gives up the master of a host that did not answer in time: existing connections end with
+// their clients, and new ones do not use this master.
 func (c Client) Drop(h Host) {
 	socket := c.socket(h)
 	if socket == "" {
@@ -113,7 +114,7 @@ func (c Client) Drop(h Host) {
 	_ = os.Remove(socket)
 }
 
-// standing reports whether a master listens at a socket.
+// standing reports whether a master listens on a socket.
 func standing(socket string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -125,7 +126,7 @@ func standing(socket string) bool {
 	return true
 }
 
-// connecting reports whether a process is about to open a connection to a host.
+// connecting reports whether a process is connecting to a host.
 func (c Client) connecting(h Host) bool {
 	log, err := os.OpenFile(c.log(h), os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -135,7 +136,7 @@ func (c Client) connecting(h Host) bool {
 	return errors.Is(unix.Flock(int(log.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// complaint is why the last connection to a host could not be made.
+// complaint returns why the last connection to a host failed.
 func (c Client) complaint(h Host) string {
 	said, err := os.ReadFile(c.log(h))
 	if err != nil {
@@ -144,5 +145,5 @@ func (c Client) complaint(h Host) string {
 	return lastLine(string(said[:min(len(said), longestComplaint)]))
 }
 
-// log is the file that has what ssh says while it connects to a host.
+// log returns the file with ssh's output while it connects to a host.
 func (c Client) log(h Host) string { return filepath.Join(c.State, h.Name+".connect") }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Found is what there is on a machine.
+// Found is what Probe has found on a machine.
 type Found struct {
 	Home   string
-	System string // uname -sm
+	System string // output of uname -sm
 	Git    string // version, "" for none
 	Tmux   string
-	Paws   []string // programs called paw, absolute, the one of PATH first
-	Top    string   // top of the checkout that was asked for, "" for none
-	Name   string   // git's user.name there
+	Paws   []string // absolute paths of programs called paw, the one on PATH first
+	Top    string   // top level of the checkout asked for, "" for none
+	Name   string   // git's user.name
 	Email  string
 }
 
-// probe is read by sh, whatever the login shell is: that one only has to run the word "sh".
+// probe is a script for sh: the login shell, whichever it is, only runs the word "sh".
 const probe = `printf '%s\n' "$marker"
 say() { printf '%s=%s\n' "$1" "$2"; }
 say home "$HOME"
@@ -40,12 +40,12 @@ say email "$(git config --get user.email 2>/dev/null)"
 exit 0
 `
 
-// Probe looks what there is on a machine, and whether a path there is in a checkout. Where a terminal may be asked, ssh may ask for
-// a password or for the trust in a key.
+// Probe finds out what is on a machine, and whether a path there is in a checkout. With mayAsk, ssh
+// may ask on the terminal for a password or whether to trust a key.
 func (c Client) Probe(ctx context.Context, h Host, repo string, mayAsk bool) (Found, error) {
 	options := append([]string{}, alone...)
 	if mayAsk {
-		options = append([]string{"-o", "BatchMode=no"}, options...) // the first value of an option holds (ssh_config(5))
+		options = append([]string{"-o", "BatchMode=no"}, options...) // the first value of an option is used (ssh_config(5))
 	}
 	options = append(options, c.overMaster(h)...)
 	marker := NewRequest("").Marker
@@ -71,10 +71,10 @@ func (c Client) Probe(ctx context.Context, h Host, repo string, mayAsk bool) (Fo
 	return found(out.String()), nil
 }
 
-// quoted is a text as one word of sh.
+// quoted quotes a text as one word of sh.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// found reads what probe prints.
+// found parses the output of probe.
 func found(text string) (f Found) {
 	lines := bufio.NewScanner(strings.NewReader(text))
 	seen := map[string]bool{}

@@ -17,22 +17,23 @@ import (
 	"paw/config/display"
 )
 
-// longestAnswer bounds how many bytes of JSON are read from a host: its programs are written by agents.
+// longestAnswer is how many bytes of JSON are read from a host, whose programs agents may have
+// written.
 const longestAnswer = 16 << 20
 
-// Refusal is how a command over there ended that did not do what was asked for.
+// Refusal is the error of a command that ran on the host and failed.
 type Refusal struct {
 	Host string
 	Code int
 	Said string
 
-	Hints []string // where it printed an object
+	Hints []string // from the JSON error object, if one was printed
 }
 
 func (e *Refusal) Error() string { return e.Host + ": " + e.Said }
 
-// Read runs a command that prints JSON, and waits for it as long as the host's patience says in all. A host that freezes behind a
-// standing connection is given up at the same moment: ssh itself would notice it much later.
+// Read runs a command that prints JSON, within the host's time limit. A host that does not answer
+// on an existing connection is given up after that time: ssh would notice much later.
 func (c Client) Read(ctx context.Context, h Host, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Wait())
 	defer cancel()
@@ -45,7 +46,7 @@ func (c Client) Read(ctx context.Context, h Host, dir string, args ...string) ([
 	code, err := c.Run(ctx, h, NewRequest(dir, args...), nil, &bounded{to: &out, left: longestAnswer}, &limited{to: &said, left: longestComplaint})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && !stood:
-		return nil, &NotReached{Host: h.Name, Connecting: true} // connecting took the time; the next command has all of its own
+		return nil, &NotReached{Host: h.Name, Connecting: true} // connecting took the time: the next command gets the full time
 	case errors.Is(err, context.DeadlineExceeded):
 		c.Drop(h)
 		return nil, &NotReached{Host: h.Name, Why: fmt.Sprintf("no answer in %s", h.Wait())}
@@ -58,7 +59,7 @@ func (c Client) Read(ctx context.Context, h Host, dir string, args ...string) ([
 	return out.Bytes(), nil
 }
 
-// refusalOf is what the paw over there says is wrong, without its own "paw: error:", and what it says can be done.
+// refusalOf returns the error of the host's paw, without "paw: error:", and its hints.
 func refusalOf(said string) (words string, hints []string) {
 	var object struct {
 		Error string   `json:"error"`
@@ -78,10 +79,10 @@ func refusalOf(said string) (words string, hints []string) {
 	return lastLine(said), nil
 }
 
-// errLong reports an answer that is longer than any that paw gives.
+// errLong means that an answer is longer than any of paw.
 var errLong = errors.New("the answer does not end")
 
-// bounded writes a bounded number of bytes, and fails at the next one.
+// bounded fails after left bytes.
 type bounded struct {
 	to   *bytes.Buffer
 	left int
@@ -94,21 +95,22 @@ func (b *bounded) Write(text []byte) (int, error) {
 	return b.to.Write(text)
 }
 
-// Place is a host with the checkout there that is asked about; "" is all of the host.
+// Place is a host, and a checkout there, or "" for the whole host.
 type Place struct {
 	Host
 	Dir string
 }
 
-// Answer is the status that a host gave, now or the last time.
+// Answer is the last known status of a host.
 type Answer struct {
 	Host   string
-	Err    error     // why the host gave none now, nil where it did
-	AsOf   time.Time // when it gave this one, zero where it never did
-	Status []byte    // what paw status --json printed there, nil where it never did
+	Err    error     // why the host gave no answer now, nil if it did
+	AsOf   time.Time // when the host gave Status, zero if it never did
+	Status []byte    // output of paw status --json there, nil if there never was any
 }
 
-// Statuses asks all places at once. A host that does not answer has its last answer, and the reason.
+// Statuses asks all places at the same time. For a host that does not answer it returns the last
+// answer and the error.
 func (c Client) Statuses(ctx context.Context, places []Place, now func() time.Time) []Answer {
 	answers := make([]Answer, len(places))
 	var all errgroup.Group
@@ -122,7 +124,7 @@ func (c Client) Statuses(ctx context.Context, places []Place, now func() time.Ti
 	return answers
 }
 
-// kept is the file that has the last answer of a place.
+// kept is the content of the file with the last answer of a place.
 type kept struct {
 	Version int             `json:"version"`
 	AsOf    time.Time       `json:"as_of"`
@@ -142,7 +144,7 @@ func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answe
 	if err == nil {
 		fresh := kept{Version: 1, AsOf: now().UTC().Truncate(time.Second), Status: text}
 		if content, err := json.Marshal(fresh); err == nil {
-			_ = disk.ReplaceSoon(file, content) // without it a later command knows less, no more
+			_ = disk.ReplaceSoon(file, content) // a failure only means that a later command has no last answer
 		}
 		return Answer{Host: p.Name, AsOf: fresh.AsOf, Status: text}
 	}
@@ -151,7 +153,7 @@ func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answe
 	return answer
 }
 
-// Last is the last answer about a place.
+// Last returns the last answer of a place.
 func (c Client) Last(p Place) Answer {
 	answer := Answer{Host: p.Name}
 	var last kept
@@ -161,12 +163,12 @@ func (c Client) Last(p Place) Answer {
 	return answer
 }
 
-// keptAnswer is the file of the last answer about a place.
+// keptAnswer returns the file of the last answer of a place.
 func (c Client) keptAnswer(p Place) string {
 	return filepath.Join(c.State, p.Name+"."+digest(p.SSH+"\x00"+p.Dir)+".json")
 }
 
-// Forget deletes what is kept of a host.
+// Forget deletes all files about a host.
 func (c Client) Forget(h Host) error {
 	c.Drop(h)
 	files, err := filepath.Glob(filepath.Join(c.State, h.Name+".*"))

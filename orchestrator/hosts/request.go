@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// Request is one command of paw to be run on a host. It crosses as a single word of letters, digits, - and _, which every login
-// shell hands on as it is.
+// Request is a command of paw to run on a host. It is sent as a single word of letters, digits, -
+// and _, which every login shell passes on unchanged.
 type Request struct {
 	Version int      `json:"v"`
-	Dir     string   `json:"dir,omitempty"` // absolute, or below the home folder; "" is the home folder
+	Dir     string   `json:"dir,omitempty"` // absolute, or relative to the home folder; "" for the home folder
 	Args    []string `json:"args"`
-	Marker  string   `json:"marker,omitempty"` // printed before all other output, on a line of its own
-	Login   bool     `json:"login,omitempty"`  // run with the environment of a login shell
-	Env     bool     `json:"env,omitempty"`    // the first line of standard input has variables, as JSON
-	Held    bool     `json:"held,omitempty"`   // the end of standard input interrupts the command: nobody wants its answer any more
+	Marker  string   `json:"marker,omitempty"` // line printed before all other output
+	Login   bool     `json:"login,omitempty"`  // run in the environment of a login shell
+	Env     bool     `json:"env,omitempty"`    // the first line of standard input contains variables in JSON
+	Held    bool     `json:"held,omitempty"`   // the end of standard input interrupts the command: its caller is gone
 }
 
-// requestVersion is the version of the word that this program writes; a program refuses a higher one.
+// requestVersion is the version of requests that this program writes; higher ones are refused.
 const requestVersion = 1
 
 // NewRequest returns a request with a marker of its own.
@@ -60,8 +60,8 @@ func ParseRequest(word string) (Request, error) {
 	return r, nil
 }
 
-// There returns the path on a host of a path that is a checkout here or below one, by the checkouts that the host has; false where the
-// host has none for it. Of several the longest one counts.
+// There translates a path in a checkout on this machine to the host, by the map of checkouts repos;
+// false where no checkout contains the path. The longest matching one is used.
 func There(repos map[string]string, here string) (string, bool) {
 	best := ""
 	for checkout := range repos {

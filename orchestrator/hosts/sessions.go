@@ -8,7 +8,7 @@ import (
 	"paw/config/display"
 )
 
-// Session is a session of a host, in the words of docs/json.md, fit for a terminal.
+// Session is a session on a host, with the fields of docs/json.md, safe for a terminal.
 type Session struct {
 	Name     string
 	RepoPath string
@@ -17,11 +17,11 @@ type Session struct {
 	Agents   []Agent
 }
 
-// Agent is an agent of a host.
+// Agent is an agent on a host.
 type Agent struct {
 	Name, CLI, Branch, Head, WorktreePath, State, Reason, Parent string
 
-	PID            int // of the CLI, 0 where it does not run
+	PID            int // of the CLI, 0 when it does not run
 	Since          *time.Time
 	TurnsCompleted int
 	CurrentTurn    int
@@ -29,10 +29,11 @@ type Agent struct {
 	CutTurn        int
 }
 
-// knownVersion is the version of the JSON of paw status that this program knows. Of a higher one only names and states are read.
+// knownVersion is the version of paw status --json that this program knows. From higher versions it
+// reads only names and states.
 const knownVersion = 1
 
-// text is a string of JSON that may be null or missing; nothing in it commands a terminal.
+// text is a JSON string that may be null or missing, made safe for a terminal.
 type text string
 
 func (t *text) UnmarshalJSON(data []byte) error {
@@ -44,7 +45,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// number is a number of JSON that may be null, missing or something else.
+// number is a JSON number that may be null, missing or of another type.
 type number int
 
 func (n *number) UnmarshalJSON(data []byte) error {
@@ -55,7 +56,8 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// statusAnswer is what is read of an answer: fields that are not known pass, missing ones are empty.
+// statusAnswer has the fields that are read from an answer; unknown ones are ignored, missing ones
+// are empty.
 type statusAnswer struct {
 	Version  number `json:"version"`
 	Sessions []struct {
@@ -82,7 +84,7 @@ type statusAnswer struct {
 	} `json:"sessions"`
 }
 
-// Sessions reads the answer of a host.
+// Sessions parses the answer.
 func (a Answer) Sessions() []Session {
 	var said statusAnswer
 	if json.Unmarshal(a.Status, &said) != nil {
@@ -113,7 +115,8 @@ func (a Answer) Sessions() []Session {
 	return sessions
 }
 
-// Objects are the sessions of an answer as they came, each with the name of the host on it and on its agents.
+// Objects returns the sessions of an answer as received, with the host's name added to them and to
+// their agents.
 func (a Answer) Objects() []any {
 	var said struct {
 		Sessions []map[string]any `json:"sessions"`

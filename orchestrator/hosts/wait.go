@@ -10,13 +10,13 @@ import (
 	"paw/config/display"
 )
 
-// Waited is what paw wait --json printed on a host, fit for a terminal.
+// Waited is the output of paw wait --json on a host, safe for a terminal.
 type Waited struct {
 	Session string
 	Agents  []Awaited
 }
 
-// Awaited is an agent of a host that somebody waits for.
+// Awaited is an agent on a host for which a wait waits.
 type Awaited struct {
 	Name, CLI, Branch, State, Reason, Outcome, Message string
 
@@ -26,8 +26,9 @@ type Awaited struct {
 	Files            *int
 }
 
-// Wait runs paw wait --json on a host with more words, over a connection that stands. It returns when that wait has ended or the context has. The
-// error is a *NotReached where the host was lost, and a *Refusal where that wait found nobody to wait for.
+// Wait runs paw wait --json on a host with further arguments, and returns when it has ended or ctx
+// is done. The error is a *NotReached where the host was lost, and a *Refusal where there was no
+// agent to wait for.
 func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (*Waited, error) {
 	request := NewRequest(dir, append([]string{"wait", "--json"}, words...)...)
 	request.Held = true
@@ -50,7 +51,7 @@ func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (
 	return waited, nil
 }
 
-// waitedOf reads what paw wait --json printed; false where that is nothing.
+// waitedOf parses the output of paw wait --json; false if there is none.
 func waitedOf(printed []byte) (*Waited, bool) {
 	var said struct {
 		Session text `json:"session"`
@@ -90,7 +91,7 @@ func waitedOf(printed []byte) (*Waited, bool) {
 	return w, true
 }
 
-// message is a text of several lines; nothing in it commands a terminal.
+// message is a text of several lines, made safe for a terminal.
 type message string
 
 func (m *message) UnmarshalJSON(data []byte) error {
