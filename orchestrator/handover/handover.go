@@ -1,7 +1,8 @@
-// Package handover writes the first prompt of an agent that takes over from another one: what that one had done, and what
-// was said until then, with its paths as those of the new worktree.
+// Package handover writes a brief: the first prompt of an agent that takes over from another one,
+// with what that agent had done, and what was said, in paths of the new worktree.
 //
-// It is pure: it imports sessions, turns and histories, and reads nothing. Begin with Brief and Build.
+// It is pure: it imports sessions, turns and histories, and reads no files. Begin with Brief and
+// Build.
 package handover
 
 import (
@@ -15,21 +16,22 @@ import (
 	"paw/session/turn"
 )
 
-// Brief is a conversation as another CLI gets it told: the first prompt of an
-// agent that takes over.
+// Brief is the content of the first prompt of an agent that takes over a conversation from another
+// CLI.
 type Brief struct {
 	Agent, CLI, Branch string // of the agent that it takes over from
-	Turn               int    // whose end it starts from
+	Turn               int    // turn at whose end the new agent starts
 	Messages           []history.Message
-	Ends               map[int]string // by the index of a turn's last message: how it ended, if not well
-	Elsewhere          []int          // turns until then that were in another conversation
+	Ends               map[int]string // how turns ended that did not end well, by the index of the turn's last message
+	Elsewhere          []int          // earlier turns in other conversations
 	State              State
-	Paths              *Relocation // to the worktree of the new agent
-	Prompt             string      // of the user for the new agent, "" for none
-	Limit              int         // bytes, without Prompt
+	Paths              *Relocation // from the old worktree to the new one
+	Prompt             string      // the user's prompt for the new agent, "" for none
+	Limit              int         // maximal length in bytes, without Prompt
 }
 
-// head is what comes before the conversation. The paths in that have been counted already.
+// head returns the text before the conversation. It must be called after the paths were translated,
+// which counts them.
 func (b Brief) head() string {
 	head := turn.HandOverLine(b.CLI, b.Agent, b.Branch) + fmt.Sprintf(`
 This worktree starts where its turn %d ended: on the same commit, with the files that it had not committed.
@@ -58,15 +60,15 @@ func (b Brief) foot() string {
 	return turn.HandOverTask()
 }
 
-// cuts are how many bytes of a text may stay, from one try to the next.
+// cuts are the lengths, in bytes, to which texts are cut in successive attempts.
 var cuts = []int{math.MaxInt, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10, 512, 256, 128, 64, 0}
 
-// Build writes the brief and tells how many of the messages are in it. It
-// has at most Limit bytes, and Prompt whole.
+// Build writes the brief, in at most Limit bytes plus Prompt, and returns how many messages it
+// contains.
 //
-// Of a conversation that is too long, first the results of tools are cut, all at
-// the same length; then the oldest messages are left out, but not the first
-// prompt, the last one and the last answer; then these are cut.
+// If the conversation is too long, results of tools are cut first, all to the same length; then the
+// oldest messages are dropped, except the first prompt, the last prompt and the last answer; then
+// these are cut.
 func Build(b Brief) (text string, told int) {
 	parts := parts(b)
 	head, foot := b.head(), b.foot()
@@ -90,10 +92,10 @@ func Build(b Brief) (text string, told int) {
 	return head + foot + b.Prompt, 0
 }
 
-// dropOldest leaves out the oldest messages until the rest fits without any
-// results. A gap stands for each run of them.
+// dropOldest drops the oldest messages until the rest fits without tool results. A gap replaces
+// each run of dropped messages.
 func dropOldest(parts []part, room int) []part {
-	const gaps = 3 * 64 // bytes for as many as there can be
+	const gaps = 3 * 64 // in bytes, for the highest possible number of gaps
 	left := gaps + len(tell(parts, 0, math.MaxInt))
 	var kept []part
 	for _, p := range parts {
@@ -111,8 +113,8 @@ func dropOldest(parts []part, room int) []part {
 	return kept
 }
 
-// cutText keeps so many bytes of a text, and says how many are left out, unless
-// that is as long.
+// cutText cuts a text to most bytes and notes how many are left out, unless the note would be as
+// long as the rest.
 func cutText(text string, most int) string {
 	kept := display.Prefix(text, most)
 	cut := strings.TrimSpace(kept + fmt.Sprintf("\n[%d bytes left out]", len(text)-len(kept)))
@@ -122,7 +124,7 @@ func cutText(text string, most int) string {
 	return cut
 }
 
-// cutLine puts a text into one line of at most so many bytes, and marks that it was longer.
+// cutLine puts a text into one line of at most most bytes, and "..." if it was longer.
 func cutLine(text string, most int) string {
 	line := display.Words(text)
 	if len(line) > most {
@@ -131,10 +133,10 @@ func cutLine(text string, most int) string {
 	return line
 }
 
-// CountedMessages is a number of messages in words.
+// CountedMessages returns a number with the noun "message".
 func CountedMessages(n int) string { return errs.Counted(n, "message") }
 
-// someNumbers lists numbers of turns, the first ones of many.
+// someNumbers lists numbers of turns, only the first of many.
 func someNumbers(numbers []int) string {
 	const most = 20
 	var words []string
@@ -147,25 +149,25 @@ func someNumbers(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// longestCall is how much is told of one tool call, in bytes.
+// longestCall is how many bytes of a tool call are quoted.
 const longestCall = 240
 
 // part is one message of a brief, or a gap.
 type part struct {
 	title  string // who speaks
 	text   string
-	calls  string // a line for each
-	ended  string // how the turn ended whose last message this is, "" when it ended well
-	result bool   // of a tool
-	keep   bool   // never left out
-	gap    int    // how many messages it stands for, which were left out
+	calls  string // a line for each tool call
+	ended  string // how the turn ended that ends with this message, "" if well
+	result bool   // the message is the result of a tool
+	keep   bool   // never dropped
+	gap    int    // number of dropped messages that it replaces
 }
 
-// parts puts the messages into words. What terminals obey is taken out: a
-// brief may be typed into one. Paths become those of the new worktree.
+// parts converts the messages. It removes control characters, since a brief may be typed into a
+// terminal, and translates paths to the new worktree.
 func parts(b Brief) []part {
 	titles := map[history.Role]string{history.RoleUser: "User", history.RoleAssistant: b.CLI, history.RoleSystem: "Note"}
-	tools := map[string]string{} // names by the id of the call
+	tools := map[string]string{} // names of tools, by the id of the call
 	parts := make([]part, len(b.Messages))
 	first, last, answer := -1, -1, -1
 	for i, m := range b.Messages {
@@ -198,7 +200,7 @@ func parts(b Brief) []part {
 	return parts
 }
 
-// printable is a text as a terminal may get it, with the paths of the new worktree.
+// printable returns a text that is safe for a terminal, with paths of the new worktree.
 func (b Brief) printable(text string) string {
 	text = display.Printable(text)
 	if b.Paths == nil {
@@ -207,8 +209,8 @@ func (b Brief) printable(text string) string {
 	return b.Paths.text(text)
 }
 
-// tell writes parts one after another, with at most so many bytes of each result
-// and of each other text.
+// tell writes parts, with at most result bytes of each tool result and text bytes of each other
+// text.
 func tell(parts []part, result, text int) string {
 	var out strings.Builder
 	for _, p := range parts {
@@ -217,8 +219,8 @@ func tell(parts []part, result, text int) string {
 	return out.String()
 }
 
-// tell writes a part as a quotation: no line of it can be taken for one of the
-// brief, or of the prompt behind it.
+// tell writes a part as a quotation, so that no line of it looks like a line of the brief or of the
+// prompt after it.
 func (p part) tell(result, text int) string {
 	if p.gap > 0 {
 		return fmt.Sprintf("[%s left out here]\n\n", CountedMessages(p.gap))

@@ -11,16 +11,17 @@ import (
 	"unicode/utf8"
 )
 
-// Relocation writes the paths of one worktree as those of another one. The zero value changes nothing.
+// Relocation translates paths of one worktree to another. The zero value changes nothing.
 type Relocation struct {
 	to    string
-	pairs [][2]string // what stands for what, the longest first
-	count int         // how many paths were written otherwise
+	pairs [][2]string // old and new paths, the longest first
+	count int         // number of translated paths
 }
 
-// Relocate makes the relocation from one worktree to another. A conversation may have a path in any of these forms: as
-// recorded, with its symlinks resolved, from the home directory on (home may be ""), and each of them inside of JSON,
-// of a shell command or of an address. Relative paths mean the same in both worktrees.
+// Relocate returns the Relocation from one worktree to another. A conversation may contain a path
+// as recorded, with symlinks resolved, or relative to the home directory (home may be ""), and each
+// of these also in JSON, in a shell command or in a URL. Relative paths are the same in both
+// worktrees.
 func Relocate(from, to, home string) *Relocation {
 	r := &Relocation{to: to}
 	if from == "" || to == "" {
@@ -48,7 +49,7 @@ func Relocate(from, to, home string) *Relocation {
 	return r
 }
 
-// add adds a pair of paths in each way to write them.
+// add adds a pair of paths in every notation.
 func (r *Relocation) add(from, to string) {
 	for _, written := range []func(string) string{
 		func(path string) string { return path },
@@ -64,7 +65,7 @@ func (r *Relocation) add(from, to string) {
 	}
 }
 
-// text writes the paths in a text as those of the other worktree.
+// text translates the paths in a text.
 func (r *Relocation) text(text string) string {
 	var out strings.Builder
 	kept := 0
@@ -85,39 +86,39 @@ func (r *Relocation) text(text string) string {
 	return out.String() + text[kept:]
 }
 
-// pathBegins reports whether an absolute path can begin after this text, so that what follows is not the end of a
-// longer path.
+// pathBegins reports whether an absolute path can begin after this text, so that it is not the end
+// of a longer path.
 func pathBegins(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
 	switch {
 	case size == 0 || strings.HasSuffix(before, "://"):
 		return true
-	case strings.ContainsRune("ntr", last) && strings.HasSuffix(before[:len(before)-1], `\`): // a line end in JSON
+	case strings.ContainsRune("ntr", last) && strings.HasSuffix(before[:len(before)-1], `\`): // an escaped line end in JSON
 		return true
 	}
 	return !inName(last) && !strings.ContainsRune(`/.})\`, last)
 }
 
-// pathEnds reports whether a path can end before this text, or go on with another folder, so that what precedes is not
-// the beginning of a longer name.
+// pathEnds reports whether a path can end, or continue with a slash, before this text, so that it
+// is not the beginning of a longer name.
 func pathEnds(after string) bool {
 	if unescaped := strings.TrimLeft(after, `\`); len(unescaped) < len(after) {
 		return unescaped == "" || strings.ContainsRune("ntr\"'`", rune(unescaped[0])) // but not an escaped space
 	}
 	if undotted := strings.TrimLeft(after, "."); len(undotted) < len(after) {
-		next, size := utf8.DecodeRuneInString(undotted) // the end of a sentence, and not that of a name
+		next, size := utf8.DecodeRuneInString(undotted) // the end of a sentence, not part of a name
 		return size == 0 || unicode.IsSpace(next) || strings.ContainsRune(`"'`+"`)]}>,;:\\", next)
 	}
 	next, size := utf8.DecodeRuneInString(after)
 	return size == 0 || !inName(next) && !strings.ContainsRune("@#{[", next)
 }
 
-// inName reports whether a character next to a path makes it a part of a longer one.
+// inName reports whether a character next to a path belongs to a longer name.
 func inName(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || strings.ContainsRune("_-+%~$*?", r)
 }
 
-// resolved is a path without symlinks, as far as it exists.
+// resolved resolves the symlinks of the part of a path that exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -129,7 +130,7 @@ func resolved(path string) string {
 	return filepath.Join(resolved(parent), filepath.Base(path))
 }
 
-// inJSON is a text as it stands in a JSON string.
+// inJSON escapes a text as in a JSON string.
 func inJSON(text string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
@@ -140,7 +141,7 @@ func inJSON(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(out.String(), "\n"), `"`), `"`)
 }
 
-// inShell is a path as people and models type it into a shell, without quotes.
+// inShell escapes a path as in a shell command without quotes.
 func inShell(path string) string {
 	var out strings.Builder
 	for _, r := range path {

@@ -11,19 +11,20 @@ import (
 	"paw/worktree"
 )
 
-// State is what an agent had done by the end of a turn, beside what was said.
+// State is what an agent had done by the end of a turn.
 type State struct {
-	Turns []turn.Record // until then
+	Turns []turn.Record // turns up to that one
 	Work  *worktree.Work
 }
 
-// MostListed is how many commits, and how many files, a brief names.
+// MostListed is the number of commits, and of files, that a brief lists.
 const MostListed = 40
 
-// longestListed is how much of a commit's title or a file's name a brief has, in bytes.
+// longestListed is how many bytes of a commit's title or a file's name are quoted.
 const longestListed = 200
 
-// text is the state in quoted lines of at most so many bytes: lists are cut, what cannot be cut is left out.
+// text returns the state in quoted lines of at most limit bytes: lists are shortened, or the whole
+// text is "".
 func (s State) text(limit int) string {
 	for _, most := range []int{MostListed, 20, 10, 5, 2, 0} {
 		if text := s.lines(most); len(text) <= limit {
@@ -33,7 +34,7 @@ func (s State) text(limit int) string {
 	return ""
 }
 
-// lines are the quoted lines, with at most so many in each list.
+// lines returns the quoted lines, with at most most items in each list.
 func (s State) lines(most int) string {
 	var out strings.Builder
 	quote := func(line string) { out.WriteString("> " + cutLine(line, longestListed) + "\n") }
@@ -67,7 +68,7 @@ func (s State) lines(most int) string {
 	return out.String()
 }
 
-// outcomes counts the turns by how they ended, and numbers those that did not end well.
+// outcomes counts the turns by outcome, with the numbers of those that did not end well.
 func (s State) outcomes() string {
 	var order []string
 	numbers := map[string][]int{}
@@ -89,7 +90,7 @@ func (s State) outcomes() string {
 	return errs.Counted(len(s.Turns), "turn") + ": " + strings.Join(words, ", ")
 }
 
-// turnWord is how a turn ended, in a word.
+// turnWord returns the outcome of a turn in one word.
 func turnWord(r turn.Record) string {
 	switch r.State {
 	case turn.Aborted:
@@ -101,7 +102,7 @@ func turnWord(r turn.Record) string {
 	}
 }
 
-// BadEnd says how a turn ended that did not end well, "" for any other.
+// BadEnd describes the end of a turn that did not end well, "" for others.
 func BadEnd(r turn.Record) string {
 	word := turnWord(r)
 	switch {
