@@ -1,6 +1,6 @@
-// Package hosting knows the servers that keep repositories and take pull requests: what the address of a remote says of its
-// server, where one asks for a pull request in the browser, and the programs that ask for one, gh and glab. It knows nothing
-// of paw.
+// Package hosting deals with servers that host repositories and pull requests: it derives the
+// server from the URL of a remote, builds the web address for a new pull request, and runs gh and
+// glab. It knows nothing of paw.
 package hosting
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Kind is the software of a server, "" where it is not known.
+// Kind is the software of a server, "" where it is unknown.
 type Kind string
 
-// The kinds. Forgejo, as on codeberg.org, is Gitea in all that matters here.
+// The kinds. Forgejo, as on codeberg.org, has the addresses of Gitea.
 const (
 	GitHub    Kind = "github"
 	GitLab    Kind = "gitlab"
@@ -23,18 +23,19 @@ const (
 // Place is a repository on a server.
 type Place struct {
 	Kind Kind
-	Site string // address of the server in the browser, such as https://github.com
+	Site string // web address of the server, such as https://github.com
 	Host string
-	Path string // of the repository there, such as acme/shop; groups of GitLab may be deeper
+	Path string // of the repository on the server, such as acme/shop; groups of GitLab may be nested
 }
 
-// sshHosts are hosts of well-known servers that take ssh only, by the port of https.
+// sshHosts are host names for ssh over the https port, with the web host of each.
 var sshHosts = map[string]string{
 	"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
 }
 
-// PlaceOf reads the address of a remote. It is false for one that leads to no server that a browser could show, such as a
-// path, and for a host without a dot: that is a nickname of the user's ssh configuration, or of a network.
+// PlaceOf parses the URL of a remote. It returns false for a remote without a web server, such as a
+// path, and for a host name without a dot, which is an alias of the user's ssh configuration or
+// local network.
 func PlaceOf(remote string) (Place, bool) {
 	scheme, host, path := split(remote)
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
@@ -46,7 +47,7 @@ func PlaceOf(remote string) (Place, bool) {
 		return Place{}, false
 	}
 	p := Place{Kind: kindOf(name), Site: "https://" + name, Host: name, Path: path}
-	if scheme == "http" || scheme == "https" { // other ports are those of ssh
+	if scheme == "http" || scheme == "https" { // a port in an ssh URL is not that of the web server
 		p.Site = scheme + "://" + name
 		if port != "" {
 			p.Site, p.Host = p.Site+":"+port, name+":"+port
@@ -55,7 +56,7 @@ func PlaceOf(remote string) (Place, bool) {
 	return p, true
 }
 
-// split takes the address of a remote apart; the scheme is "" for a path on this machine.
+// split parses the URL of a remote; the scheme is "" for a local path.
 func split(remote string) (scheme, host, path string) {
 	if strings.Contains(remote, "://") {
 		u, err := url.Parse(remote)
@@ -71,14 +72,14 @@ func split(remote string) (scheme, host, path string) {
 	return "ssh", host[strings.LastIndex(host, "@")+1:], path
 }
 
-// kindOf tells the kind by the name of the host, as people name such hosts.
+// kindOf guesses the kind from the host name.
 func kindOf(host string) Kind {
 	labels := strings.Split(host, ".")
 	named := func(names ...string) bool {
 		return slices.ContainsFunc(labels, func(label string) bool { return slices.Contains(names, label) })
 	}
 	switch {
-	case host == "bitbucket.org": // the software for a server of one's own has other addresses
+	case host == "bitbucket.org": // self-hosted Bitbucket has other addresses
 		return Bitbucket
 	case named("github") || strings.HasSuffix(host, ".ghe.com"):
 		return GitHub
@@ -90,14 +91,15 @@ func kindOf(host string) Kind {
 	return ""
 }
 
-// Owner is the first part of the path: whose repository it is.
+// Owner returns the first part of the path, the owner of the repository.
 func (p Place) Owner() string {
 	owner, _, _ := strings.Cut(p.Path, "/")
 	return owner
 }
 
-// Address is where one asks for a pull request in the browser: of a branch of this repository into a branch of another one,
-// or of this one. It is "" where that cannot be known.
+// Address returns the web address for a new pull request: from a branch of this repository into a
+// branch of the repository into, which may be the same. It is "" where the form of the address is
+// unknown.
 func (p Place) Address(branch string, into Place, base string) string {
 	same := into == p
 	query := url.Values{}
@@ -112,7 +114,7 @@ func (p Place) Address(branch string, into Place, base string) string {
 			branch = p.Path + ":" + branch
 		}
 		return into.page("compare/" + inPath(base) + "..." + inPath(branch))
-	case GitLab: // of a fork it asks for the one that it is a fork of
+	case GitLab: // from a fork GitLab suggests the original repository as the target
 		query.Set("merge_request[source_branch]", branch)
 		if same {
 			query.Set("merge_request[target_branch]", base)
@@ -128,12 +130,12 @@ func (p Place) Address(branch string, into Place, base string) string {
 	return ""
 }
 
-// Page is the address of the repository in the browser.
+// Page returns the web address of the repository.
 func (p Place) Page() string { return p.Site + "/" + inPath(p.Path) }
 
 func (p Place) page(name string) string { return p.Page() + "/" + name }
 
-// inPath quotes what has a meaning in an address, and leaves the slashes of names.
+// inPath escapes a name for a URL, except its slashes.
 func inPath(name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {

@@ -11,24 +11,25 @@ import (
 	"paw/config/display"
 )
 
-// Request is a pull request to ask for. Its branch is on the server already.
+// Request is a pull request to open. Its branch is on the server already.
 type Request struct {
 	From, Into   Place
 	Branch, Base string
 	Title, Body  string
 	Draft        bool
-	Web          bool // open the browser with all of that, for the user to ask
+	Web          bool // open the browser with the form filled in
 }
 
-// Program is gh or glab.
+// Program is an installed gh or glab.
 type Program struct {
-	Name string // as ProgramFor says
+	Name string // as ProgramFor returns it
 	Path string
 	Dir  string
 	Env  []string
 }
 
-// ProgramFor is the name of the program that asks a server of a kind for pull requests, "" where paw knows none.
+// ProgramFor returns the name of the program for pull requests on a server of that kind, "" for
+// none.
 func ProgramFor(kind Kind) string {
 	switch kind {
 	case GitHub:
@@ -40,7 +41,7 @@ func ProgramFor(kind Kind) string {
 	return ""
 }
 
-// Find is the address of the pull request that is open already, "" for none.
+// Find returns the web address of the open pull request for the same branches, "" for none.
 func (p Program) Find(ctx context.Context, r Request) (string, error) {
 	args := []string{"mr", "list", "--repo", r.Into.Page(), "--source-branch", r.Branch, "--target-branch", r.Base, "--output", "json"}
 	if p.Name == "gh" {
@@ -63,7 +64,7 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 		}
 	}
 	for _, one := range found {
-		if one.Owner != nil && !strings.EqualFold(one.Owner.Login, r.From.Owner()) { // a branch of that name in another fork
+		if one.Owner != nil && !strings.EqualFold(one.Owner.Login, r.From.Owner()) { // a branch of the same name in another fork
 			continue
 		}
 		return one.URL + one.WebURL, nil
@@ -71,7 +72,7 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 	return "", nil
 }
 
-// Ask asks for a pull request and returns its address; "" when the browser asks.
+// Ask opens a pull request and returns its web address, "" if the browser was opened instead.
 func (p Program) Ask(ctx context.Context, r Request) (string, error) {
 	args, input := p.glab(r), ""
 	if p.Name == "gh" {
@@ -120,7 +121,7 @@ func flags(r Request) (args []string) {
 	return args
 }
 
-// run runs the program, which asks nothing. The error has its own words.
+// run runs the program without prompts. The error contains its output.
 func (p Program) run(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.Path, args...)
 	cmd.Dir = p.Dir
@@ -136,5 +137,5 @@ func (p Program) run(ctx context.Context, stdin string, args ...string) (string,
 	return stdout.String(), nil
 }
 
-// longestSaid limits the columns that a message has of what a program says.
+// longestSaid limits the program's output in an error message, in columns.
 const longestSaid = 300

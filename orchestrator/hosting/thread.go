@@ -11,7 +11,7 @@ import (
 	"paw/config/display"
 )
 
-// Thread is an issue or a pull request, in the words of whoever wrote it.
+// Thread is an issue or a pull request; its texts come from other people.
 type Thread struct {
 	Pull   bool
 	Number int
@@ -19,13 +19,13 @@ type Thread struct {
 	Text   string
 	Author string
 
-	// What follows is of pull requests alone.
-	Branch string // that it is to bring in
-	Commit string // that the branch is at
+	// The following fields are set for pull requests only.
+	Branch string // its source branch
+	Commit string // commit of that branch
 	Fork   bool   // the branch is in another repository
 }
 
-// Ref is where the server keeps the commit of a pull request.
+// Ref returns the ref under which the server keeps the commit of a pull request.
 func (t Thread) Ref(kind Kind) string {
 	if kind == GitLab {
 		return fmt.Sprintf("refs/merge-requests/%d/head", t.Number)
@@ -41,7 +41,7 @@ func (p Program) Issue(ctx context.Context, of Place, number int) (Thread, error
 	return p.thread(ctx, Thread{Number: number}, "issue", "view", strconv.Itoa(number), "--repo", of.Page(), "--output", "json")
 }
 
-// IssuesWith are the numbers of the open issues with a label, the oldest first.
+// IssuesWith returns the numbers of the open issues with a label, sorted.
 func (p Program) IssuesWith(ctx context.Context, of Place, label string) ([]string, error) {
 	args := []string{"issue", "list", "--repo", of.Host + "/" + of.Path, "--state", "open", "--label", label, "--limit", "500", "--json", "number"}
 	if p.Name != "gh" {
@@ -79,7 +79,7 @@ func (p Program) Pull(ctx context.Context, of Place, number int) (Thread, error)
 	return p.thread(ctx, Thread{Number: number, Pull: true}, "mr", "view", strconv.Itoa(number), "--repo", of.Page(), "--output", "json")
 }
 
-// thread runs the program and reads what it says; gh and glab have other names for the same things.
+// thread runs the program and parses its JSON; gh and glab name the same fields differently.
 func (p Program) thread(ctx context.Context, asked Thread, args ...string) (Thread, error) {
 	out, err := p.run(ctx, "", args...)
 	if err != nil {
@@ -111,7 +111,8 @@ func (p Program) thread(ctx context.Context, asked Thread, args ...string) (Thre
 	return asked, nil
 }
 
-// NumberIn reads the number of an issue or a pull request of a repository as people write it: 12, #12, !12 or its address.
+// NumberIn parses the number of an issue or pull request of a repository as people write it: 12,
+// #12, !12 or its web address.
 func NumberIn(word string, of Place) (int, bool) {
 	if rest, ok := strings.CutPrefix(word, of.Page()+"/"); ok {
 		rest = strings.TrimPrefix(rest, "-/")
