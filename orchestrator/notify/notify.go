@@ -1,5 +1,5 @@
-// Package notify tells the user outside of the panes of what an agent has come to: by a command of his, by a notification of
-// the desktop or of his terminal, by a webhook. It knows nothing of agents.
+// Package notify notifies the user outside of the panes: by a command of the user, by the desktop,
+// by a terminal, by a webhook. It knows nothing of agents.
 package notify
 
 import (
@@ -21,7 +21,7 @@ import (
 	"paw/config/display"
 )
 
-// Notice is what is told.
+// Notice is one notification.
 type Notice struct {
 	Version int       `json:"version"`
 	Event   string    `json:"event"`
@@ -31,12 +31,13 @@ type Notice struct {
 	Turn    int       `json:"turn"`
 	State   string    `json:"state"`
 	At      time.Time `json:"at"`
-	Text    string    `json:"text,omitempty"`      // the question, the error or the answer
-	Repo    string    `json:"repo_path,omitempty"` // path of the repository
-	Words   string    `json:"-"`                   // what people read of the event, such as "waits for you"
+	Text    string    `json:"text,omitempty"`      // question, error or answer
+	Repo    string    `json:"repo_path,omitempty"` // main worktree
+	Words   string    `json:"-"`                   // text for people, such as "waits for you"
 }
 
-// Tell tells it in all ways that the user wants to be told by. env is that of paw, terminals are those that may show it.
+// Tell sends the notice in all configured ways. env is the environment of paw; terminals are the
+// terminals that may show it.
 func (n Notice) Tell(ctx context.Context, by config.Notify, env, terminals []string) error {
 	var failed []error
 	env = withoutAgent(env)
@@ -57,7 +58,7 @@ func (n Notice) Tell(ctx context.Context, by config.Notify, env, terminals []str
 	return errors.Join(failed...)
 }
 
-// withoutAgent is an environment in which nothing takes itself for a part of an agent.
+// withoutAgent removes the variables by which a program would take itself for a part of an agent.
 func withoutAgent(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -65,13 +66,13 @@ func withoutAgent(env []string) []string {
 	})
 }
 
-// patience is how long one way of telling may take.
+// patience is the time limit of one way of notifying.
 const patience = 10 * time.Second
 
-// webhookPatience is how long a webhook may take.
+// webhookPatience is the time limit of a webhook.
 const webhookPatience = 2 * time.Second
 
-// Title and Body are the notice for people, without anything that acts on a terminal.
+// Title returns who it is about and what happened, safe for a terminal.
 func (n Notice) Title() string {
 	if n.Agent == "" {
 		return printable(n.Session + " " + n.Words)
@@ -79,10 +80,11 @@ func (n Notice) Title() string {
 	return printable(fmt.Sprintf("%s/%s %s", n.Session, n.Agent, n.Words))
 }
 
-// Body is the text in one line.
+// Body returns the text in one line.
 func (n Notice) Body() string { return printable(n.Text) }
 
-// printable is a text in one line, cut to what a notification shows.
+// printable returns a text in one line, safe for a terminal and cut to the length that
+// notifications show.
 func printable(text string) string {
 	return display.Graphemes.Cut(display.Words(text), 200)
 }
@@ -96,7 +98,7 @@ func (n Notice) Command(ctx context.Context, command string, env []string) error
 	return run(ctx, env, append(input, '\n'), "sh", "-c", command)
 }
 
-// Desktop shows a notification of the desktop, by the program that the system has for it.
+// Desktop shows a desktop notification with the system's own program.
 func (n Notice) Desktop(ctx context.Context, env []string) error {
 	if runtime.GOOS == "darwin" {
 		const script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
@@ -105,11 +107,11 @@ func (n Notice) Desktop(ctx context.Context, env []string) error {
 	return run(ctx, env, nil, "notify-send", "--app-name=paw", "--", n.Title(), n.Body())
 }
 
-// run runs a program that is found on the PATH of env, without a terminal.
+// run runs a program from the PATH of env, without a terminal.
 func run(ctx context.Context, env []string, input []byte, program string, words ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// The program is looked up by sh: the PATH is that of env.
+	// sh looks the program up, in the PATH of env.
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", `exec "$@"`, "sh", program}, words...)...)
 	cmd.Dir, cmd.Env, cmd.Stdin = "/", env, bytes.NewReader(input)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -125,7 +127,7 @@ func run(ctx context.Context, env []string, input []byte, program string, words 
 	return nil
 }
 
-// Webhook posts names and state, and no word of what was said.
+// Webhook posts names and state, but no text of the conversation.
 func (n Notice) Webhook(ctx context.Context, url string) error {
 	n.Text, n.Repo = "", ""
 	body, err := json.Marshal(n)
@@ -151,8 +153,8 @@ func (n Notice) Webhook(ctx context.Context, url string) error {
 	return nil
 }
 
-// Sequence is the escape sequence that has a terminal show the notice: 9 (iTerm2, Windows Terminal and others), 777 (urxvt,
-// foot, ghostty) or 99 (kitty).
+// Sequence returns the escape sequence with which a terminal shows the notice: 9 (iTerm2, Windows
+// Terminal and others), 777 (urxvt, foot, ghostty) or 99 (kitty).
 func (n Notice) Sequence(osc string) string {
 	title, body := n.Title(), n.Body()
 	plain := strings.NewReplacer(";", ",")
@@ -170,8 +172,8 @@ func (n Notice) Sequence(osc string) string {
 	return ""
 }
 
-// Terminal writes the sequence to a terminal, past tmux, which shows it to nobody. A terminal that does not take it at once
-// is left alone.
+// Terminal writes the sequence directly to a terminal, since tmux would not pass it on. It gives up
+// if the terminal does not take it at once.
 func (n Notice) Terminal(tty, osc string) error {
 	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
