@@ -1,6 +1,6 @@
-// Package review makes one prompt of comments on the lines of a diff. It reads and writes nothing.
+// Package review turns comments on lines of a diff into one prompt. It reads and writes no files.
 //
-// Begin with Comment, then Patch, which finds the lines that somebody has commented.
+// Begin with Comment, then Comments, which finds the commented lines.
 package review
 
 import (
@@ -11,19 +11,19 @@ import (
 	"paw/session/turn"
 )
 
-// Comment is what the user says about some lines of what an agent has done.
+// Comment is a comment of the user on lines of an agent's work.
 type Comment struct {
-	Path    string `json:"path"`  // "" for a comment on all of it
-	First   int    `json:"first"` // numbers of its lines, from 1; 0 for a comment on the file
+	Path    string `json:"path"`  // "" for a comment on the whole work
+	First   int    `json:"first"` // first and last line, counted from 1; 0 for a comment on the file
 	Last    int    `json:"last"`
-	Removed bool   `json:"removed,omitempty"` // the lines are no longer there: the numbers are those of the state before
-	// Excerpt are the lines as they were, which say what is meant also when they have changed.
+	Removed bool   `json:"removed,omitempty"` // the lines were removed: their numbers are those before
+	// Excerpt has the lines as they were when commented.
 	Excerpt string `json:"excerpt,omitempty"`
 	Text    string `json:"text"`
-	Commit  string `json:"commit,omitempty"` // state that was commented
+	Commit  string `json:"commit,omitempty"` // commit that was commented
 }
 
-// Place names what a comment is about: "src/a.go:3-5", "src/a.go", "" for all of it.
+// Place formats what a comment is about: "src/a.go:3-5", "src/a.go", or "" for the whole work.
 func (c Comment) Place() string {
 	place := c.Path
 	switch {
@@ -39,8 +39,9 @@ func (c Comment) Place() string {
 	return place
 }
 
-// Stale reports whether the lines of a comment are others by now. now is the content of the file, exists whether there is
-// one. Of removed lines, and of a whole file that is there, nobody can tell.
+// Stale reports whether the commented lines have changed. now is the present content of the file,
+// exists whether the file exists. Comments on removed lines, and on a whole file that exists, are
+// never stale.
 func (c Comment) Stale(now string, exists bool) bool {
 	switch {
 	case c.Path == "" || c.Removed:
@@ -63,7 +64,8 @@ func (c Comment) Stale(now string, exists bool) bool {
 	return false
 }
 
-// Since says what has become of what a stale comment is about. Of a file without an excerpt only its end is noticed.
+// Since describes the change that makes a comment stale. Without an excerpt only the deletion of
+// the file is noticed.
 func (c Comment) Since() string {
 	if c.Excerpt == "" {
 		return "it is no longer there"
@@ -71,7 +73,7 @@ func (c Comment) Since() string {
 	return "these lines have changed since"
 }
 
-// Without are the comments of a list but for those that were sent. Each of these takes away one that is the same.
+// Without removes sent comments from a list; each removes one equal comment.
 func Without(list, sent []Comment) []Comment {
 	sent = slices.Clone(sent)
 	var left []Comment
@@ -85,7 +87,7 @@ func Without(list, sent []Comment) []Comment {
 	return left
 }
 
-// Prompt is the prompt of some comments; stale says of each whether its lines have changed since.
+// Prompt formats comments as a prompt; stale reports whether the lines of a comment have changed.
 func Prompt(comments []Comment, stale func(Comment) bool) string {
 	var b strings.Builder
 	b.WriteString(turn.ReviewLine(len(comments)) + "\n")
@@ -111,7 +113,7 @@ func Prompt(comments []Comment, stale func(Comment) bool) string {
 	return b.String()
 }
 
-// fenceFor is a fence that does not stand in a text.
+// fenceFor returns a Markdown fence that does not occur in a text.
 func fenceFor(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

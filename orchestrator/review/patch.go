@@ -9,7 +9,8 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// ForEditor is a patch as the user comments on it: without what nobody reads, and with how it is done at its top.
+// ForEditor returns a patch for the user to comment in an editor: with instructions at its top, and
+// without binary data and index lines.
 func ForEditor(patch, about string) string {
 	var b strings.Builder
 	for line := range strings.Lines("Comments on " + about + ":\n" +
@@ -33,7 +34,7 @@ func ForEditor(patch, about string) string {
 	return b.String()
 }
 
-// EditedError is a line that was neither in the patch nor a comment.
+// EditedError is a line in an edited patch that is neither from the patch nor a comment.
 type EditedError struct {
 	Number int
 	Line   string
@@ -43,12 +44,13 @@ func (e *EditedError) Error() string {
 	return fmt.Sprintf("line %d is neither of the patch nor a comment, which begins with >: %q", e.Number, e.Line)
 }
 
-// Comments finds what the user wrote into a text of ForEditor. Lines of it may be gone; what was changed otherwise is
-// *EditedError. Each comment is about the line above it, with up to two more of the same kind before that for its excerpt.
+// Comments finds the comments that the user wrote into a text of ForEditor. Lines may be deleted;
+// any other change is an *EditedError. A comment is about the line above it; the excerpt has up to
+// two more lines of the same kind.
 func Comments(text, edited string) ([]Comment, error) {
 	lines := placesOf(text)
 	var found []Comment
-	at := -1 // index of the line of text that was read last
+	at := -1 // index of the last line that was found in text
 	var open *Comment
 	for number, line := range strings.Split(edited, "\n") {
 		line = strings.TrimSuffix(line, "\r")
@@ -62,7 +64,7 @@ func Comments(text, edited string) ([]Comment, error) {
 		}
 		open = nil
 		if strings.TrimSpace(line) == "" {
-			continue // of an editor, or an empty line that lost its blank
+			continue // added by an editor, or an empty context line that lost its space
 		}
 		next := at + 1
 		for next < len(lines) && strings.TrimRight(lines[next].text, " \t\r") != strings.TrimRight(line, " \t") {
@@ -79,22 +81,22 @@ func Comments(text, edited string) ([]Comment, error) {
 	return slices.DeleteFunc(found, func(c Comment) bool { return c.Text == "" }), nil
 }
 
-// place is a line of a patch, and where it stands.
+// place is a line of a patch with its position.
 type place struct {
 	text   string
-	path   string // of the file, "" above the first one
-	number int    // in the file as it is or, of a removed line, was; 0 for none of the file
-	kind   byte   // '+', '-' or ' ', 0 for none of the file
+	path   string // of the file, "" before the first file
+	number int    // line number in the new file or, for a removed line, in the old one; 0 for other lines
+	kind   byte   // '+', '-' or ' '; 0 for lines outside of hunks
 	hunk   int
 }
 
 var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// placesOf reads a patch.
+// placesOf parses a patch.
 func placesOf(text string) []place {
 	var all []place
 	path, was, is, hunk := "", 0, 0, 0
-	leftOld, leftNew := 0, 0 // lines of the hunk that are to come
+	leftOld, leftNew := 0, 0 // remaining lines of the hunk
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		one := place{text: line, path: path}
 		inHunk := leftOld > 0 || leftNew > 0
@@ -133,8 +135,8 @@ func placesOf(text string) []place {
 	return all
 }
 
-// unquoted is the name of a file as git writes it: in quotes where it has odd characters, with a tab behind it where it
-// has blanks.
+// unquoted decodes a file name in a patch: git quotes names with unusual characters, and adds a tab
+// to names with spaces.
 func unquoted(name string) string {
 	name = strings.TrimSuffix(name, "\t")
 	if plain, err := strconv.Unquote(name); err == nil {
@@ -148,7 +150,7 @@ func atoi(digits string) int {
 	return n
 }
 
-// hunkLengths are how many lines a hunk has of the state before and after it.
+// hunkLengths returns the numbers of old and new lines of a hunk.
 func hunkLengths(head string) (before, after int) {
 	length := func(word string) int {
 		_, n, found := strings.Cut(word, ",")
@@ -161,10 +163,10 @@ func hunkLengths(head string) (before, after int) {
 	return length(fields[1]), length(fields[2])
 }
 
-// excerptLines is how many lines an excerpt has at most.
+// excerptLines is the maximal number of lines of an excerpt.
 const excerptLines = 3
 
-// commentAt is a comment on the line at an index.
+// commentAt returns a comment on the line with index at.
 func commentAt(lines []place, at int) Comment {
 	if at < 0 {
 		return Comment{}
@@ -180,7 +182,7 @@ func commentAt(lines []place, at int) Comment {
 	var excerpt []string
 	for _, l := range lines[first : at+1] {
 		text := ""
-		if l.text != "" { // a blank of the patch that an editor took
+		if l.text != "" { // an editor removed the space of an empty context line
 			text = l.text[1:]
 		}
 		excerpt = append(excerpt, text)
@@ -188,8 +190,9 @@ func commentAt(lines []place, at int) Comment {
 	return Comment{Path: here.path, First: lines[first].number, Last: here.number, Removed: here.kind == '-', Excerpt: strings.Join(excerpt, "\n")}
 }
 
-// On is a comment on lines of a patch, which are counted from 0. It is about what stands in the file now unless all of them
-// are removed ones, and about the file or all of it where none is a line of one. Lines of another hunk than the last are left out.
+// On returns a comment on lines of a patch, counted from 0. It is about lines of the new file, or
+// of the old one if all are removed lines, or about the file or the whole work where none is a line
+// of a file. Lines of other hunks than the last line's are ignored.
 func On(patch string, first, last int, text string) Comment {
 	lines := placesOf(patch)
 	last = min(last, len(lines)-1)
