@@ -22,9 +22,10 @@ import (
 	"paw/tmux"
 )
 
-// place is where a trial happens: a folder with a repository and a HOME, a tmux socket, and the scripted model.
+// place is the scratch environment of a trial: a folder with a repository and a HOME, a tmux
+// socket, and the scripted model.
 type place struct {
-	root   string // holds everything but the socket
+	root   string // parent of everything but the socket
 	repo   string
 	socket string
 	model  fakemodel.Server
@@ -33,7 +34,7 @@ type place struct {
 	once   sync.Once
 }
 
-// newPlace makes the place, and this process live in it.
+// newPlace creates the scratch environment and switches this process to it.
 func newPlace(ctx context.Context, o Options) (*place, error) {
 	p := &place{}
 	if err := p.make(ctx, o); err != nil {
@@ -77,8 +78,8 @@ func (p *place) make(ctx context.Context, o Options) error {
 	return nil
 }
 
-// makeFolders makes the folders. codex does not work in the system's folder for temporary files, and the path of a
-// socket has about 100 bytes.
+// makeFolders creates the folders. codex does not work in the system's temporary folder, and the
+// path of a socket is limited to about 100 bytes.
 func (p *place) makeFolders() error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *place) makeFolders() error {
 	return os.Mkdir(p.repo, 0o700)
 }
 
-// serve starts the scripted model, which listens on loopback as long as the trial lasts.
+// serve starts the scripted model on loopback, until the trial ends.
 func (p *place) serve(ctx context.Context) (url string, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,7 +113,7 @@ func (p *place) serve(ctx context.Context) (url string, err error) {
 	return "http://" + listener.Addr().String(), nil
 }
 
-// configuration is paw's: what the CLI needs to do the steps of the script.
+// configuration returns the configuration of paw that lets the CLI do the steps of the script.
 func configuration(cli string, command []string) string {
 	text := fmt.Sprintf("[clis.%s]\n", cli)
 	if len(command) > 0 {
@@ -133,12 +134,13 @@ func configuration(cli string, command []string) string {
 	return text
 }
 
-// remove ends all that runs in the place and deletes it. It may be called more than once, and at any time.
+// remove ends all processes of the scratch environment and deletes it. It may be called repeatedly
+// and at any time.
 func (p *place) remove() {
 	p.once.Do(func() {
 		p.killAll()
 		if p.server != nil {
-			_ = p.server.Close() // the process ends soon
+			_ = p.server.Close() // the process exits soon
 		}
 		poll.Until(context.Background(), poll.Tick, 5*time.Second, func() bool {
 			p.killRest()
@@ -147,33 +149,33 @@ func (p *place) remove() {
 	})
 }
 
-// delete deletes the folders. What has just been killed may still have written there.
+// delete deletes the folders; a process that was just killed may still have written files.
 func (p *place) delete() error {
 	var errs []error
 	for _, dir := range []string{p.root, filepath.Dir(p.socket)} {
 		if dir == "" || dir == "." {
-			continue // was not made
+			continue // was not created
 		}
 		errs = append(errs, os.RemoveAll(dir))
 	}
 	return errors.Join(errs...)
 }
 
-// kept are the variables of the user that the trial keeps: what finds programs, shows text and runs on this machine.
-// Everything else could name a configuration, a credential or a server.
+// kept are the variables of the user that the trial keeps: to find programs, to show text, and to
+// run on this machine. Any other variable could name a configuration, a credential or a server.
 var kept = []string{
 	"PATH", "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "NIX_LD",
 	"NIX_LD_LIBRARY_PATH", "NODE_PATH", "HOMEBREW_PREFIX", "GOCOVERDIR",
 }
 
-// managers are the folders from which shims on PATH take the real programs, by the variables that name them. The shims
-// look for them in HOME when those are not set, which is another one here.
+// managers are the variables and default folders of version managers, whose shims on PATH find the
+// real programs there. Without the variables the shims would look in the trial's HOME.
 var managers = map[string]string{
 	"VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf", "MISE_DATA_DIR": ".local/share/mise", "NVM_DIR": ".nvm",
 	"FNM_DIR": ".local/share/fnm", "NODENV_ROOT": ".nodenv", "BUN_INSTALL": ".bun", "PNPM_HOME": ".local/share/pnpm",
 }
 
-// keptEnvironment is what of the user's environment the trial has.
+// keptEnvironment returns the variables of the user that the trial keeps.
 func keptEnvironment(env []string) []string {
 	value := map[string]string{}
 	var all []string
@@ -197,8 +199,8 @@ func keptEnvironment(env []string) []string {
 	return all
 }
 
-// replaceEnvironment makes env the environment of this process: the tmux client, git and the search for paw's own files
-// take it from there.
+// replaceEnvironment makes env the environment of this process, from which the tmux client, git and
+// paw's paths read it.
 func replaceEnvironment(env []string) error {
 	os.Clearenv()
 	for _, kv := range env {
@@ -210,9 +212,10 @@ func replaceEnvironment(env []string) error {
 	return nil
 }
 
-// killServer ends the tmux server of the place as a crash would, and returns the processes of its panes.
+// killServer kills the tmux server with SIGKILL, as in a crash, and returns the processes of its
+// panes.
 func (p *place) killServer() (panes []int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also when the trial was interrupted
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also after the trial was interrupted
 	defer cancel()
 	server, all, err := tmux.New(p.socket).Panes(ctx)
 	if err != nil {
@@ -226,22 +229,23 @@ func (p *place) killServer() (panes []int, err error) {
 	return panes, syscall.Kill(server.PID, syscall.SIGKILL)
 }
 
-// killAll ends everything that runs in the place. A CLI that ignores the end of its terminal leads a process group.
+// killAll kills the tmux server and the process groups of its panes: a CLI may ignore the loss of
+// its terminal.
 func (p *place) killAll() {
 	if p.socket == "" {
 		return
 	}
 	panes, err := p.killServer()
 	if err != nil {
-		return // there is none any more
+		return // no server any more
 	}
 	for _, pid := range panes {
 		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
 	}
 }
 
-// killRest kills the processes that have the place for their HOME, where the system tells which those are: what a CLI
-// starts need not be in its group.
+// killRest kills the processes with the trial's HOME, where /proc shows them: processes that a CLI
+// starts may be in other groups.
 func (p *place) killRest() {
 	mark := []byte("\x00HOME=" + filepath.Join(p.root, "home") + "\x00")
 	files, err := filepath.Glob("/proc/[0-9]*/environ")

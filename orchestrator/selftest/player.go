@@ -19,10 +19,10 @@ import (
 	"paw/tmux"
 )
 
-// sessionName is that of the trial's one session; its agent is named like the CLI.
+// sessionName is the name of the trial's only session; its agent has the CLI's name.
 const sessionName = "doctor"
 
-// player plays in a place.
+// player runs the plays in a place.
 type player struct {
 	*place
 	cli      string
@@ -31,10 +31,11 @@ type player struct {
 	session  *session.Session
 }
 
-// scripted reports whether the CLI talks to the scripted model. demo needs none.
+// scripted reports whether the CLI uses the scripted model, as all but demo do.
 func (p *player) scripted() bool { return p.cli != "demo" }
 
-// await polls a condition for as long as patience lasts. what names it in the error, which ends with what is there.
+// await polls a condition for up to patience. what names the condition in the error, which
+// describes the agent's state.
 func (p *player) await(ctx context.Context, what string, holds func() bool) error {
 	deadline := time.Now().Add(p.patience)
 	for !holds() {
@@ -56,9 +57,9 @@ func (p *player) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// describe is the state of the agent and the last lines of its screen.
+// describe returns the state of the agent and the last lines of its screen.
 func (p *player) describe(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // it is asked for when time is over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // called when the time is over
 	defer cancel()
 	a := p.agent(ctx)
 	text := "status says " + string(a.State)
@@ -77,12 +78,12 @@ func (p *player) describe(ctx context.Context) string {
 	return text
 }
 
-// isWord tells a letter or digit from the lines that CLIs draw.
+// isWord reports whether r is a letter or digit, unlike the characters with which CLIs draw lines.
 func isWord(r rune) bool {
 	return r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
 }
 
-// agent is what paw status says of the agent; its zero value when it says nothing.
+// agent returns the agent's status, the zero value where there is none.
 func (p *player) agent(ctx context.Context) observe.AgentStatus {
 	all, _, err := orchestrator.Status(ctx, p.paw, orchestrator.StatusOptions{Name: sessionName})
 	if err != nil || len(all) != 1 || len(all[0].Agents) != 1 {
@@ -95,7 +96,7 @@ func (p *player) awaitState(ctx context.Context, state session.State) error {
 	return p.await(ctx, "the state "+string(state), func() bool { return p.agent(ctx).State == state })
 }
 
-// turns are the agent's turns, oldest first.
+// turns returns the agent's turns, oldest first.
 func (p *player) turns(ctx context.Context) []turns.Turn {
 	list, _, err := orchestrator.Turns(ctx, p.paw, p.session, p.cli)
 	if err != nil || len(list) != 1 {
@@ -104,7 +105,7 @@ func (p *player) turns(ctx context.Context) []turns.Turn {
 	return list[0].Turns
 }
 
-// last is the newest turn, with the number 0 when there is none.
+// last returns the newest turn, with number 0 for none.
 func (p *player) last(ctx context.Context) turns.Turn {
 	if turns := p.turns(ctx); len(turns) > 0 {
 		return turns[len(turns)-1]
@@ -118,7 +119,7 @@ func (p *player) send(ctx context.Context, prompt string) error {
 	defer cancel()
 	_, err := orchestrator.Send(within, p.paw, p.session, p.cli, prompt, true)
 	switch {
-	case err != nil && ctx.Err() != nil: // what Send says then is about the end of its time
+	case err != nil && ctx.Err() != nil: // the error of Send is then only about the end of the time
 		return failf("the prompt did not get through before the time of the trial was over; %s", p.describe(ctx))
 	case err != nil && within.Err() != nil:
 		return failf("the prompt did not get through within %s; %s", 2*p.patience, p.describe(ctx))
@@ -128,7 +129,7 @@ func (p *player) send(ctx context.Context, prompt string) error {
 	return nil
 }
 
-// finished waits for the end of a turn after the one numbered n, and returns it.
+// finished waits for the end of a turn after turn n, and returns that turn.
 func (p *player) finished(ctx context.Context, n int) (turns.Turn, error) {
 	var last turns.Turn
 	err := p.await(ctx, "a finished turn with a tag", func() bool {
@@ -141,7 +142,8 @@ func (p *player) finished(ctx context.Context, n int) (turns.Turn, error) {
 	return last, err
 }
 
-// work sends a prompt and waits for the end of its turn, which must have the next number and that prompt.
+// work sends a prompt and waits for the end of its turn, which must have the next number and that
+// prompt.
 func (p *player) work(ctx context.Context, prompt string) (turns.Turn, error) {
 	before := p.last(ctx).Number
 	if err := p.send(ctx, prompt); err != nil {
@@ -162,7 +164,8 @@ func (p *player) work(ctx context.Context, prompt string) (turns.Turn, error) {
 	return one, nil
 }
 
-// hang begins a turn that makes a file and gets no further: its model is silent in the midst of the answer.
+// hang begins a turn that writes a file and then hangs, because the model stops in the middle of
+// its answer.
 func (p *player) hang(ctx context.Context, file string) error {
 	prompt := "do: write " + file + " unfinished\ndo: hang"
 	if err := p.send(ctx, prompt); err != nil {
@@ -174,7 +177,7 @@ func (p *player) hang(ctx context.Context, file string) error {
 	})
 }
 
-// has reports whether the agent's worktree has a file.
+// has reports whether the agent's worktree contains a file.
 func (p *player) has(name string) bool {
 	_, err := os.Stat(filepath.Join(p.session.Agent(p.cli).WorktreePath, name))
 	return err == nil
@@ -190,7 +193,7 @@ func (p *player) screen(ctx context.Context) string {
 	return text
 }
 
-// screenshot is what the agent's pane shows, with where its cursor is.
+// screenshot returns the content of the agent's pane, with the cursor's position.
 func (p *player) screenshot(ctx context.Context) cli.Screenshot {
 	shot, err := p.tmux().Screenshot(ctx, p.agent(ctx).PaneID)
 	if err != nil {
@@ -199,7 +202,8 @@ func (p *player) screenshot(ctx context.Context) cli.Screenshot {
 	return cli.Screenshot(shot)
 }
 
-// tail is the end of what the agent's pane shows, and has shown: a dead one shows what it said last only in its history.
+// tail returns the end of the agent's pane, history included: a dead pane has the program's last
+// lines only there.
 func (p *player) tail(ctx context.Context) string {
 	text, err := p.tmux().CaptureTail(ctx, p.agent(ctx).PaneID, 20)
 	if err != nil {
@@ -211,10 +215,11 @@ func (p *player) tail(ctx context.Context) string {
 // press presses keys in the agent's pane.
 func (p *player) press(ctx context.Context, keys ...string) {
 	a := p.agent(ctx)
-	_ = p.tmux().Type(ctx, tmux.Program{Pane: a.PaneID, PID: a.PID}, "", keys...) // what they were to bring about is waited for
+	_ = p.tmux().Type(ctx, tmux.Program{Pane: a.PaneID, PID: a.PID}, "", keys...) // the caller waits for the effect
 }
 
-// recovers reports whether the CLI takes prompts after a play that failed. A dialog or a turn that it left is ended.
+// recovers reports whether the CLI takes prompts after a failed play. It presses Esc to end an open
+// dialog or turn.
 func (p *player) recovers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -20,15 +20,15 @@ import (
 	"paw/session/turn"
 )
 
-// play is one thing to try. do returns what was seen.
+// play is one part of a trial. do returns a description of what was seen.
 type play struct {
 	name   string
 	do     func(*player, context.Context) (string, error)
-	vital  bool // nothing else can work without it
-	always bool // it is played whatever failed before
+	vital  bool // later plays depend on it
+	always bool // run even after failures
 }
 
-// plays are in the order in which they are played.
+// plays lists the plays in their order.
 var plays = []play{
 	{name: "start", do: (*player).start, vital: true},
 	{name: "before a prompt", do: (*player).beforePrompt},
@@ -42,7 +42,6 @@ var plays = []play{
 	{name: "stop", do: (*player).stop, always: true},
 }
 
-// start starts the agent.
 func (p *player) start(ctx context.Context) (string, error) {
 	began := time.Now()
 	started, err := orchestrator.Start(ctx, p.paw, orchestrator.StartOptions{CLIs: []string{p.cli}, Name: sessionName})
@@ -59,7 +58,8 @@ func (p *player) start(ctx context.Context) (string, error) {
 	return fmt.Sprintf("runs after %.1f s", time.Since(began).Seconds()), nil
 }
 
-// beforePrompt looks at a CLI that has just started. Some report nothing before their first prompt.
+// beforePrompt checks the state of a CLI that has just started. Some CLIs report nothing before the
+// first prompt.
 func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	err := p.await(ctx, "the state idle", func() bool {
 		state := p.agent(ctx).State
@@ -77,14 +77,14 @@ func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	return "", failf("not idle; %s", p.describe(ctx))
 }
 
-// quiet reports whether the screen shows something and stays as it is for two seconds.
+// quiet reports whether the screen shows something and does not change for two seconds.
 func (p *player) quiet(ctx context.Context) bool {
 	before := p.screen(ctx)
 	p.pause(ctx, 2*time.Second)
 	return strings.TrimSpace(before) != "" && p.screen(ctx) == before
 }
 
-// turn has a turn with a file and a commit.
+// turn runs a turn with a file and a commit.
 func (p *player) turn(ctx context.Context) (string, error) {
 	one, err := p.work(ctx, "do: write one.txt 1\ndo: commit Add one\ndo: say Done.")
 	switch {
@@ -98,10 +98,11 @@ func (p *player) turn(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the prompt arrived whole; turn %d, 1 file, tag %s", one.Number, one.Tag), nil
 }
 
-// hookLag is how far the hooks of a CLI may be behind what its own record or its screen tells, on a busy machine.
+// hookLag is how much later than the CLI's record or screen a hook may report on a busy machine.
 const hookLag = 5 * time.Second
 
-// question has the CLI ask for a permission. paw must say that it waits, show what it asks, and type nothing into it.
+// question makes the CLI ask for a permission. paw must report the question and refuse to type a
+// prompt meanwhile.
 func (p *player) question(ctx context.Context) (string, error) {
 	before := p.last(ctx).Number
 	if err := p.send(ctx, "do: ask touch granted.txt\ndo: say Granted."); err != nil {
@@ -111,7 +112,7 @@ func (p *player) question(ctx context.Context) (string, error) {
 		return "", err
 	}
 	const question = "touch granted.txt"
-	var asked string // that it waits can be known before the hook tells what it asks
+	var asked string // the state may be known before the hook reports the question
 	poll.Until(ctx, 10*poll.Tick, hookLag, func() bool {
 		asked = p.agent(ctx).Reason
 		return strings.Contains(asked, question)
@@ -133,8 +134,8 @@ func (p *player) question(ctx context.Context) (string, error) {
 	return fmt.Sprintf("waits for you: %.60s; a prompt is refused meanwhile", asked), nil
 }
 
-// allow grants the permission. A CLI may ignore the first keys, and one that comes before the question is typed into the
-// next prompt.
+// allow grants the permission. A CLI may ignore the first keys; a key pressed before the question
+// shows would go into the next prompt.
 func (p *player) allow(ctx context.Context) error {
 	if err := p.await(ctx, "the question on the screen", func() bool { return strings.Contains(p.screen(ctx), p.manners.Asks) }); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (p *player) allow(ctx context.Context) error {
 	})
 }
 
-// interrupt stops a turn by Esc. The next prompt must be a turn of its own.
+// interrupt stops a turn by Esc. The next prompt must become a turn of its own.
 func (p *player) interrupt(ctx context.Context) (string, error) {
 	if err := p.hang(ctx, "half.txt"); err != nil {
 		return "", err
@@ -173,9 +174,10 @@ func (p *player) interrupt(ctx context.Context) (string, error) {
 	return fmt.Sprintf("idle at once; turn %d is interrupted, turn %d is the next", cut, next.Number), nil
 }
 
-// staysInPane presses the key that takes a conversation of claude out of its pane, in an empty box. What left the pane would go on
-// when the pane ends. The key counts unless another one follows at once: the one behind it, which shows that the box is there and
-// takes keys, comes when the screen stands still.
+// staysInPane presses, in an empty input box, the key that moves a conversation of claude out of
+// its pane: the conversation would go on when the pane ends. claude ignores that key if another
+// follows at once, so the next key, which proves that the box takes keys, is pressed when the
+// screen has settled.
 func (p *player) staysInPane(ctx context.Context) (string, error) {
 	c, known := p.paw.CLIs.Get(p.cli)
 	if !known || !c.Leaves() {
@@ -209,7 +211,7 @@ func (p *player) staysInPane(ctx context.Context) (string, error) {
 	return "the conversation stays in its pane", nil
 }
 
-// escape presses Esc until the turn has ended: some CLIs want a second one, and forget the first.
+// escape presses Esc until the turn has ended: some CLIs want a second Esc, and forget the first.
 func (p *player) escape(ctx context.Context) error {
 	var pressed time.Time
 	return p.await(ctx, "the state idle after Esc", func() bool {
@@ -234,7 +236,7 @@ func (p *player) numbered(ctx context.Context, n int) (turns.Turn, error) {
 	return turns.Turn{}, failf("there is no turn %d", n)
 }
 
-// queued sends a prompt while a command of the turn before runs.
+// queued sends a prompt while a command of the turn before is running.
 func (p *player) queued(ctx context.Context) (string, error) {
 	before, gate := p.last(ctx).Number, filepath.Join(p.root, "gate")
 	running := fmt.Sprintf("printf 1 > first.txt && while test -d '%s' && ! test -e '%s'; do sleep 0.1; done", p.root, gate)
@@ -263,7 +265,8 @@ func (p *player) queued(ctx context.Context) (string, error) {
 	return "it arrived, and " + text, nil
 }
 
-// queuedWork lets the command end, and waits until both prompts are done. It returns the number of the last turn.
+// queuedWork lets the command end, and waits until both prompts are done. It returns the number of
+// the last turn.
 func (p *player) queuedWork(ctx context.Context, before int, gate string) (last int, err error) {
 	open := func() error { return os.WriteFile(gate, nil, 0o600) }
 	if !p.manners.Background {
@@ -283,7 +286,7 @@ func (p *player) queuedWork(ctx context.Context, before int, gate string) (last 
 	return one.Number, err
 }
 
-// crash kills the tmux server in the midst of a turn, and brings the agent back.
+// crash kills the tmux server in the middle of a turn, and recovers the agent.
 func (p *player) crash(ctx context.Context) (string, error) {
 	if err := p.hang(ctx, "cut.txt"); err != nil {
 		return "", err
@@ -326,7 +329,7 @@ func (p *player) crash(ctx context.Context) (string, error) {
 	return fmt.Sprintf("resumed; the same conversation goes on with turn %d, turn %d is %s", next.Number, cut, one.Reason), nil
 }
 
-// conversation reads what was said from the CLI's own record.
+// conversation reads the conversation from the CLI's own record.
 func (p *player) conversation(ctx context.Context) (string, error) {
 	log, err := orchestrator.Log(ctx, p.paw, p.session, p.cli, nil)
 	if err != nil {
@@ -343,9 +346,9 @@ func (p *player) conversation(ctx context.Context) (string, error) {
 	return "", failf("of %d messages none is the first prompt", len(log.Messages))
 }
 
-// stop stops the session; nothing may run after it.
+// stop stops the session, after which nothing may run.
 func (p *player) stop(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience) // also when the time of the trial is over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience) // also after the time of the trial is over
 	defer cancel()
 	if p.session == nil {
 		return "", errors.New("there is nothing to stop")

@@ -1,8 +1,10 @@
-// Package selftest proves on this machine that paw and one installed CLI understand each other: `paw doctor --cli NAME`.
+// Package selftest checks on this machine that paw and one installed CLI work together: `paw doctor
+// --cli NAME`.
 //
-// It starts the CLI in a repository, a HOME and a tmux server of its own, with the scripted model of
-// paw/orchestrator/cli/fakemodel on loopback in place of a vendor's, and plays what a day brings. It uses the use cases
-// of package orchestrator as they are. The user's files, credentials and tmux servers are not touched, and nothing is left.
+// It starts the CLI in a repository, a HOME and a tmux server of its own, with the scripted model
+// of paw/orchestrator/cli/fakemodel on loopback in place of a vendor's server, and runs a series of
+// plays with the use cases of package orchestrator. It does not touch the user's files, credentials
+// and tmux servers, and leaves nothing behind.
 package selftest
 
 import (
@@ -18,50 +20,50 @@ import (
 	"paw/session"
 )
 
-// Limit bounds a trial, without its end, which takes some seconds at most. It is six times what the slowest CLI takes on a machine
-// that does nothing else.
+// Limit bounds a trial, without its clean-up of a few seconds. It is six times the time of the
+// slowest CLI on an idle machine.
 const Limit = 6 * time.Minute
 
-// Patience is how long each condition is waited for: where many programs run, the first answer of a CLI alone can take 95 seconds.
+// Patience bounds the wait for each condition: on a busy machine the first answer of a CLI can take
+// 95 seconds.
 const Patience = 2 * time.Minute
 
 // Options says what to try, and how.
 type Options struct {
 	CLI       string   // one of fakemodel.CLIs, or demo
-	Command   []string // the configured program of the CLI, nil for the usual one
-	Env       []string // the user's environment
+	Command   []string // configured program of the CLI, nil for the usual one
+	Env       []string // environment of the user
 	Patience  time.Duration
-	Introduce func(orchestrator.CLIInfo) // called once, with what is going to be tried
+	Introduce func(orchestrator.CLIInfo) // called once, with the CLI that is tried
 	Begin     func(play string)          // called before each play
-	End       func(Line)                 // called after it
-	Emergency func(end func())           // called with what ends at once all that was started, for a program that is about to exit
+	End       func(Line)                 // called after each play
+	Emergency func(end func())           // called with a function that ends all processes of the trial at once, for a program that is about to exit
 }
 
-// Line is what became of one play.
+// Line is the result of one play.
 type Line struct {
 	Name    string  `json:"name"`
 	Result  Result  `json:"result"`
-	Text    string  `json:"text"` // what was seen
+	Text    string  `json:"text"` // description of what was seen
 	Seconds float64 `json:"seconds"`
 }
 
-// Result is the outcome of one play.
+// Result is the outcome of a play.
 type Result string
 
 // The results of a play.
 const (
 	OK       Result = "ok"
 	Fail     Result = "FAIL"
-	Unknown  Result = "unknown"   // paw says itself that it cannot tell
-	NotTried Result = "not tried" // a play before it failed
+	Unknown  Result = "unknown"   // paw itself reports that it cannot tell
+	NotTried Result = "not tried" // an earlier play failed
 )
 
-// CLIs are the names of the CLIs that can be tried.
+// CLIs returns the names of the CLIs that can be tried.
 func CLIs() []string { return append([]string{"demo"}, fakemodel.CLIs...) }
 
-// Run plays everything and returns a line for each play. The error says why there could be no trial, or that ctx was
-// done. It replaces the environment of this process by that of the scratch place, and is for a process that does nothing
-// else.
+// Run runs all plays and returns a line for each. The error says why there could be no trial, or
+// that ctx was done. Run replaces the environment of this process, which must do nothing else.
 func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	place, err := newPlace(ctx, o)
 	if err != nil {
@@ -71,7 +73,7 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	if o.Emergency != nil {
 		o.Emergency(place.remove)
 	}
-	info, err := orchestrator.CLI(ctx, place.paw, o.CLI) // here: also for its version a CLI writes into its HOME
+	info, err := orchestrator.CLI(ctx, place.paw, o.CLI) // in the scratch environment, since a CLI writes into its HOME even to print its version
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,8 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	return lines, ctx.Err()
 }
 
-// playAll plays one play after the other. Some need those before; stop is played in any case.
+// playAll runs the plays in order. After a failure later plays may be impossible; stop is always
+// run.
 func (p *player) playAll(ctx context.Context, o Options) []Line {
 	var lines []Line
 	usable := true
@@ -105,7 +108,7 @@ func (p *player) playAll(ctx context.Context, o Options) []Line {
 	return lines
 }
 
-// play plays one of them.
+// play runs one play.
 func (p *player) play(ctx context.Context, one play) Line {
 	began := time.Now()
 	text, err := one.do(p, ctx)
@@ -116,17 +119,18 @@ func (p *player) play(ctx context.Context, one play) Line {
 	line.Result, line.Text = Fail, err.Error()
 	var unseen unseenError
 	if errors.As(err, &unseen) || p.hookless() && p.agent(context.WithoutCancel(ctx)).State == session.StateUnknown {
-		line.Result = Unknown // paw says so itself
+		line.Result = Unknown // paw itself reports it
 	}
 	return line
 }
 
-// unseenError says what paw calls unknown.
+// unseenError is what paw itself reports as unknown.
 type unseenError string
 
 func (e unseenError) Error() string { return string(e) }
 
-// hookless reports whether the CLI takes paw's hooks from root's files only, and so from nobody here.
+// hookless reports whether the CLI takes hooks only from files of root, so that there are none
+// here.
 func (p *player) hookless() bool { return p.cli == "gemini" && os.Geteuid() != 0 }
 
 func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
