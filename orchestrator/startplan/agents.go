@@ -11,15 +11,15 @@ import (
 	"paw/session"
 )
 
-// Agent is one agent as the options ask for it; branch "" means paw's own.
+// Agent is an agent as the options ask for it; an empty branch stands for paw's default.
 type Agent struct {
 	name   string
 	CLI    string
 	branch string
 }
 
-// Agents turns the items of --cli and --branches into agents: one branch
-// each, every agent with a name of its own. taken holds names in use already, and by whom.
+// Agents combines the items of --cli and --branches to agents: one branch each, and unique names.
+// taken has names that are in use, with words about the user of each.
 func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]Agent, error) {
 	agents, err := parseItems(items, set)
 	if err != nil {
@@ -72,7 +72,8 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 	return agents, nil
 }
 
-// ownPart is what of the name of a branch tells it from others: paw's own are all called paw/SESSION/AGENT.
+// ownPart returns the distinguishing part of a branch name: paw's own branches are all named
+// paw/SESSION/AGENT.
 func ownPart(branch string) string {
 	if rest, own := strings.CutPrefix(branch, "paw/"); own {
 		if _, agent, both := strings.Cut(rest, "/"); both {
@@ -82,7 +83,7 @@ func ownPart(branch string) string {
 	return branch
 }
 
-// parseItems reads "[AGENT=]CLI" items; every CLI must be known.
+// parseItems parses items of the form "[AGENT=]CLI"; every CLI must be known.
 func parseItems(items []string, set clis.Set) ([]Agent, error) {
 	var agents []Agent
 	for _, item := range items {
@@ -114,7 +115,7 @@ func parseItems(items []string, set clis.Set) ([]Agent, error) {
 	return agents, nil
 }
 
-// firstFree is name, or name_2, name_3, ...
+// firstFree returns name, or the first free one of name_2, name_3, ...
 func firstFree(name string, used map[string]bool) string {
 	if !used[name] {
 		return name
@@ -126,7 +127,7 @@ func firstFree(name string, used map[string]bool) string {
 	}
 }
 
-// RequireCLIs refuses CLIs that are not installed and prompts they cannot take.
+// RequireCLIs refuses CLIs that are not installed, and a prompt that one of them cannot take.
 func RequireCLIs(h *app.App, agents []Agent, prompt string) error {
 	for _, a := range agents {
 		cli, _ := h.CLIs.Get(a.CLI)

@@ -17,8 +17,8 @@ import (
 	"paw/session/turn"
 )
 
-// PackedOrigin is the end of a turn of an agent of another machine, as that machine hands it over: a ref there keeps the state for a fetch, and
-// what was said until then comes along.
+// PackedOrigin is the end of a turn of an agent, as its machine hands it to another one. A ref on
+// that machine keeps the state for a fetch; the messages are included.
 type PackedOrigin struct {
 	Version     int               `json:"version"`
 	Session     string            `json:"session"`
@@ -33,7 +33,7 @@ type PackedOrigin struct {
 	Snapshot    string            `json:"snapshot"`
 	Turns       []packedTurn      `json:"turns"`
 	Messages    []history.Message `json:"messages"`
-	Unread      string            `json:"unread"` // why they cannot be read
+	Unread      string            `json:"unread"` // why there are no messages
 	Notes       []string          `json:"notes"`
 }
 
@@ -51,13 +51,13 @@ type packedTurn struct {
 	EndedAt      *time.Time  `json:"ended_at"`
 }
 
-// originVersion is the version of a PackedOrigin that this paw writes; a higher one is refused.
+// originVersion is the version of PackedOrigin that this paw writes; higher ones are refused.
 const originVersion = 1
 
-// mostTold bounds how many bytes of a conversation are handed over: a brief has far less.
+// mostTold is how many bytes of a conversation are handed over; a brief uses far less.
 const mostTold = 4 << 20
 
-// PackOrigin looks for AGENT[@N] as --from does, and keeps its state for a fetch.
+// PackOrigin resolves AGENT[@N] as --from does, and sets a ref on the state for a fetch.
 func PackOrigin(ctx context.Context, h *app.App, s *session.Session, text string) (*PackedOrigin, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -87,7 +87,7 @@ func PackOrigin(ctx context.Context, h *app.App, s *session.Session, text string
 	return p, m.Refs().Set(ctx, turn.HandedRef(w.TurnSession), p.State())
 }
 
-// newest returns the first message and as many of the last ones as have so many bytes.
+// newest returns the first message and as many of the last messages as fit into most bytes.
 func newest(messages []history.Message, most int) []history.Message {
 	begin := len(messages)
 	for begin > 0 {
@@ -106,10 +106,11 @@ func newest(messages []history.Message, most int) []history.Message {
 	return append(messages[:1:1], messages[max(begin, 1):]...)
 }
 
-// State is the commit with all files of the origin.
+// State returns the commit with all files of the origin.
 func (p *PackedOrigin) State() string { return cmp.Or(p.Snapshot, p.Commit) }
 
-// ParseOrigin reads what PackOrigin wrote on another machine, whose programs are written by agents.
+// ParseOrigin parses and checks the output of PackOrigin on another machine, whose programs agents
+// may have written.
 func ParseOrigin(text []byte) (*PackedOrigin, error) {
 	var p PackedOrigin
 	if err := json.Unmarshal(text, &p); err != nil || p.Version < 1 {
@@ -129,17 +130,17 @@ func ParseOrigin(text []byte) (*PackedOrigin, error) {
 	return &p, nil
 }
 
-// isCommit reports whether a text is the id of an object.
+// isCommit reports whether a text has the form of an object id.
 func isCommit(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Refspec is what a fetch brings of an origin.
+// Refspec returns the refspec that fetches the origin's state from a host.
 func (p *PackedOrigin) Refspec(host string) string {
 	return "+" + turn.HandedRef(p.TurnSession) + ":" + turn.HandedRef(session.FarTurnSession(host, p.TurnSession))
 }
 
-// Origin is where new agents start from once the state was fetched from a host.
+// Origin returns the origin for new agents, after the state was fetched from a host.
 func (p *PackedOrigin) Origin(host string) *Origin {
 	name := session.FarName(host, p.Session) + "/" + p.Agent
 	from := &Origin{

@@ -14,18 +14,19 @@ import (
 	"paw/worktree"
 )
 
-// Handed is what is not committed in a checkout of the user's when new agents begin with it.
+// Handed is the uncommitted work in a checkout of the user with which new agents begin.
 type Handed struct {
-	place  string // the checkout
-	head   string // commit that it was at
-	commit string // with what is not committed; the head itself where nothing is
+	place  string // path of the checkout
+	head   string // HEAD of the checkout
+	commit string // commit with the uncommitted work, equal to head where there is none
 	files  int
 	notes  []string
 }
 
-// HandOver takes what is not committed in the checkout that one stands in. The checkout, its index and its stashes stay as they are; what
-// cannot be taken whole is refused, and so is a base of the user's own. The commit has no ref yet: a refused start leaves nothing, and a
-// dry run does not even leave the commit.
+// HandOver takes the uncommitted work of the user's current checkout. It changes neither the
+// checkout nor its index and stashes. It refuses work that cannot be taken completely, and a base
+// that the user gave. The commit has no ref yet: a refused start leaves nothing, and a dry run does
+// not even leave the commit.
 func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool) (*Handed, error) {
 	if base != "" {
 		return nil, errs.New(errs.Usage, "--with-changes begins at HEAD of the checkout, not at %s", base)
@@ -77,7 +78,7 @@ func missing(at *worktree.Checkout, place string) error {
 	return nil
 }
 
-// base is the commit that agents begin at, "" without a hand-over.
+// base returns the commit at which agents begin, "" without a hand-over.
 func (h *Handed) base() string {
 	if h == nil {
 		return ""
@@ -85,7 +86,7 @@ func (h *Handed) base() string {
 	return h.head
 }
 
-// giveTo lets new agents begin with what was taken.
+// giveTo makes new agents begin with the uncommitted work.
 func (h *Handed) giveTo(agents []session.Agent) error {
 	for i := range agents {
 		w := &agents[i]
@@ -101,7 +102,7 @@ func (h *Handed) giveTo(agents []session.Agent) error {
 	return nil
 }
 
-// Steps says what is handed over.
+// Steps describes the hand-over for a dry run.
 func (h *Handed) Steps() []string {
 	if h == nil || h.files == 0 {
 		return nil
@@ -109,7 +110,7 @@ func (h *Handed) Steps() []string {
 	return []string{fmt.Sprintf("hand over what is not committed in %s: %s", h.place, errs.Counted(h.files, "file"))}
 }
 
-// Told is what the user would otherwise miss.
+// Told returns notes about the hand-over for the user.
 func (h *Handed) Told() []string {
 	if h == nil {
 		return nil

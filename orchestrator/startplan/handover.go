@@ -14,9 +14,9 @@ import (
 	"paw/worktree"
 )
 
-// handOver makes the first prompt of a new agent a brief of the conversation that
-// it starts from, which its CLI cannot go on with itself. Where that conversation
-// cannot be read the agent begins a fresh one, and the note says why.
+// handOver makes the first prompt of a new agent a brief of the conversation that it starts from,
+// for a CLI that cannot continue that conversation. If the conversation cannot be read the agent
+// begins a fresh one, with a note.
 func handOver(ctx context.Context, h *app.App, s *session.Session, a *Addition, w *session.Agent, from *Origin, prompt string) {
 	messages, err := messagesUntil(ctx, h, s, from)
 	if err == nil && len(messages) == 0 {
@@ -26,7 +26,7 @@ func handOver(ctx context.Context, h *app.App, s *session.Session, a *Addition, 
 		a.Notes[w.Name] = append(a.Notes[w.Name], "it begins a fresh conversation: "+err.Error())
 		return
 	}
-	said, _ := transcript.TurnsIn(from.turns, from.talk, from.Turn) // those of which it is not known where they were included
+	said, _ := transcript.TurnsIn(from.turns, from.talk, from.Turn) // includes turns of which the conversation is unknown
 	text, told := handover.Build(handover.Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
 		Messages: messages, Ends: badEnds(messages, said), Elsewhere: transcript.TurnsElsewhere(from.turns, from.talk),
@@ -43,8 +43,8 @@ func handOver(ctx context.Context, h *app.App, s *session.Session, a *Addition, 
 	a.Steps = append(a.Steps, fmt.Sprintf("hand over to %s: %s", w.Name, handed))
 }
 
-// messagesUntil are the messages of the conversation that an origin is in, up to
-// the end of its turn. They are read once.
+// messagesUntil returns the messages of the origin's conversation, up to the end of its turn. It
+// reads them once.
 func messagesUntil(ctx context.Context, h *app.App, s *session.Session, from *Origin) ([]history.Message, error) {
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
@@ -55,7 +55,7 @@ func messagesUntil(ctx context.Context, h *app.App, s *session.Session, from *Or
 		return nil, from.unread
 	}
 	from.talk, from.messages = read.ID, read.Messages
-	// Turns that came later are needed as well: the next one ends what belongs to this one.
+	// Later turns are needed as well: the next turn's begin ends this turn's messages.
 	records, _ := h.TurnDir(s.Name, from.source.Name).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
@@ -66,8 +66,8 @@ func messagesUntil(ctx context.Context, h *app.App, s *session.Session, from *Or
 	return from.messages, nil
 }
 
-// badEnds says of turns that did not end well how they ended, by the index of the last message of each. A turn that no
-// message is of has none.
+// badEnds describes the ends of turns that did not end well, by the index of each turn's last
+// message. Turns without messages are skipped.
 func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 	ends := map[int]string{}
 	for n, at := range transcript.Spans(messages, said) {
@@ -78,7 +78,7 @@ func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 	return ends
 }
 
-// workOf is what an agent had done by the end of the turn, nil where git cannot say.
+// workOf returns the commits and files of an agent by the end of the turn, nil where git fails.
 func workOf(ctx context.Context, m worktree.Manager, from *Origin) *worktree.Work {
 	work, err := m.Objects().Work(ctx, from.source.Base(), from.commit, from.Snapshot, handover.MostListed)
 	if err != nil {

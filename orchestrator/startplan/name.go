@@ -20,20 +20,19 @@ import (
 	"paw/worktree"
 )
 
-// mostNames is how many names paw tries of its own accord. The number has to fit into cut.
+// mostNames is how many names paw tries by itself. Method cut reserves room for that number.
 const mostNames = 999
 
-// naming is the search for the name of a session of these agents.
+// naming searches a name for a session with these agents.
 type naming struct {
 	home       *app.App
 	repository worktree.Repository
 	agents     []Agent
-	foreign    map[string]bool // names of tmux sessions
+	foreign    map[string]bool // names of existing tmux sessions
 	space      turns.Names
 }
 
-// Name is the name asked for, or the first free one made from the
-// repository's directory name.
+// Name returns the name asked for, or the first free one made from the repository's directory name.
 func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked string, agents []Agent) (string, error) {
 	n := naming{home: h, repository: repository, agents: agents}
 	var err error
@@ -58,7 +57,7 @@ func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked
 		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
 	}
 	stem := n.cut(cmp.Or(session.NameFrom(filepath.Base(dir)), "session"))
-	var own *errs.Error // of a session of this repository that has the name already
+	var own *errs.Error // error of a session of this repository that has the name
 	if _, err := os.ReadDir(h.Store.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("sessions: %w", err)
 	}
@@ -81,7 +80,8 @@ func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked
 	return "", errs.New(errs.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw status --all")
 }
 
-// firstName is the first of stem, stem_2, stem_3, ... from a number on that fits; "" when none does.
+// firstName returns the first of stem, stem_2, stem_3, ... for which fits holds, starting with
+// number from; "" for none.
 func firstName(stem string, from int, fits func(name string) bool) string {
 	for n := from; n <= mostNames; n++ {
 		name := stem
@@ -95,13 +95,13 @@ func firstName(stem string, from int, fits func(name string) bool) string {
 	return ""
 }
 
-// used reports whether there are turns under a name, or would be those of these agents.
+// used reports whether turns with that session name exist, or tags of these agents.
 func (n naming) used(name string) bool {
 	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a Agent) bool { return n.space.Tagged[name+"_"+a.name] })
 }
 
-// free reports whether paw may take a name of its own accord. Such a name is one without a past: it goes on with no branch
-// that an earlier session left.
+// free reports whether paw may choose a name by itself: without turns or branches of an earlier
+// session.
 func (n naming) free(name string) bool {
 	taken, _ := n.taken(name, false)
 	return taken == nil && !n.used(name) && !slices.ContainsFunc(n.agents, func(a Agent) bool {
@@ -109,7 +109,7 @@ func (n naming) free(name string) bool {
 	})
 }
 
-// withFree adds the hint of a name that would do, if there is one, to why another one does not.
+// withFree adds a hint with a free name, if there is one, to a refusal.
 func (n naming) withFree(taken *errs.Error, stem string) *errs.Error {
 	name := firstName(stem, 2, n.free)
 	if name == "" {
@@ -118,7 +118,7 @@ func (n naming) withFree(taken *errs.Error, stem string) *errs.Error {
 	return taken.Hint("paw start --cli %s --name %s", itemsOf(n.agents), name)
 }
 
-// keptTurns is the refusal of a name under which there are turns.
+// keptTurns returns the refusal of a name with turns of an earlier session.
 func (n naming) keptTurns(name string) *errs.Error {
 	earlier := n.space.Of(name)
 	names := earlier.InRepository()
@@ -135,7 +135,7 @@ func (n naming) keptTurns(name string) *errs.Error {
 	return e
 }
 
-// itemsOf is what --cli takes to name these agents.
+// itemsOf formats agents as items of --cli.
 func itemsOf(agents []Agent) string {
 	items := make([]string, len(agents))
 	for i, a := range agents {
@@ -146,8 +146,7 @@ func itemsOf(agents []Agent) string {
 	return strings.Join(items, ",")
 }
 
-// cut shortens the name of a session, so that a number and the longest agent
-// name still fit behind it.
+// cut shortens a session name, so that a number and the longest agent name fit behind it.
 func (n naming) cut(stem string) string {
 	longest := 0
 	for _, a := range n.agents {
@@ -159,8 +158,9 @@ func (n naming) cut(stem string) string {
 	return stem
 }
 
-// taken says why a session name cannot be used, nil when it is free, and whether it is this repository that has it. A corrupt
-// record holds no name that the user asked for: begin moves it aside.
+// taken returns why a session name cannot be used, nil when it is free, and whether a session of
+// this repository has it. A corrupt record does not block a name that the user asked for: begin
+// moves the record aside.
 func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	s, err := n.home.Store.Load(name)
 	var corrupt *session.CorruptError
@@ -171,7 +171,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	case err != nil:
 		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == n.repository.CommonDir:
-		var clis []string // under names of their own
+		var clis []string // without the names of agents
 		for _, a := range n.agents {
 			clis = append(clis, a.CLI)
 		}
@@ -185,7 +185,8 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	return nil, false
 }
 
-// tellUnreadable tells why paw takes another name than the first that it would: a session that nobody shows may still run.
+// tellUnreadable notes that paw skips a name because its record cannot be read: that session may
+// still run.
 func (n naming) tellUnreadable(name string, taken *errs.Error) {
 	runs := ""
 	if n.foreign["paw-"+name] {
@@ -194,8 +195,7 @@ func (n naming) tellUnreadable(name string, taken *errs.Error) {
 	n.home.Notef("%v%s", taken, runs)
 }
 
-// foreignTmuxSessions are the names of the tmux sessions on the server that new
-// sessions go to.
+// foreignTmuxSessions returns the names of the tmux sessions on the server for new sessions.
 func foreignTmuxSessions(ctx context.Context, h *app.App) (map[string]bool, error) {
 	names := map[string]bool{}
 	sessions, err := h.TmuxFor(nil).SessionNames(ctx)

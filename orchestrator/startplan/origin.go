@@ -18,8 +18,8 @@ import (
 	"paw/worktree"
 )
 
-// originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
-// base for 0. Without N it is the last turn where that was cut, else the last finished one.
+// originOf resolves "AGENT[@N]": the end of the agent's turn N, or its base for 0. Without N it is
+// the last turn if that was cut, else the last finished one.
 func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (*Origin, error) {
 	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
@@ -51,11 +51,11 @@ func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	return from, fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command})
 }
 
-// cutWithState reports whether a turn was cut, and what it left is known.
+// cutWithState reports whether a turn was cut and has a snapshot of its end.
 func cutWithState(one turns.Turn) bool { return one.Record.Cut() && one.After != "" }
 
-// fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
-// The tag alone is enough: logs and snapshots may be gone.
+// fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on. The turn's tag is
+// enough: logs and snapshots may be gone.
 func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.AgentTurns, byForce turns.Force) error {
 	turnSession := from.source.TurnSession
 	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
@@ -111,7 +111,7 @@ func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.
 	return nil
 }
 
-// startFrom writes into the drafts of new agents where they start from.
+// startFrom sets the origin in the drafts of new agents.
 func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition, from *Origin, o Options) error {
 	makes := "--from"
 	if from.current {
@@ -133,7 +133,7 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 			handOver(ctx, h, s, a, w, from, o.Prompt)
 		default:
 			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Name, from.Agent))
-			// Where the CLI keeps the conversation is recorded with the source.
+			// These variables decide where the CLI keeps the conversation.
 			w.Environment = maps.Clone(from.source.Environment)
 			if !from.last {
 				a.Notes[w.Name] = append(a.Notes[w.Name], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
@@ -144,8 +144,7 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 	return nil
 }
 
-// canFork reports whether the CLI of a new agent can go on with a copy of the
-// origin's conversation.
+// canFork reports whether the CLI of a new agent can continue a copy of the origin's conversation.
 func canFork(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, from *Origin, prompt string) bool {
 	cli, executable, err := h.ProgramOf(from.source)
 	if err != nil || w.CLI != from.source.CLI {
@@ -161,8 +160,8 @@ func canFork(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	return err == nil || launch.CanOnlyBeSent(err)
 }
 
-// OriginNow is what an agent's worktree is like now, as the origin of a child.
-// The snapshot has no ref yet: a refused spawn leaves nothing.
+// OriginNow returns the present state of an agent's worktree as the origin of a child. The snapshot
+// has no ref yet: a refused spawn leaves nothing.
 func OriginNow(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*Origin, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -185,7 +184,7 @@ func OriginNow(ctx context.Context, h *app.App, s *session.Session, w *session.A
 			return nil, err
 		}
 		if head != from.commit && try < 3 {
-			continue // somebody committed meanwhile
+			continue // a commit was made meanwhile
 		}
 		if shot.Commit != head {
 			from.Snapshot = shot.Commit

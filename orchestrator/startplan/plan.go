@@ -1,9 +1,11 @@
-// Package startplan decides who is to be started, before anything is made: the names, branches, places and origins of new
-// agents, and of a new session. What cannot work is refused here.
+// Package startplan decides, before anything is made, the names, branches, worktrees and origins of
+// new agents and sessions, and refuses what cannot work.
 //
-// Session drafts a new session, NewAddition the agents that are added to one (plan.go); both go into the record before anything
-// else is made. An agent that begins where another one is has an Origin, and may be handed a brief over (handover.go). The
-// room may import every room below: orchestrator/app, observe, handover, transcript, turns and launch. Begin with agents.go.
+// Session drafts a new session, NewAddition the agents for an existing one (plan.go); both are
+// recorded before anything else is made. An agent that begins with the work of another one has an
+// Origin, and may get a brief as its first prompt (handover.go). The package may import every
+// package below it: orchestrator/app, observe, handover, transcript, turns and launch. Begin with
+// agents.go.
 package startplan
 
 import (
@@ -25,9 +27,9 @@ import (
 	"paw/worktree"
 )
 
-// Add drafts new agents and records them, while other paw processes may add some as well: a draft that failed because they
-// took its names is made again, from the record as it is then. check is that of NewAddition; last, which may be nil, looks at
-// the record and has the last word.
+// Add drafts and records new agents while other paws may do the same: when another paw took a name,
+// the draft is repeated with the present record. check is passed to NewAddition; last, which may be
+// nil, may refuse with a look at the record.
 func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]Agent) error, last func(*session.Session) error) (*session.Session, *Addition, error) {
 	for {
 		var rec *session.Session
@@ -50,8 +52,8 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check f
 	}
 }
 
-// NewAddition decides on names, branches and places of new agents and refuses
-// what cannot work; check refuses what the caller cannot use. Nothing is written.
+// NewAddition decides names, branches and worktrees of new agents, and refuses what cannot work;
+// check refuses what the caller cannot use. It writes nothing.
 func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]Agent) error) (*Addition, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -122,8 +124,9 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	return a, app.Conflict(m.Check(ctx, a.Plans))
 }
 
-// standing is the worktree of the user's own, of that repository, that one stands in, "" elsewhere: new branches start from its
-// HEAD, as those of paw start do. In an agent's worktree one looks at its work, and asks for others beside it.
+// standing returns the user's current worktree of that repository, "" in any other place: new
+// branches start from its HEAD, as with paw start. An agent's worktree does not count: the user is
+// there to look at that agent's work.
 func standing(h *app.App, s *session.Session, repository worktree.Repository) string {
 	here, err := worktree.Discover(h.Dir)
 	ofAgent := func(w session.Agent) bool {
@@ -137,8 +140,8 @@ func standing(h *app.App, s *session.Session, repository worktree.Repository) st
 	return here.Worktree
 }
 
-// takeBack lets new agents work in the worktrees of their branches that agents
-// before them have left (paw remove --keep-worktree).
+// takeBack gives new agents the worktrees of their branches that removed agents have left (paw
+// remove --keep-worktree).
 func (a *Addition) takeBack(ctx context.Context) error {
 	released, err := a.Manager.Registry().Released(ctx)
 	if err != nil {
@@ -154,7 +157,7 @@ func (a *Addition) takeBack(ctx context.Context) error {
 	return nil
 }
 
-// Record writes the intent: the agents that are about to be made, and their first prompt.
+// Record records the new agents and their first prompts, before anything is made.
 func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
 	var rec *session.Session
 	err := h.GivePorts(ctx, &a.Draft, func() (err error) {
@@ -190,35 +193,35 @@ func record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 	})
 }
 
-// Options is what the user asked of paw add.
+// Options are the options of paw add, and of other commands that add agents.
 type Options struct {
 	CLIs     []string
 	Branches []string
 	Base     string
-	From     string // "AGENT[@N]": start where that agent's turn N ended
+	From     string // "AGENT[@N]": start at the end of that agent's turn N
 	Prompt   string
-	Force    bool // also from the commit alone of a turn that has no snapshot
+	Force    bool // accept the commit of a turn without a snapshot
 	DryRun   bool
-	Origin   *Origin // what a child starts from, nil for an agent that nobody spawned
-	Parent   string  // that spawns it, "" for none
-	Headless bool    // it gets no pane
-	Silent   bool    // it takes no conversation over from the agent that it starts from
+	Origin   *Origin // origin of a child, nil for an agent that was not spawned
+	Parent   string  // agent that spawns it, "" for none
+	Headless bool    // without a pane
+	Silent   bool    // take no conversation over from the agent of From
 
-	WithChanges bool // what is not committed in the checkout that one stands in comes along
+	WithChanges bool // begin with the uncommitted work of the user's current checkout
 }
 
-// Addition is agents that are about to be added to a session.
+// Addition is the plan for new agents of a session.
 type Addition struct {
 	Manager worktree.Manager
-	Draft   session.Session // the session with the new agents alone
+	Draft   session.Session // session with only the new agents
 	Plans   []worktree.Plan
-	Notes   map[string][]string // by agent
-	prompts map[string]string   // first prompts by agent, of those that do not get the user's alone
-	Steps   []string            // what else a user wants to know beforehand
-	Handed  *Handed             // what the user has not committed, nil where it does not come along
+	Notes   map[string][]string // notes by agent
+	prompts map[string]string   // first prompts that differ from the user's, by agent
+	Steps   []string            // further steps for a dry run
+	Handed  *Handed             // uncommitted work of the user, nil where it is not handed over
 }
 
-// PromptFor is the first prompt of an agent, prompt being that of the user.
+// PromptFor returns the first prompt of an agent; prompt is the user's.
 func (a *Addition) PromptFor(agentName, prompt string) string {
 	if own, ok := a.prompts[agentName]; ok {
 		return own
@@ -226,23 +229,23 @@ func (a *Addition) PromptFor(agentName, prompt string) string {
 	return prompt
 }
 
-// Origin is the end of a turn that new agents start from.
+// Origin is the state from which new agents start, usually the end of a turn.
 type Origin struct {
 	session.Origin
 	source *session.Agent
 	commit string
-	last   bool // nothing came after that turn
-	// current: not the end of a turn, but the state that the source is in now.
+	last   bool // no turn came after it
+	// current means that the origin is the source's present state, not the end of a turn.
 	current bool
 	notes   []string
 
-	turns    []turn.Record     // until then, with that one
-	talk     string            // the conversation that was read
-	messages []history.Message // what was said in it until then, once it was read
-	unread   error             // why it cannot be read
+	turns    []turn.Record     // turns up to that one
+	talk     string            // id of the conversation that was read
+	messages []history.Message // messages up to the end of the turn, once they were read
+	unread   error             // why the messages cannot be read
 }
 
-// Describe lists what start would do.
+// Describe lists the steps of a start for a dry run.
 func Describe(s *session.Session, plans []worktree.Plan) []string {
 	steps := []string{fmt.Sprintf("record session %s for %s", s.Name, s.RepoPath)}
 	for i, plan := range plans {
@@ -255,7 +258,7 @@ func Describe(s *session.Session, plans []worktree.Plan) []string {
 	return steps
 }
 
-// DescribeInEmpty is Describe for a directory that is about to become a repository.
+// DescribeInEmpty is like Describe, for a directory that is to become a repository.
 func DescribeInEmpty(h *app.App, name, dir string, agents []Agent) ([]string, error) {
 	s := &session.Session{Name: name, RepoPath: dir}
 	var plans []worktree.Plan

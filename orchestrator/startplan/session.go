@@ -18,8 +18,7 @@ import (
 	"paw/worktree"
 )
 
-// Session makes the record and the worktree plans of a new session, and refuses
-// what cannot work.
+// Session returns the record and the worktree plans of a new session, and refuses what cannot work.
 func Session(ctx context.Context, h *app.App, repository worktree.Repository, asked, from string, handed *Handed, agents []Agent) (*session.Session, []worktree.Plan, error) {
 	if err := refuseElsewhere(repository); err != nil {
 		return nil, nil, err
@@ -55,14 +54,15 @@ func Session(ctx context.Context, h *app.App, repository worktree.Repository, as
 	plans := app.PlansOf(s, s.Agents)
 	if err := m.Check(ctx, plans); err != nil {
 		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {
-			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // somebody took it since it was chosen
+			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // the name was taken since it was chosen
 		}
 		return nil, nil, app.Conflict(err)
 	}
 	return s, plans, nil
 }
 
-// refuseElsewhere refuses a repository whose core.worktree is a folder from where git does not find it.
+// refuseElsewhere refuses a repository whose core.worktree is a folder from which git does not find
+// the repository.
 func refuseElsewhere(repository worktree.Repository) error {
 	if repository.Path == "" {
 		return nil
@@ -74,9 +74,9 @@ func refuseElsewhere(repository worktree.Repository) error {
 		Hint("echo %s > %s", errs.Quote("gitdir: "+repository.CommonDir), errs.Quote(filepath.Join(repository.Path, ".git")))
 }
 
-// addAgents writes the planned agents into the record as "creating".
+// addAgents adds the planned agents to the record, in the phase creating.
 func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.Manager, agents []Agent, base string) error {
-	agents = slices.Clone(agents) // their branches are those of this session alone
+	agents = slices.Clone(agents) // the copy gets branches of this session
 	named := make([]string, 0, len(agents))
 	for i, a := range agents {
 		if a.branch == "" {
@@ -112,18 +112,18 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 	return nil
 }
 
-// withoutCommit is the refusal of a repository without a commit. What lies in it is most likely meant to be in the first one,
-// but not where that is the home directory of the user.
+// withoutCommit returns the refusal of a repository without a commit. The hint commits all existing
+// files, but not in the user's home directory.
 func withoutCommit(r worktree.Repository) error {
 	e := errs.New(errs.Failed, "%s: the repository has no commit yet", r.Path)
 	files, err := os.ReadDir(r.Path)
-	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == r.Path || err == nil && len(files) <= 1 { // .git alone
+	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == r.Path || err == nil && len(files) <= 1 { // only .git
 		return e.Hint("git commit --allow-empty -m 'first commit'")
 	}
 	return e.Hint("git add . && git commit -m 'first commit'")
 }
 
-// baseCommit resolves the commit that new branches start from.
+// baseCommit returns the commit from which new branches start.
 func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
