@@ -9,27 +9,26 @@ import (
 	"paw/session/turn"
 )
 
-// How much earlier than its turn a message is, as the hook that begins the turn
-// runs after it: usually, and at most, on a machine that is busy.
+// How much earlier than its turn a message can be, since the hook that begins the turn runs after
+// the message: usually, and at most on a busy machine.
 const (
 	hookDelay     = 2 * time.Second
 	mostHookDelay = time.Minute
 )
 
-// Span is a range of messages: from, and up to but not with, two indexes.
+// Span is the range of messages with indexes From <= i < To.
 type Span struct{ From, To int }
 
-// Spans finds the messages of each turn among those of a conversation. turns
-// are all the turns of that conversation, oldest first.
+// Spans finds the messages of each turn in a conversation. turns are all turns of the conversation,
+// oldest first.
 //
-// A turn begins with its prompt, of which there may be several of the same text:
-// as many turns as possible get theirs, in order, and of those that could be it
-// the one nearest in time. A turn whose prompt is not there, because the CLI
-// dropped it or wrote it down otherwise, begins at its time. It lasts until the
-// next turn, or until the user types something after its end.
+// A turn begins with its prompt. Several prompts may have the same text: as many turns as possible
+// are matched with prompts, in order, and each with the nearest one in time. A turn without a
+// matching prompt, because the CLI dropped or changed it, begins at its start time. A turn lasts
+// until the next turn, or until the user types something after its end.
 func Spans(messages []history.Message, turns []turn.Record) []Span {
 	begins := matchPrompts(messages, turns)
-	high := make([]int, len(turns)+1) // of each turn: where the next prompt is that was found
+	high := make([]int, len(turns)+1) // for each turn, the index of the next matched prompt
 	high[len(turns)] = len(messages)
 	for n := len(turns) - 1; n >= 0; n-- {
 		if high[n] = high[n+1]; begins[n] >= 0 {
@@ -47,8 +46,8 @@ func Spans(messages []history.Message, turns []turn.Record) []Span {
 	return spans
 }
 
-// spanOf is the range of one turn's messages, which begin at an index that is
-// negative where the prompt was not found. They lie within bounds.
+// spanOf returns the messages of one turn, within bounds. begin is the index of its prompt,
+// negative for none.
 func spanOf(messages []history.Message, one turn.Record, begin int, bounds Span) Span {
 	from := begin
 	if begin < 0 {
@@ -66,17 +65,17 @@ func spanOf(messages []history.Message, one turn.Record, begin int, bounds Span)
 	return Span{from, to}
 }
 
-// match is how well prompts and messages were brought together.
+// match is the quality of a matching of prompts and messages.
 type match struct {
 	count int
-	apart time.Duration // all of them together
+	apart time.Duration // sum of all time differences
 }
 
 func (m match) better(other match) bool {
 	return m.count > other.count || m.count == other.count && m.apart < other.apart
 }
 
-// matchPrompts finds the message of each turn's prompt, -1 where there is none.
+// matchPrompts returns the index of the message of each turn's prompt, -1 for none.
 func matchPrompts(messages []history.Message, turns []turn.Record) []int {
 	m := newMatching(messages, turns)
 	begins := slices.Repeat([]int{-1}, len(turns))
@@ -103,20 +102,20 @@ func matchPrompts(messages []history.Message, turns []turn.Record) []int {
 	return begins
 }
 
-// matching is what matchPrompts brings together: turns, and messages that could
-// be their prompts.
+// matching is the state of matchPrompts. A cell is a pair of a turn and a message that could be its
+// prompt.
 type matching struct {
-	turns    []int       // indexes of those whose words are among the messages
-	said     []int       // indexes of the messages
-	words    []int       // of each of said, a number for its words
-	prompts  []int       // of each of turns, the number for those of its prompt
-	earliest []time.Time // of each of turns, when its prompt can have been written
-	at       []time.Time // of each of said
-	take     bits        // cells where the turn and the message belong together
-	skip     bits        // cells where the turn has no message
+	turns    []int       // indexes of turns whose prompt occurs as a message
+	said     []int       // indexes of messages with such a prompt
+	words    []int       // by index in said, a number for the message's text
+	prompts  []int       // by index in turns, the number for the prompt's text
+	earliest []time.Time // by index in turns, the earliest time of its prompt
+	at       []time.Time // by index in said, the time of the message
+	take     bits        // cells in which turn and message are matched
+	skip     bits        // cells in which the turn has no message
 }
 
-// newMatching leaves out what has no partner whatsoever.
+// newMatching leaves out turns and messages that can have no match.
 func newMatching(messages []history.Message, turns []turn.Record) *matching {
 	asked, answered := map[string]int{}, map[int]bool{}
 	for _, one := range turns {
@@ -142,8 +141,9 @@ func newMatching(messages []history.Message, turns []turn.Record) *matching {
 	return m
 }
 
-// oneToOne reports whether each message is the prompt of the turn at its place: then nothing else would bring as many
-// together. So it is with almost all conversations, and the table of thousands of prompts takes long.
+// oneToOne reports whether each message can be the prompt of the turn at the same index, which is
+// then the best matching. It holds for almost all conversations, and saves the table, which is slow
+// for thousands of prompts.
 func (m *matching) oneToOne() bool {
 	if len(m.turns) != len(m.said) {
 		return false
@@ -156,14 +156,15 @@ func (m *matching) oneToOne() bool {
 	return true
 }
 
-// bring finds the best match.
+// bring finds the best matching.
 //
-// Of the table of best matches only two rows are kept, and of each cell the way
-// to go from it: a conversation of thousands of prompts would fill the memory.
+// It keeps only two rows of the table of best matchings, and one step for each cell: the whole
+// table of a conversation with thousands of prompts would be too large.
 func (m *matching) bring(messages []history.Message, turns []turn.Record) {
 	cells := len(m.turns) * len(m.said)
 	m.take, m.skip = make(bits, cells/64+1), make(bits, cells/64+1)
-	// best[s] is the best match of the turns from t on with the messages from s on, below[s] that of those after t.
+	// best[s] is the best matching of the turns from t on with the messages from s on; below[s]
+	// that of the turns after t.
 	best, below := make([]match, len(m.said)+1), make([]match, len(m.said)+1)
 	for t := len(m.turns) - 1; t >= 0; t-- {
 		best[len(m.said)] = match{}
@@ -188,22 +189,22 @@ func (m *matching) bring(messages []history.Message, turns []turn.Record) {
 
 func (m *matching) cell(t, s int) int { return t*len(m.said) + s }
 
-// fits reports whether a message can be the prompt of a turn: it has its words,
-// and does not come from the conversation that this one began with.
+// fits reports whether a message can be the prompt of a turn: it has the same text, and is not from
+// the conversation of which this one is a fork.
 func (m *matching) fits(t, s int) bool {
 	return m.prompts[t] == m.words[s] && (m.at[s].IsZero() || !m.at[s].Before(m.earliest[t]))
 }
 
-// bits is a set of small numbers.
+// bits is a set of small integers.
 type bits []uint64
 
 func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
-// words are what counts of a prompt: some CLIs trim it, or add a space.
+// words normalizes the blanks of a prompt: some CLIs trim it, or add a space.
 func words(prompt string) string { return strings.Join(strings.Fields(prompt), " ") }
 
-// apart is how far two moments are from each other; nothing for one that is not known.
+// apart returns the distance of two moments, 0 where one is unknown.
 func apart(a, b time.Time) time.Duration {
 	if a.IsZero() || b.IsZero() {
 		return 0

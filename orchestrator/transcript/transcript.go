@@ -1,4 +1,5 @@
-// Package transcript reads the conversations of agents, as their CLIs have them, and finds in them what was said in which turn.
+// Package transcript reads the conversations of agents from the records of their CLIs, and finds
+// the messages of each turn.
 //
 // It may import orchestrator/live, cli and app. Begin with Read, then Spans.
 package transcript
@@ -30,7 +31,7 @@ func Unreadable(w *session.Agent, err error) string {
 	return err.Error()
 }
 
-// History is the newest conversation of an agent, from its CLI's own record.
+// History returns the newest conversation of an agent, from its CLI's own record.
 func History(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (live.Conversation, error) {
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	found, err := Conversation(ctx, h, s, w, "", records)
@@ -47,8 +48,8 @@ func History(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	return said, nil
 }
 
-// TurnsIn are the turns of a conversation, those of which it is not known
-// included, and the index of the one with that number.
+// TurnsIn returns the turns of a conversation, and those whose conversation is unknown, with the
+// index of the turn number.
 func TurnsIn(records []turn.Record, conversation string, number int) (turns []turn.Record, n int) {
 	for _, r := range records {
 		if r.Number == number {
@@ -61,7 +62,7 @@ func TurnsIn(records []turn.Record, conversation string, number int) (turns []tu
 	return turns, n
 }
 
-// TurnsElsewhere are the numbers of the turns in other conversations.
+// TurnsElsewhere returns the numbers of the turns in other conversations.
 func TurnsElsewhere(records []turn.Record, conversation string) []int {
 	var elsewhere []int
 	for _, r := range records {
@@ -72,8 +73,7 @@ func TurnsElsewhere(records []turn.Record, conversation string) []int {
 	return elsewhere
 }
 
-// Conversation is Read in the user's words. A conversation that has
-// not begun is empty.
+// Conversation is like Read, with errors for the user. A conversation that has not begun is empty.
 func Conversation(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, id string, records []turn.Record) (cli.Transcript, error) {
 	found, err := Read(ctx, h, s, w, id)
 	var missing *cli.ConversationError
@@ -92,25 +92,24 @@ func Conversation(ctx context.Context, h *app.App, s *session.Session, w *sessio
 	return found, errs.New(errs.Failed, "%s: its conversation cannot be read: %w", w.Name, err).Hint("paw turns %s %s", s.Name, w.Name)
 }
 
-// Read reads one conversation of an agent from its CLI's own record,
-// the newest for an id of "".
+// Read reads a conversation of an agent from its CLI's own record; the newest one if id is "".
 func Read(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, id string) (cli.Transcript, error) {
 	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
 		return cli.Transcript{}, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
 	}
-	_, executable, _ := h.ProgramOf(w) // only opencode has to be asked, and says so itself
+	_, executable, _ := h.ProgramOf(w) // only opencode needs its program, and reports that it is missing
 	spec := h.SpecFor(s, w, executable)
 	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {
 		if ids, err := c.Learn(ctx, spec); err == nil && len(ids) > 0 {
-			spec.ConversationID = ids[len(ids)-1] // a CLI that chooses its own ids, before a hook told of it
+			spec.ConversationID = ids[len(ids)-1] // the CLI chose the id, and no hook has reported it yet
 		}
 	}
 	return c.History(ctx, spec)
 }
 
-// anyTurnIn reports whether a turn was in a conversation, as far as known.
+// anyTurnIn reports whether a turn was in a conversation, or may have been.
 func anyTurnIn(records []turn.Record, conversation string) bool {
 	return slices.ContainsFunc(records, func(r turn.Record) bool { return r.Conversation == conversation || r.Conversation == "" })
 }
