@@ -13,11 +13,11 @@ import (
 	"paw/tmux"
 )
 
-// ErrNotATerminal is why Attach fails where there is no terminal.
+// ErrNotATerminal is the cause when Attach is called without a terminal.
 var ErrNotATerminal = tmux.ErrNotATerminal
 
-// Attach shows a session in the user's terminal, with the pane of agentName
-// selected when it is not empty.
+// Attach shows a session in the user's terminal, and selects the pane of agentName, if that is not
+// empty.
 func Attach(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
 	if agentName != "" {
 		if _, err := app.AgentNamed(s, agentName); err != nil {
@@ -47,7 +47,7 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	for _, a := range f.Agents {
 		if shown == "" && a.Pane != nil {
-			shown = a.Pane.SessionID // the user has taken all panes elsewhere
+			shown = a.Pane.SessionID // the user has moved all panes to other sessions
 		}
 	}
 	err = h.TmuxFor(s).Attach(ctx, shown, pane, os.Stdin, os.Stdout, os.Stderr)
@@ -64,7 +64,8 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return app.TmuxError(err)
 }
 
-// serverLost reports whether an attached terminal ended with its server: tmux says that on the terminal alone.
+// serverLost reports whether an attached terminal ended because its server died, which tmux reports
+// only on the terminal.
 func serverLost(ctx context.Context, h *app.App, s *session.Session, err error) bool {
 	var failed *tmux.Error
 	if !errors.As(err, &failed) || failed.ExitCode != 1 || strings.TrimSpace(failed.Stderr) != "" {

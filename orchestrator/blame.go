@@ -16,56 +16,56 @@ import (
 	"paw/worktree"
 )
 
-// BlameOptions is what the user asked of paw blame.
+// BlameOptions are the options of paw blame.
 type BlameOptions struct {
-	Agent       string // "" for the file as it is in the checkout one stands in
-	Turn        string // "" for the agent as it is now
-	State       string // commit of a state of the agent that was shown before, in place of that of now
-	File        string // in the repository, with an agent; else relative to where one stands
+	Agent       string // "" for the file in the user's current checkout
+	Turn        string // "" for the agent's present state
+	State       string // commit of a state of the agent that was shown before, instead of the present state
+	File        string // relative to the repository if Agent is set, else to the current directory
 	Lines       string // N or N,M, "" for all
 	IgnoreSpace bool
 }
 
-// By says who brought a line.
+// By is the kind of origin of a line.
 type By string
 
-// Who can have brought a line.
+// The kinds of origins of a line.
 const (
 	ByTurn        By = "turn"
-	ByYou         By = "you" // in an agent's worktree, between its turns
+	ByYou         By = "you" // changed in an agent's worktree between its turns
 	ByCommit      By = "commit"
-	ByUncommitted By = "uncommitted" // in a checkout of yours
+	ByUncommitted By = "uncommitted" // not committed, in a checkout of the user
 )
 
-// Blamed is a line with who brought it.
+// Blamed is a line with its origin.
 type Blamed struct {
 	worktree.BlamedLine
 	By     By
-	Origin *LineOrigin // nil for a commit, and for what is not committed
+	Origin *LineOrigin // nil for a commit, and for uncommitted changes
 }
 
-// LineOrigin is a turn of an agent, or the time before or after one.
+// LineOrigin is a turn of an agent, or the time before or after a turn.
 type LineOrigin struct {
 	Session, Agent, CLI string
-	Turn                int // 0 where it was no turn
-	First               int // the first of several turns whose work cannot be told apart, else as Turn
-	Before              int // for what was changed between turns: the next turn, 0 for none
+	Turn                int // 0 for no turn
+	First               int // first of several turns whose changes cannot be told apart, else equal to Turn
+	Before              int // for changes between turns: the next turn, 0 for none
 	Prompt, Message     string
 	By                  By
 	from, to            time.Time
 }
 
-// lineage collects the states of agents, in order, and what they stand for.
+// lineage collects the states of agents in order, with the origins that they stand for.
 type lineage struct {
 	h       *app.App
-	m       worktree.Manager // a reader
+	m       worktree.Manager // writes nothing into the repository
 	steps   []worktree.LineStep
 	origins []*LineOrigin
-	ends    map[string]map[int]int // by turn session: step at the end of each turn
+	ends    map[string]map[int]int // by turn session: index of the step at the end of each turn
 	refs    map[string]string
 }
 
-// Blame says of each line of a file in which turn of which agent, or by which commit, it came.
+// Blame returns, for each line of a file, the agent's turn or the commit that introduced the line.
 func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) ([]Blamed, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -105,7 +105,8 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	return l.tell(ctx, lines, commits, heads)
 }
 
-// agentAt is the step of an agent that was asked for: now, or at the end of a turn.
+// agentAt returns the step of the agent's state that was asked for: the present one, or the end of
+// a turn.
 func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOptions) (int, error) {
 	w, err := app.AgentNamed(s, o.Agent)
 	if err != nil {
@@ -132,7 +133,8 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 	return step, nil
 }
 
-// add appends a state that came from others, unless it is the one that it came from, and returns its step.
+// add appends a state with its parent steps, unless it equals its first parent, and returns its
+// step.
 func (l *lineage) add(state string, origin *LineOrigin, after ...int) int {
 	if len(after) > 0 && l.steps[after[0]].State == state {
 		return after[0]
@@ -141,7 +143,8 @@ func (l *lineage) add(state string, origin *LineOrigin, after ...int) int {
 	return len(l.steps) - 1
 }
 
-// agent adds the states of an agent from its base to the end of its last turn, and returns the last one.
+// agent adds the states of an agent from its base to the end of its last turn, and returns the last
+// step.
 func (l *lineage) agent(s *session.Session, w session.Agent) (last int) {
 	if ends := l.ends[w.TurnSession]; ends != nil {
 		return ends[-1]
@@ -153,7 +156,7 @@ func (l *lineage) agent(s *session.Session, w session.Agent) (last int) {
 	if ends[0], ends[-1] = at, at; at < 0 {
 		return at
 	}
-	first := 0 // of the turns whose end was not seen
+	first := 0 // first turn without a known end before this one
 	for i, r := range records {
 		before, after := l.refs[turn.BeforeRef(w.TurnSession, r.Number)], l.refs[turn.TurnRef(w.TurnSession, r.Number)]
 		if first == 0 {
@@ -178,10 +181,11 @@ func (l *lineage) agent(s *session.Session, w session.Agent) (last int) {
 	return at
 }
 
-// begin is the step that an agent began with: its base, or where the agent was that it was made from.
+// begin returns the step with which an agent began: its base, or the state of the agent that it was
+// made from.
 func (l *lineage) begin(s *session.Session, w session.Agent, records []turn.Record) int {
 	base := w.BaseCommit
-	if base == "" && len(records) > 0 { // it was removed
+	if base == "" && len(records) > 0 { // the agent was removed
 		base = records[0].StartCommit
 	}
 	if base == "" {
@@ -211,7 +215,8 @@ func (l *lineage) begin(s *session.Session, w session.Agent, records []turn.Reco
 	return l.add(handed, &LineOrigin{Session: s.Name, Agent: w.From.Agent, Turn: w.From.Turn + 1, First: w.From.Turn + 1, By: ByTurn}, parents...)
 }
 
-// rewound are the steps that the state after a turn came from: the one that the worktree was put back to, too.
+// rewound returns the parent steps of the state after a turn, including the step to which the
+// worktree was rewound.
 func (l *lineage) rewound(w *session.Agent, last, at int) []int {
 	to := -1
 	for _, shift := range w.Shifts {
@@ -240,7 +245,7 @@ func (l *lineage) ofTurn(s *session.Session, w session.Agent, r turn.Record, fir
 	return origin
 }
 
-// since is what an agent's worktree has had since its last turn, or in the turn that is open.
+// since returns the origin of changes after the agent's last turn, or in its open turn.
 func (l *lineage) since(s *session.Session, w session.Agent) *LineOrigin {
 	if last, err := l.h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil && last.State == turn.InProgress {
 		return l.ofTurn(s, w, *last, last.Number)
@@ -256,7 +261,8 @@ func (l *lineage) lastTurn(s *session.Session, agent string) int {
 	return last.Number
 }
 
-// landings adds the states of all landings of a repository whose refs are there, by the commits that they made.
+// landings adds the states of all landings in a repository that still have their refs, by the
+// commits of the landings.
 func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding {
 	found := map[string]worktree.LineLanding{}
 	sessions, _, err := l.h.Store.List()
@@ -291,7 +297,7 @@ func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding 
 	return found
 }
 
-// tell says of each line who brought it.
+// tell finds the origin of each line.
 func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits, heads []string) ([]Blamed, error) {
 	byCommit := map[string]*LineOrigin{}
 	for i, id := range commits {
@@ -318,7 +324,7 @@ func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits
 			one.By = one.Origin.By
 			switch {
 			case one.By != ByTurn:
-			case line.Author != "paw": // no snapshot
+			case line.Author != "paw": // a commit of the agent, no snapshot
 				one.At = line.Committed
 			case !one.Origin.to.IsZero():
 				one.At = one.Origin.to
@@ -329,8 +335,8 @@ func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits
 	return told, nil
 }
 
-// committed finds the turn in which an agent has made a commit: of those that were under way at its time and have moved HEAD, the
-// one that has it on its own line, and did not merge it.
+// committed finds the turn in which an agent made a commit: a turn that was open at the time of the
+// commit and moved HEAD along first parents over it, so that the commit was not merged.
 func (l *lineage) committed(ctx context.Context, line worktree.BlamedLine, heads []string, byCommit map[string]*LineOrigin) error {
 	for i, origin := range l.origins {
 		if origin == nil || origin.By != ByTurn || origin.from.IsZero() || len(l.steps[i].After) == 0 {
@@ -352,7 +358,8 @@ func (l *lineage) committed(ctx context.Context, line worktree.BlamedLine, heads
 	return nil
 }
 
-// AgentHere is the agent in whose worktree the user stands, "" for none, and a path there as the repository has it.
+// AgentHere returns the agent in whose worktree the user is, "" for none, and path relative to that
+// worktree.
 func AgentHere(h *app.App, s *session.Session, path string) (agent, inRepository string) {
 	place, err := worktree.Discover(h.Dir)
 	if err != nil {

@@ -19,11 +19,13 @@ import (
 	"paw/worktree"
 )
 
-// borderPatience bounds how long a hook lets tmux take for a border, and a job of tmux everything.
+// borderPatience bounds how long a hook waits for tmux to change a border, and how long a job of
+// tmux takes.
 const borderPatience = time.Second
 
-// showOnBorder returns what writes the agent's state of now, after an event of its turns, on the border of its pane. The
-// hook runs in that pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
+// showOnBorder returns a function that writes the agent's present state on the border of its pane.
+// A hook runs in that pane, so that tmux's variables name it. Failures are ignored: a border is
+// only a hint.
 func showOnBorder(ctx context.Context, h *app.App, w *session.Agent, sessionName string) (write func()) {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	pane := h.Getenv("TMUX_PANE")
@@ -39,20 +41,20 @@ func showOnBorder(ctx context.Context, h *app.App, w *session.Agent, sessionName
 	}
 }
 
-// labelOf is what the border of an agent's pane says.
+// labelOf returns the text on the border of an agent's pane.
 func labelOf(agentName string, st session.AgentStatus) tmux.Label {
 	return tmux.Label{Text: agentName + ": " + StateWord(st), State: string(st.State)}
 }
 
-// stateWords are the states as borders and window lists have them.
+// stateWords are the words for states on borders and in window lists.
 var stateWords = map[session.State]string{
 	session.StateIdle: "idle", session.StateRunning: "running", session.StateWaitingInput: "waits for you",
 	session.StateWaitingChildren: "waits for its children", session.StateCompleted: "completed", session.StateError: "error",
 	session.StateSuspended: "suspended", session.StateUnknown: "unknown",
 }
 
-// ShowStates writes the state of each agent of a session on the border of its pane where another one stands there: what
-// an agent does changes also without a hook. tmux itself calls it, as long as somebody looks at the session.
+// ShowStates updates the states on the borders of a session's panes, which also change without a
+// hook. tmux runs it while a terminal shows the session.
 func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
@@ -60,14 +62,14 @@ func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 	}
 	for i := range s.Agents {
 		if w := &s.Agents[i]; endedUnseen(h, s, w) {
-			follow(h, s.Name, w.Name) // what it left may be more than a border can wait for
+			follow(h, s.Name, w.Name) // closing the turn may take longer than a border can wait
 		}
 	}
 	showStates(ctx, h, s)
 	return nil
 }
 
-// showStates is ShowStates for a session that was read already. A border is only a hint, so failures do not matter.
+// showStates is ShowStates for a loaded session. Failures are ignored: a border is only a hint.
 func showStates(ctx context.Context, h *app.App, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
@@ -91,7 +93,7 @@ func showStates(ctx context.Context, h *app.App, s *session.Session) {
 	}
 }
 
-// askWithLabels is observe.AskTmux with what stands on the borders.
+// askWithLabels is like observe.AskTmux, but also reads the labels on the borders.
 func askWithLabels(h *app.App) observe.AskPanes {
 	return func(ctx context.Context, s *session.Session) observe.Panes {
 		client := h.TmuxFor(s)
@@ -101,8 +103,8 @@ func askWithLabels(h *app.App) observe.AskPanes {
 	}
 }
 
-// StateWord is a state as people read it: the same on borders, in window lists and in paw status. Of a turn that was
-// interrupted, and of an agent that was stopped, is just starting or has reached a usage limit, it says that.
+// StateWord returns the word for a state on borders, in window lists and in paw status. Interrupted
+// turns, stopped or starting agents, and usage limits have words of their own.
 func StateWord(st session.AgentStatus) string {
 	switch {
 	case st.Limit != nil:
@@ -121,15 +123,15 @@ func StateWord(st session.AgentStatus) string {
 	return stateWords[st.State]
 }
 
-// TmuxBindings are lines for a tmux.conf that call paw by the name it was called by, or by its path where that name is not
-// found on PATH.
+// TmuxBindings returns lines for a tmux.conf that call paw, by the name it was called by if that is
+// on PATH, else by its path.
 func TmuxBindings(h *app.App, called string) string {
 	program := filepath.Base(called)
 	if found, err := cli.LookPath(program, h.Env); err != nil || !sameFile(found, h.Executable) {
 		program = h.Executable
 	}
-	quoted := strings.ReplaceAll(errs.Quote(program), "'", `'\''`) // for tmux, in a word that ' begins and ends
-	expanded := strings.ReplaceAll(quoted, "#", "##")              // where tmux reads formats
+	quoted := strings.ReplaceAll(errs.Quote(program), "'", `'\''`) // for tmux, within single quotes
+	expanded := strings.ReplaceAll(quoted, "#", "##")              // for tmux, where it expands formats
 	return fmt.Sprintf(`# P: who needs you, in a popup that goes away when you leave it
 bind-key P display-popup -E -w 90%% -h 85%% -d '#{pane_current_path}' '%[1]s ui'
 # N: to the agent that needs you most; again: to the next one
@@ -139,19 +141,20 @@ bind-key W choose-tree -Zf '#{==:#{@paw_state},waiting_input}'
 `, quoted, expanded)
 }
 
-// TellInTmux shows a line in the tmux client of the user for a moment. It reports whether there is one.
+// TellInTmux shows a line in the user's tmux client for a moment, and reports whether there is one.
 func TellInTmux(ctx context.Context, h *app.App, text string) bool {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	return inside && tmux.New(socket).Tell(ctx, text) == nil
 }
 
-// turnTags are the refs of all turn tags, as git's settings name them.
+// turnTags matches the refs of all turn tags, in the form of git's settings.
 const turnTags = "refs/tags/" + turn.TagPrefix + "*"
 
-// hideTags is the command that keeps turn tags out of git log.
+// hideTags is the command that hides turn tags in git log.
 var hideTags = "git config --add log.excludeDecoration " + errs.Quote(turnTags)
 
-// TagsWillShow reports whether git log is about to show turn tags of this place for the first time: the user is asked about it once.
+// TagsWillShow reports whether git log is about to show turn tags in this repository for the first
+// time, so that the user can be asked once.
 func TagsWillShow(ctx context.Context, h *app.App) bool {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
@@ -166,7 +169,7 @@ func TagsWillShow(ctx context.Context, h *app.App) bool {
 	return err == nil && len(tags) == 0
 }
 
-// HideTags keeps turn tags of this place out of git log.
+// HideTags hides turn tags of this repository in git log.
 func HideTags(ctx context.Context, h *app.App) error {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
@@ -175,7 +178,8 @@ func HideTags(ctx context.Context, h *app.App) error {
 	return h.Manager(repository).Remotes().Undecorate(ctx, turnTags)
 }
 
-// decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
+// decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
+// first ones.
 func decorationNote(ctx context.Context, m worktree.Manager) []string {
 	if hidden, err := m.Remotes().Undecorated(ctx, turnTags); err != nil || hidden {
 		return nil
@@ -183,7 +187,8 @@ func decorationNote(ctx context.Context, m worktree.Manager) []string {
 	return []string{"turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"}
 }
 
-// examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.
+// examineDecoration reports whether turn tags of the user's repository show in git log, and hides
+// them if fix is set.
 func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
@@ -205,14 +210,14 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 	}
 }
 
-// Screen is what a pane of a session shows at this moment, with its colours as escape sequences.
+// Screen returns the present content of a pane, with colours as escape sequences.
 func Screen(ctx context.Context, h *app.App, s *session.Session, pane string) (string, error) {
 	shot, err := h.TmuxFor(s).Screenshot(ctx, pane)
 	return shot.Text, app.TmuxError(err)
 }
 
-// limitWord says until when an agent is limited, in the user's time, with the day where that is not the one on which it was
-// reached.
+// limitWord says until when an agent is limited, in local time, with the date if the limit was
+// reached on another day.
 func limitWord(st session.AgentStatus) string {
 	until := st.Limit.Until.Local()
 	switch {

@@ -14,20 +14,19 @@ import (
 	"paw/worktree"
 )
 
-// CLIInfo is what paw knows of one CLI on this machine.
+// CLIInfo describes a CLI on this machine.
 type CLIInfo struct {
 	Name     string
 	Path     string // "" when it is not installed
 	Version  string
-	Err      error // why the version is not known
+	Err      error // why the version is unknown
 	Standing cli.Standing
-	Looked   cli.LookedAt // at which versions the standing is measured
+	Looked   cli.LookedAt // tested versions, with which Standing compares
 	Facts    cli.Facts
 }
 
-// ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
-// with each. Versions are asked for only when withVersions is set: some CLIs
-// take a second to start.
+// ListCLIs returns the known CLIs: which are installed, and what paw can do with each. It asks for
+// versions only if withVersions is set, since some CLIs take a second to start.
 func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 	names := h.CLIs.Names()
 	infos := make([]CLIInfo, len(names))
@@ -58,7 +57,7 @@ func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 	return infos
 }
 
-// CLI tells about one CLI, which must be installed.
+// CLI describes one CLI, which must be installed.
 func CLI(ctx context.Context, h *app.App, name string) (CLIInfo, error) {
 	cli, ok := h.CLIs.Get(name)
 	if !ok {
@@ -73,13 +72,14 @@ func CLI(ctx context.Context, h *app.App, name string) (CLIInfo, error) {
 	return info, nil
 }
 
-// askVersion asks an installed CLI for its version, and compares it with those that were looked at.
+// askVersion asks an installed CLI for its version, and compares it with the tested ones.
 func (i *CLIInfo) askVersion(ctx context.Context, c cli.CLI, env []string) {
 	i.Version, i.Err = c.Version(ctx, i.Path, env)
 	i.Standing, i.Looked = cli.StandingOf(i.Name, i.Version)
 }
 
-// VersionNote says that nobody has looked at the installed version of the CLI, "" when somebody has or it is not known.
+// VersionNote says that the installed version of the CLI was not tested, "" if it was, or is
+// unknown.
 func (i CLIInfo) VersionNote() string {
 	text := i.Looked.Describe(i.Standing)
 	if text == "" {
@@ -88,7 +88,7 @@ func (i CLIInfo) VersionNote() string {
 	return fmt.Sprintf("%s %s: %s", i.Name, i.Version, text)
 }
 
-// Trust remembers commands of the repository's configuration, word for word.
+// Trust records commands of the repository's configuration, word for word, as trusted.
 func Trust(h *app.App, commands []config.Command) error {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {

@@ -17,37 +17,37 @@ import (
 
 // DiffOptions selects what to compare.
 type DiffOptions struct {
-	Range      string // "" what would land, "N" turn N, "N..M" from the end of turn N to the end of turn M
-	Than       string // another agent, with whose state that of the agent is compared; without a Range
-	Unseen     bool   // since the user looked last, in place of the base; without Range and Than
-	Upto       string // with Unseen: to the end of this turn, "" for the state of now
-	State      string // commit of a state of the agent that was shown before, in place of that of now or of Upto; without a Range and Than
+	Range      string // "" for the work to be landed, "N" for turn N, "N..M" for the changes from the end of turn N to the end of turn M
+	Than       string // agent with whose state to compare; without Range
+	Unseen     bool   // since the user looked last, instead of since the base; without Range and Than
+	Upto       string // with Unseen: up to the end of this turn, "" for the present state
+	State      string // commit of a state that was shown before, instead of the present state or the end of Upto; without Range and Than
 	Paths      []string
 	Stat       bool
 	Color      bool
-	StateAlone bool // To alone is asked for
-	Reads      bool // nothing is left in the repository: nobody asks for From and To by their ids later, or marks them as seen
+	StateAlone bool // only To is needed
+	Reads      bool // leave nothing in the repository: From and To are not used by their ids later
 
-	Force bool // also with the commit alone of a turn that has no snapshot
+	Force bool // accept the commit of a turn without a snapshot
 }
 
-// Compared are two states of an agent.
+// Compared has the two states of an agent to compare.
 type Compared struct {
 	From, To string // commits
 
 	home   *app.App
 	m      worktree.Manager
-	reader worktree.Manager // leaves nothing in the repository
-	drop   func()           // what the reader has made
+	reader worktree.Manager // writes nothing into the repository
+	drop   func()           // deletes what the reader has made
 	s      *session.Session
 	w      *session.Agent
-	look   turns.State // To as something that can be seen
+	look   turns.State // the state of To, to be marked as seen
 	upto   string
 }
 
-// Compare takes the two states that the options mean. A single turn is compared with the state at its begin, so that what a
-// human edited between turns is not the agent's. Turn 0 is the base. With another agent it is what would make the state of
-// the first one that of the other.
+// Compare finds the two states that the options mean. A single turn is compared with the state at
+// its begin, so that edits of the user between turns do not count as the agent's. Turn 0 is the
+// base. With Than, the patch turns the agent's state into the other agent's.
 func Compare(ctx context.Context, h *app.App, s *session.Session, agentName string, o DiffOptions) (*Compared, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -72,7 +72,7 @@ func Compare(ctx context.Context, h *app.App, s *session.Session, agentName stri
 	return c, nil
 }
 
-// take takes the two states.
+// take finds the two states.
 func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 	if o.Unseen {
 		return c.sinceLook(ctx, o)
@@ -86,8 +86,9 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 	return c.sinceTarget(ctx)
 }
 
-// sinceTarget makes From what the branch that the agent's work lands on has of it: To differs from that in the files which a
-// landing brings. Without such a branch, or where nobody can tell, it is the agent's base.
+// sinceTarget sets From to the part of the agent's work that its target branch already has, so that
+// the patch shows what a landing would change. Without a target, or where that is unknown, From is
+// the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
 	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Name, c.To, 0, "")
 	if told := new(errs.Error); errors.As(err, &told) {
@@ -97,10 +98,11 @@ func (c *Compared) sinceTarget(ctx context.Context) error {
 	return err
 }
 
-// Close removes what was made for the comparison.
+// Close deletes what was made for the comparison.
 func (c *Compared) Close() { c.drop() }
 
-// sinceLook compares what the user saw last with the agent as it is, or was at the end of a turn.
+// sinceLook compares the state that the user saw last with the present state, or with the end of a
+// turn.
 func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 	if c.From, err = turns.LastSeen(ctx, c.m, c.w); err != nil {
 		return err
@@ -109,7 +111,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		if err := c.now(ctx, o); err != nil || c.From != c.w.Base() {
 			return err
 		}
-		return c.sinceTarget(ctx) // there was no look yet
+		return c.sinceTarget(ctx) // the user has not looked yet
 	}
 	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
 	if err != nil {
@@ -126,7 +128,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 	return err
 }
 
-// now compares with the agent as it is, or as it was shown.
+// now sets To to the agent's present state, or to the state that was shown before.
 func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	if c.To = o.State; c.To != "" {
 		return nil
@@ -136,15 +138,15 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	return err
 }
 
-// Turn is the last turn that had ended in the second of the two states, well or not, where that is the one of now.
+// Turn returns the last turn that had ended by the present state, 0 where To is another state.
 func (c *Compared) Turn() int { return c.look.Last }
 
-// Patch writes what changed from the one to the other.
+// Patch writes the changes from From to To.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
 	return c.reader.Objects().Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
 }
 
-// ends are the two commits that a range or another agent means.
+// ends finds the two commits for a range, or for another agent.
 func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 	if o.Than != "" {
 		other, err := app.AgentNamed(c.s, o.Than)

@@ -17,27 +17,28 @@ import (
 	"paw/session"
 )
 
-// Finding is one thing doctor looked at.
+// Finding is one result of doctor.
 type Finding struct {
 	OK    bool     `json:"ok"`
 	Text  string   `json:"text"`
 	Hints []string `json:"hints"`
 }
 
-// findings are what doctor has found so far.
+// findings collects what doctor has found so far.
 type findings []Finding
 
-// fine adds what is as it should be, or need not change; hints are what can be done about it all the same.
+// fine adds a finding that is no problem; hints say what the user may still do about it.
 func (f *findings) fine(text string, hints ...string) {
 	*f = append(*f, Finding{OK: true, Text: text, Hints: append([]string{}, hints...)})
 }
 
-// wrong adds what has to change.
+// wrong adds a finding that the user has to act on.
 func (f *findings) wrong(err error) {
 	*f = append(*f, Finding{Text: err.Error(), Hints: append([]string{}, errs.HintsOf(err)...)})
 }
 
-// Doctor looks at everything paw depends on. It changes nothing but, with fix, what a finding says that it can.
+// Doctor checks everything that paw depends on. It changes nothing, except with fix what a finding
+// says it can.
 func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	var found findings
 	found.examineTools(ctx, h)
@@ -62,7 +63,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	}
 	if n, last := h.HookFailures(); n > 0 {
 		what := last.Event
-		if last.Launch != "" { // else a command of the user noted it
+		if last.Launch != "" { // otherwise a command of the user logged it
 			what += " of " + last.Launch
 		}
 		found.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
@@ -80,7 +81,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 			"rm -f "+quotedAll(litter))
 	}
 	for _, s := range sessions {
-		if note := codexNote(h, s); note != "" { // said at the start too, where the session covers it at once
+		if note := codexNote(h, s); note != "" { // start reports it too, but the session may cover that at once
 			found.fine(note, "paw config")
 			break
 		}
@@ -91,12 +92,12 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 		found.examineSession(ctx, h, s)
 		if !repositories[s.GitCommonDir] {
 			repositories[s.GitCommonDir] = true
-			if _, err := h.ConfiguredFor(s); err != nil { // what h forgives is known to whoever made h
+			if _, err := h.ConfiguredFor(s); err != nil { // mistakes that h forgives were reported when h was made
 				found.wrong(err)
 			}
 			found.examineRepository(ctx, h, s)
 		}
-		if m, err := h.ManagerOf(ctx, s); err == nil { // else examineRepository has said it
+		if m, err := h.ManagerOf(ctx, s); err == nil { // otherwise examineRepository has reported it
 			found.examineLinks(ctx, m, s)
 			found.examinePaths(ctx, m, s)
 		}
@@ -104,7 +105,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	return found
 }
 
-// examineCLIs looks at the versions of the installed CLIs. One that was never looked at need not be broken: the finding
+// examineCLIs checks the versions of the installed CLIs. An untested version may work: the finding
 // says how to find out.
 func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
 	for _, info := range ListCLIs(ctx, h, true) {
@@ -122,7 +123,7 @@ func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
 	}
 }
 
-// quotedAll are words of a command line.
+// quotedAll quotes words for a shell.
 func quotedAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -131,7 +132,7 @@ func quotedAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// examineSession looks at the agents of one session.
+// examineSession checks the agents of one session.
 func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Session) {
 	seen, err := observe.Observe(ctx, h, s)
 	if err != nil {
@@ -140,7 +141,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	}
 	st := observe.StatusOf(h, seen)
 	bad := false
-	var reasons []string // of agents that are down, each once
+	var reasons []string // reasons of agents that are down, each once
 	down := map[string][]string{}
 	for _, a := range st.Agents {
 		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
@@ -186,7 +187,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 			f.wrong(errs.New(errs.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
 		}
 	}
-	_, problems, _ := Turns(ctx, h, s) // examineRepository says where that is gone
+	_, problems, _ := Turns(ctx, h, s) // examineRepository reports a repository that is gone
 	for _, problem := range problems {
 		bad = true
 		f.wrong(&errs.Error{Kind: errs.Failed, Message: s.Name + "/" + problem.Error(), Hints: errs.HintsOf(problem)})
@@ -196,7 +197,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	}
 }
 
-// examineRepository looks at the worktree registrations and the trash.
+// examineRepository checks the worktree registrations and the trash.
 func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session.Session) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -232,7 +233,7 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 	}
 }
 
-// examineNames looks which programs the shell calls for `paw` and for `git paw`: another program of that name may be first.
+// examineNames checks which programs `paw` and `git paw` run: PATH may have another program first.
 func (f *findings) examineNames(h *app.App) {
 	for _, name := range []string{"git-paw", "paw"} {
 		typed := strings.ReplaceAll(name, "-", " ")
@@ -240,7 +241,7 @@ func (f *findings) examineNames(h *app.App) {
 		switch {
 		case err != nil && name == "paw":
 			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", errs.Quote(filepath.Dir(h.Executable))))
-		case err != nil: // git paw is for those who like it
+		case err != nil: // git-paw is optional
 		case sameFile(path, h.Executable):
 			f.fine(fmt.Sprintf("%s is %s", typed, path))
 		default:
@@ -249,14 +250,14 @@ func (f *findings) examineNames(h *app.App) {
 	}
 }
 
-// sameFile reports whether two paths lead to one file.
+// sameFile reports whether two paths lead to the same file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// examineTools says which git and tmux there are, or what is wrong with them.
+// examineTools checks git and tmux.
 func (f *findings) examineTools(ctx context.Context, h *app.App) {
 	versions, err := h.ToolVersions(ctx)
 	if err != nil {
@@ -266,7 +267,7 @@ func (f *findings) examineTools(ctx context.Context, h *app.App) {
 	f.fine(versions)
 }
 
-// hooksSeen says of how many running agents the CLI's hooks have reported, "" where none has any.
+// hooksSeen says for how many running agents hooks have reported, "" where none has hooks.
 func hooksSeen(st observe.SessionStatus) string {
 	seen, all := 0, 0
 	for _, a := range st.Agents {
@@ -283,7 +284,7 @@ func hooksSeen(st observe.SessionStatus) string {
 	return fmt.Sprintf("; hooks of %d of %s have reported", seen, errs.Counted(all, "running agent"))
 }
 
-// diskUsed says how much paw's own files take: records, turn logs and what belongs to launches.
+// diskUsed says how much space paw's own files take: records, turn logs and files of launches.
 func diskUsed(h *app.App) string {
 	data, state := filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir
 	total := folderSize(data)
@@ -293,7 +294,7 @@ func diskUsed(h *app.App) string {
 	return fmt.Sprintf("%.1f MiB are in %s and %s", float64(total)/(1<<20), data, state)
 }
 
-// folderSize is how many bytes the files in a folder have. What cannot be read is not counted.
+// folderSize returns the bytes of all files in a folder, as far as they can be read.
 func folderSize(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -21,12 +21,12 @@ import (
 	"paw/worktree"
 )
 
-// examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
-// said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
+// examineRecords names the types of records of an agent's CLI that paw does not know: no message is
+// missing, but the CLI may be newer than paw expects.
 func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || w.TranscriptPath == "" {
-		return // without a file, such as opencode's, it would have to be started
+		return // without a file, opencode for example would have to be started
 	}
 	found, err := transcript.Read(ctx, h, s, w, "")
 	if err != nil || len(found.Unknown) == 0 {
@@ -46,13 +46,13 @@ func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Se
 		s.Name, w.Name, program, strings.Join(counts, ", ")))
 }
 
-// examineLinks names links in the worktrees of a session through which files of the main checkout are read as those of the
-// agent: worktree.link refuses to make them, an older paw did.
+// examineLinks names links in a session's worktrees through which an agent reads files of the main
+// checkout: an older paw made them, and worktree.link now refuses them.
 func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
 		links, err := m.LinksToMain(ctx, w.WorktreePath)
 		if err != nil {
-			continue // other findings say what is wrong with the worktree
+			continue // another finding reports the worktree's problem
 		}
 		for _, l := range links {
 			if l.Out == "" {
@@ -65,12 +65,13 @@ func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *sess
 	}
 }
 
-// examinePaths names copied files that lead back to the main checkout by the absolute paths in them: no copy cures those.
+// examinePaths names copied files that contain absolute paths of the main checkout, which no copy
+// can correct.
 func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
 		files, err := m.PathsToMain(ctx, w.WorktreePath)
 		if err != nil {
-			continue // other findings say what is wrong with the worktree
+			continue // another finding reports the worktree's problem
 		}
 		for _, name := range files {
 			f.fine(fmt.Sprintf("%s/%s: %s holds the path of the main checkout: what uses it gets files from there; worktree.setup can make it anew instead",
@@ -79,10 +80,11 @@ func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *sess
 	}
 }
 
-// leastSpace is what paw writes at once at the least: a record, or a line of a log.
+// leastSpace is what paw may write at once, in bytes: a record, or a line of a log.
 const leastSpace = 64 << 10
 
-// writable looks whether the folders that every change needs can be written or made, and have room. It makes none.
+// writable checks that the folders needed for every change can be written or made, and have space.
+// It makes none.
 func writable(h *app.App) error {
 	folders := []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()}
 	folder, err := app.Unwritable(folders...)
@@ -95,7 +97,7 @@ func writable(h *app.App) error {
 	return nil
 }
 
-// nearest is a folder, or the first above it that is there.
+// nearest returns a folder, or its nearest parent that exists.
 func nearest(folder string) string {
 	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
 		folder = filepath.Dir(folder)
@@ -103,7 +105,7 @@ func nearest(folder string) string {
 	return folder
 }
 
-// full is why nothing more can be written to the file system of a folder, nil where there is room or nobody knows.
+// full returns an error if the file system of a folder is full.
 func full(folder string) error {
 	var space unix.Statfs_t
 	if err := unix.Statfs(nearest(folder), &space); err != nil {
@@ -119,11 +121,11 @@ func full(folder string) error {
 	return nil
 }
 
-// sweepPatience is how long removed directories may take to be deleted in the background.
+// sweepPatience is how long the deletion of removed directories in the background may take.
 const sweepPatience = time.Hour
 
-// keptTrash says how much paw keeps in the trash folder of a repository, "" for
-// nothing. Only the user knows when it may go.
+// keptTrash says how much is kept in the trash folder of a repository, "" for nothing. Only the
+// user can decide when to delete it.
 func keptTrash(m worktree.Manager) string {
 	kept, dir := m.Trash().Kept()
 	if len(kept) == 0 {

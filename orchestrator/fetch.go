@@ -20,36 +20,39 @@ import (
 	"paw/worktree/git"
 )
 
-// Work of a host's agents comes here in three steps: the paw over there keeps their states (paw __state, paw __origin), git fetches what refs
-// there keep (FetchCommand here, paw __upload there), and a record here has what landed of it.
+// Work of agents on a host gets here in three steps: the paw there sets refs on their states (paw
+// __state, paw __origin), git fetches these refs (FetchCommand here, paw __upload there), and a
+// record here lists what has landed.
 
-// FetchCommand is the hidden command that git here runs in the place of ssh: paw __fetching HOST DIR, with git's own words behind.
+// FetchCommand is the hidden command that git runs here in place of ssh: paw __fetching HOST DIR,
+// followed by git's own arguments.
 const FetchCommand = "__fetching"
 
-// Far is a checkout on a host that is reached.
+// Far is a checkout on a host.
 type Far struct {
 	Client hosts.Client
 	Host   hosts.Host
-	Dir    string   // there
-	Words  []string // AGENT or AGENT@N, as the host knows them
-	Again  string   // the command line, for another try
+	Dir    string   // path on the host
+	Words  []string // AGENT or AGENT@N, in the names of the host
+	Again  string   // command line to repeat after a failure
 }
 
-// Fetched is what came of a host's agents.
+// Fetched is the outcome of a fetch of agents' states.
 type Fetched struct {
-	Session *session.Session // its record here
+	Session *session.Session // record on this machine
 	Handed  map[string]landing.Handed
-	Agents  []string // in the order of the words
+	Agents  []string // in the order of Far.Words
 }
 
-// handTime bounds how long a host may take to keep the states of agents.
+// handTime bounds how long a host may take to set refs on the states of agents.
 const handTime = time.Minute
 
-// fetchTries bounds how often a fetch begins anew because another state was handed to somebody else meanwhile.
+// fetchTries bounds how often a fetch is repeated because another machine asked for a state
+// meanwhile, which moved the ref.
 const fetchTries = 3
 
-// States brings the states of agents into the repository that the user stands in: with newest those that a forecast is about. With keep they
-// go into the record.
+// States fetches the states of agents into the user's repository; with newest, the states for a
+// forecast. With keep they are recorded.
 func (f Far) States(ctx context.Context, h *app.App, newest, keep bool) (*Fetched, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
@@ -82,12 +85,12 @@ func (f Far) States(ctx context.Context, h *app.App, newest, keep bool) (*Fetche
 	return nil, f.elsewhere()
 }
 
-// elsewhere is the error of states that were handed to somebody else before they were fetched.
+// elsewhere returns the error after all repetitions of a fetch.
 func (f Far) elsewhere() error {
 	return errs.New(errs.Locked, "%s: its states were handed to somebody else meanwhile", f.Host.Name).Hint("%s", f.Again)
 }
 
-// parcel lets the host keep states, and fetches them.
+// parcel has the host set refs on the states, and fetches the refs.
 func (f Far) parcel(ctx context.Context, h *app.App, m worktree.Manager, newest bool) (*landing.Parcel, error) {
 	words := f.Words
 	if newest {
@@ -109,7 +112,7 @@ func (f Far) parcel(ctx context.Context, h *app.App, m worktree.Manager, newest 
 	return p, nil
 }
 
-// Origin brings here what new agents of a session start from.
+// Origin fetches the state from which new agents of a session start.
 func (f Far) Origin(ctx context.Context, h *app.App, s *session.Session) (*startplan.Origin, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -139,12 +142,12 @@ func (f Far) Origin(ctx context.Context, h *app.App, s *session.Session) (*start
 	return nil, f.elsewhere()
 }
 
-// failed is an error about the host.
+// failed returns an error about the host.
 func (f Far) failed(err error) error {
 	return errs.New(errs.Failed, "%s: %w", f.Host.Name, err).Hint("paw host doctor %s", f.Host.Name)
 }
 
-// ask has the host keep states, by a hidden command, and returns what that says of them.
+// ask runs a hidden command on the host that sets refs on states, and returns its output.
 func (f Far) ask(ctx context.Context, command string, words ...string) ([]byte, error) {
 	text, err := f.Client.Ask(ctx, f.Host, handTime, f.Dir, append([]string{command, "--json"}, words...)...)
 	var refused *hosts.Refusal
@@ -166,7 +169,7 @@ func (f Far) ask(ctx context.Context, command string, words ...string) ([]byte, 
 	return nil, e
 }
 
-// fetch lets git fetch from the checkout.
+// fetch runs git fetch for the host's checkout.
 func (f Far) fetch(ctx context.Context, h *app.App, m worktree.Manager, refspecs []string) error {
 	program := fmt.Sprintf("%s %s %s %s", errs.Quote(h.Executable), FetchCommand, errs.Quote(f.Host.Name), errs.Quote(f.Dir))
 	err := m.Remotes().FetchRefs(ctx, h.Env, program, f.Host.Name, refspecs)
@@ -185,7 +188,8 @@ func (f Far) fetch(ctx context.Context, h *app.App, m worktree.Manager, refspecs
 	return f.failed(err)
 }
 
-// Upload lets a fetch of another machine read the repository that paw stands in, in a version of git's protocol as GIT_PROTOCOL names it.
+// Upload serves the current repository to a fetch of another machine, in the version of git's
+// protocol that GIT_PROTOCOL names.
 func Upload(ctx context.Context, h *app.App, protocol string, in io.Reader, out io.Writer) error {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {

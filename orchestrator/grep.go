@@ -17,18 +17,18 @@ type GrepOptions struct {
 	Text       string
 	IgnoreCase bool
 	Role       string // "" for all
-	Most       int    // as many at most are kept, the newest ones
+	Most       int    // maximal number of matches, of which the newest are kept
 }
 
-// Match is a message that has a text, with where it was said.
+// Match is a message that contains the text.
 type Match struct {
 	Session, Agent string
-	Turn           int // 0 where it belongs to none
+	Turn           int // 0 for no turn
 	history.Message
 }
 
-// Grep looks for a text in the conversations of agents, one session after the other, and returns the newest messages first.
-// What cannot be read is told as a note.
+// Grep searches the conversations of agents for a text, and returns the newest messages first, with
+// the number of further matches. Conversations that cannot be read are noted.
 func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents []string, o GrepOptions) (found []Match, more int, err error) {
 	for _, s := range sessions {
 		own, err := h.ConfiguredFor(s)
@@ -64,7 +64,7 @@ func (m Match) at() int64 {
 	return m.Timestamp.UnixNano()
 }
 
-// grepAgent looks through all conversations of an agent.
+// grepAgent searches all conversations of an agent.
 func grepAgent(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o GrepOptions) (found []Match, err error) {
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	has := o.finder()

@@ -22,26 +22,26 @@ import (
 	"paw/session/turn"
 )
 
-// hookPatience bounds a hook beside the budget of its snapshots: a CLI waits for it.
+// hookPatience bounds a hook, without the time for its snapshots: the CLI waits for the hook.
 const hookPatience = 8 * time.Second
 
 // Report is one call of a CLI's hook.
 type Report struct {
 	CLI, Event string
 	Payload    []byte
-	Caller     int    // the process that called the hook
-	Taken      func() // called as soon as no other report of the agent can be taken before this one
+	Caller     int    // process that called the hook
+	Taken      func() // called once no other report of the agent can be taken before this one
 }
 
-// AwaitsEnd reports whether a CLI keeps its user waiting for a hook from which it needs no answer. Another process may
-// then do the work of the hook, once it has the agent's turns.
+// AwaitsEnd reports whether a CLI makes its user wait for a hook whose answer it does not need.
+// Another process may then do the work of the hook, once it holds the agent's turn lock.
 func AwaitsEnd(h *app.App, cliName, event string) bool {
 	cli, known := h.CLIs.Get(cliName)
 	return known && cli.AwaitsEnd(event)
 }
 
-// Hook takes one report of a CLI's hook. It never fails in the eyes of the CLI:
-// what goes wrong is written into a log that doctor reads.
+// Hook processes one report of a CLI's hook. The CLI never sees a failure: errors are logged for
+// doctor.
 func Hook(ctx context.Context, h *app.App, r Report) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(h.Config.Turns.SnapshotSeconds)*time.Second)
 	defer cancel()
@@ -62,7 +62,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	w := s.Agent(agentName)
 	c, known := h.CLIs.Get(r.CLI)
 	if w == nil || !known || w.CLI != r.CLI {
-		return nil // such as another CLI, started by the agent with paw's environment
+		return nil // for example another CLI that the agent started with paw's environment
 	}
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 	if err != nil {
@@ -79,9 +79,10 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	if err != nil {
 		return err
 	}
-	// The agent may run its own CLI once more, with paw's environment. A conversation that the CLI took out of the pane looks the same
-	// and is the agent's; its new id counts from its first prompt on, before which nothing of it can be resumed. It may have the
-	// environment of an earlier launch.
+	// The agent may run its own CLI once more, with paw's environment: such a nested CLI is
+	// ignored. A conversation that the CLI has moved out of the pane looks the same, but is the
+	// agent's. Its new id counts from its first prompt on, before which it cannot be resumed. Its
+	// process may have the environment of an earlier launch.
 	nested := !c.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(c.Program()), r.Caller)
 	over := lock.Holder.Generation != generation
 	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(c.Away(h.SpecFor(s, w, "")), func(a cli.Away) bool {
@@ -90,7 +91,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	if (nested || over) && !away || away && e.Kind == turn.KindSessionStart {
 		return nil
 	}
-	if h.Mistake != nil { // the user learns from doctor why he was not told of a turn
+	if h.Mistake != nil { // doctor tells the user why a turn was not notified
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	generation = lock.Holder.Generation
@@ -142,10 +143,11 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	return err
 }
 
-// limits reports whether something is to be done about usage limits.
+// limits reports whether the configuration wants something done about usage limits.
 func limits(h *app.App) bool { return h.Config.Limits.Then != config.ThenTell }
 
-// limited reports whether a limit has ended the last turn of an agent, about which something is to be done.
+// limited reports whether a limit has ended the last turn of an agent, and the configuration wants
+// something done about that.
 func limited(h *app.App, sessionName, agentName string, ended bool) bool {
 	if !ended || !limits(h) {
 		return false
@@ -154,16 +156,17 @@ func limited(h *app.App, sessionName, agentName string, ended bool) bool {
 	return err == nil && last != nil && last.Limit != nil
 }
 
-// How a turn is followed that may not be over, or that another prompt waits behind: often at first, and for a minute at
-// most. What happens later is found by the next report or command.
+// How a turn is followed that may not be over, or behind which a prompt waits: often at first, and
+// for a minute at most. The next report or command finds what happens later.
 const (
 	followPatience = time.Minute
 	followFirst    = 20 * time.Millisecond
 	followMost     = 500 * time.Millisecond
 )
 
-// follow lets a process of its own look how the CLI goes on after an end that it may not keep to, since the CLI waits
-// for its hook. Should it never start, the next report or command finds out.
+// follow starts a process that watches how the CLI goes on after an end that may not be final,
+// since the CLI waits for its hook. If the process never starts, the next report or command finds
+// out.
 func follow(h *app.App, sessionName, agentName string) {
 	if h.Follower != nil {
 		h.Follower(sessionName, agentName)
@@ -174,8 +177,8 @@ func follow(h *app.App, sessionName, agentName string) {
 	}
 }
 
-// Follow applies what the CLI's own record tells of an agent's turns after an end, until the agent rests or has begun
-// another turn. hook is the process that has to end first.
+// Follow applies what the CLI's own record tells about an agent's turns after an end, until the
+// agent is idle or has begun another turn. It first waits for the process hook to end.
 func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook int) error {
 	ctx, cancel := context.WithTimeout(ctx, followPatience)
 	defer cancel()
@@ -193,7 +196,7 @@ func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook
 	return nil
 }
 
-// followOnce looks once; done tells that there is nothing more to see.
+// followOnce looks once; done means that there is nothing more to follow.
 func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) (done bool, err error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
@@ -202,7 +205,7 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 	w := s.Agent(agentName)
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 	if w == nil || err != nil || lock.State != session.LockHeld {
-		return true, err // what ended it, or who recovers it, closes its turns
+		return true, err // whatever ended it, or recover, closes its turns
 	}
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil {
@@ -218,7 +221,7 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 			turns.NothingQueued(h, s.Name, w.Name)
 			showStates(ctx, h, s)
 		}
-		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and are reported
+		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and a hook reports them
 		return rests && !open || open && !held && !ended, nil
 	}
 	_, err = takeMissed(ctx, h, s, w)

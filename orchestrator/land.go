@@ -9,7 +9,8 @@ import (
 	"paw/worktree"
 )
 
-// MessageEditor lets the user change a message in git's editor, on these streams.
+// MessageEditor returns a function that lets the user edit a message in git's editor, on these
+// streams.
 func MessageEditor(h *app.App, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, draft string) (string, error) {
 		text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
@@ -20,7 +21,7 @@ func MessageEditor(h *app.App, stdin io.Reader, stdout, stderr io.Writer) func(c
 	}
 }
 
-// EditPrompt lets the user change a prompt in git's editor, on these streams.
+// EditPrompt lets the user edit a prompt in git's editor, on these streams.
 func EditPrompt(ctx context.Context, h *app.App, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	text, err := MessageEditor(h, stdin, stdout, stderr)(ctx, draft)
 	if err != nil {
@@ -29,7 +30,8 @@ func EditPrompt(ctx context.Context, h *app.App, draft string, stdin io.Reader, 
 	return text, nil
 }
 
-// Terminal is where a git that pushes may ask the user something; quietly, what it says is kept for its error.
+// Terminal returns the streams on which git may ask the user something when it pushes. With quietly
+// there are none, and git's output is kept for its error.
 func Terminal(h *app.App, stdin io.Reader, stderr io.Writer, quietly bool) worktree.Terminal {
 	t := worktree.Terminal{In: stdin, Err: stderr, Env: h.Env}
 	if quietly {

@@ -18,17 +18,17 @@ import (
 	"paw/worktree"
 )
 
-// Logged is a conversation of an agent, or what of it one turn is.
+// Logged is a conversation of an agent, or the part of one turn.
 type Logged struct {
 	Agent string
 	cli.Transcript
 	Turn      *turn.Record // nil for the whole conversation
-	Elsewhere []int        // of a whole conversation: turns of the agent that were in another one
+	Elsewhere []int        // for a whole conversation: turns of the agent in other conversations
 }
 
-// Log reads the newest conversation of an agent or, with the number of a turn,
-// the messages of that turn, in whichever conversation it was. An agent that has
-// not begun to talk has an empty one without an id. It writes nothing.
+// Log reads the newest conversation of an agent or, with number, the messages of that turn, from
+// the turn's conversation. For an agent without a conversation it is empty, without an id. Log
+// writes nothing.
 func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, number *int) (*Logged, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -60,7 +60,7 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 	return logged, nil
 }
 
-// logAll is Log of the newest conversation.
+// logAll reads the newest conversation.
 func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, records []turn.Record) (*Logged, error) {
 	one, err := children.Session(ctx, h, s, w)
 	if err != nil {
@@ -80,7 +80,7 @@ func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	}, nil
 }
 
-// StartPager starts the user's pager by git's rules for the place the user stands in; nil where there is to be none.
+// StartPager starts the user's pager as git would in the current directory, nil for none.
 func StartPager(ctx context.Context, h *app.App, env []string, terminal, errw io.Writer) *worktree.Pager {
 	command := worktree.PagerCommand(ctx, h.Dir)
 	if command == "" {
@@ -93,7 +93,7 @@ func StartPager(ctx context.Context, h *app.App, env []string, terminal, errw io
 	return pager
 }
 
-// Branches are the names of the local branches of the repository one stands in, none outside of one.
+// Branches returns the local branches of the user's repository, none outside of one.
 func Branches(ctx context.Context, h *app.App) []string {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"paw/worktree"
 )
 
-// notes are the things a user would otherwise find out too late. Whoever waits for
-// them can do something else meanwhile: git looks at every file for the first one.
+// notes returns a function that returns notes for the user about a start. git works on them
+// meanwhile: the first one needs a look at every file.
 func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
-	tags, err := turns.AllTags(ctx, m) // before the first of them is made
+	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // whose HEAD new branches start from
+		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from its HEAD
 		if from == "" || handed != nil {
 			return
 		}
@@ -44,8 +44,8 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	}
 }
 
-// branchNotes name the branches that an earlier session has left and that nobody
-// asked for by name: the agents go on there, and not at HEAD.
+// branchNotes names existing branches of an earlier session on which agents go on, instead of at
+// HEAD, although the user did not name them.
 func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []string {
 	var notes []string
 	for _, w := range s.Agents {
@@ -63,7 +63,7 @@ func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []
 	return notes
 }
 
-// cliNotes are those notes that are about CLIs and configuration.
+// cliNotes returns notes about CLIs and the configuration.
 func cliNotes(h *app.App, s *session.Session) []string {
 	var notes []string
 	if note := codexNote(h, s); note != "" {
@@ -87,12 +87,12 @@ func cliNotes(h *app.App, s *session.Session) []string {
 	return notes
 }
 
-// ignoredText says of a key of the repository that it counts for nothing.
+// ignoredText says that a key of the repository's configuration has no effect.
 func ignoredText(key string) string {
 	return key + " of the repository is left out: a repository has no say in it"
 }
 
-// codexNote says that the codex of a session cannot commit, "" where it can or where there is none.
+// codexNote says that codex in this session cannot commit, "" if it can, or no agent is codex.
 func codexNote(h *app.App, s *session.Session) string {
 	has := slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "codex" })
 	if !has || h.Config.CLIs["codex"].GitWritable {
@@ -101,7 +101,7 @@ func codexNote(h *app.App, s *session.Session) string {
 	return "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox"
 }
 
-// uncommittedIn says of n files in a checkout that agents do not get them.
+// uncommittedIn says that n uncommitted files in a checkout are not in the agents' worktrees.
 func uncommittedIn(place string, n int) string {
 	is := "are"
 	if n == 1 {

@@ -20,15 +20,16 @@ import (
 	"paw/session/turn"
 )
 
-// happening is something that the user may be told of: an event of a turn.
+// happening is an event of a turn of which the user may be notified.
 type happening struct {
-	event string // as in config.Notify.Events
+	event string // one of config.Notify.Events
 	turn  int
 	at    time.Time
 	text  string
 }
 
-// happeningOf is what the last turn of an agent has come to since a moment, nil for nothing that matters.
+// happeningOf returns the event in the last turn of an agent since a moment, nil for none that
+// matters.
 func happeningOf(last *turn.Record, since time.Time) *happening {
 	var h happening
 	switch {
@@ -51,13 +52,13 @@ func happeningOf(last *turn.Record, since time.Time) *happening {
 	return &h
 }
 
-// words are what the happening is called on the command line of the process that tells of it.
+// words identifies the event in the arguments of the notifying process.
 func (h happening) words() []string {
 	return []string{h.event, strconv.Itoa(h.turn), strconv.FormatInt(h.at.UnixNano(), 10)}
 }
 
-// notifyOf has a process of its own tell the user what an agent has come to since a moment, if he wants to be told: the CLI
-// waits for its hook.
+// notifyOf starts a process that notifies the user of an agent's event since a moment, if the
+// configuration asks for it: the CLI waits for its hook.
 func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	if !h.Config.Notify.Any() {
 		return
@@ -75,12 +76,12 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	}
 }
 
-// hooksEnd is how long after an event a CLI may take to be in the state of which its hook has told: its own record says that
-// it works as long as its hooks do.
+// hooksEnd is how long after an event the CLI's own record may still say that the CLI works,
+// because its hooks run.
 const hooksEnd = 10 * time.Second
 
-// Notify tells the user of something that has happened, once, after the dwell: unless it is over by then, or he has the pane
-// in view. What goes wrong is written where doctor reads it.
+// Notify notifies the user of an event, once, after the configured dwell, unless the event is
+// obsolete by then or the user is looking at the pane. Failures are logged for doctor.
 func Notify(ctx context.Context, h *app.App, sessionName, agentName string, words []string) error {
 	if !claimNotice(h, sessionName, agentName, strings.Join(words, "-")) {
 		return nil
@@ -111,10 +112,10 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 	return nil
 }
 
-// noticePrefix begins the names of the files by which one process of several takes what it is to tell.
+// noticePrefix begins the names of files by which one process claims a notification.
 const noticePrefix = "notice-"
 
-// claimNotice reports whether nobody else tells of this, and forgets what was told before.
+// claimNotice reports whether no other process has claimed a notification, and deletes old claims.
 func claimNotice(h *app.App, sessionName, agentName, what string) bool {
 	dir := h.StateDir(sessionName, agentName)
 	f, err := os.OpenFile(filepath.Join(dir, noticePrefix+what), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -131,19 +132,20 @@ func claimNotice(h *app.App, sessionName, agentName, what string) bool {
 	return true
 }
 
-// looking is how long after a key a terminal counts as looked at that does not tell whether it has the focus.
+// looking is how long after a key press the user counts as looking at a terminal that does not
+// report its focus.
 const looking = 15 * time.Second
 
-// outcome is what has become of something that happened.
+// outcome tells what has become of an event.
 type outcome struct {
-	// settled: the state of the agent and its turn log agree.
+	// settled means that the state of the agent and its turn log agree.
 	settled   bool
-	notice    *notify.Notice // nil when it is over, or the user has seen it
-	terminals []string       // those that may show the notice
-	leaves    time.Time      // until then the user counts as looking at the pane, zero when nobody does
+	notice    *notify.Notice // nil when the event is obsolete, or the user has seen it
+	terminals []string       // terminals that may show the notice
+	leaves    time.Time      // until when the user counts as looking at the pane, zero if not
 }
 
-// stillSo looks at what has become of something that happened.
+// stillSo finds out what has become of an event.
 func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, words []string) (outcome, error) {
 	over := outcome{settled: true}
 	s, err := h.Load(sessionName)
@@ -179,7 +181,7 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
 	if view.Focused || !view.LastKey.Before(now.at.Truncate(time.Second)) {
-		return over, nil // seen
+		return over, nil // the user has seen it
 	}
 	if leaves := view.LastKey.Add(looking); h.Now().Before(leaves) {
 		tell.leaves = leaves
@@ -188,7 +190,7 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	return tell, nil
 }
 
-// noticeWords are what people read of it.
+// noticeWords returns the text for people.
 func noticeWords(now *happening, state session.AgentStatus) string {
 	switch now.event {
 	case config.NotifyFinished:

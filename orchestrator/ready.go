@@ -11,8 +11,9 @@ import (
 	"paw/session"
 )
 
-// SetUpAgain copies, links and sets up again in the worktrees of agents at rest, all or none, and tells of each what did not work.
-// Variables and ports that an agent does not have yet are given to it; those that it has stay.
+// SetUpAgain repeats copying, linking and set-up in the worktrees of idle agents, all or none, and
+// calls tell with the problems of each. Agents get missing variables and ports; existing ones do
+// not change.
 func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []string, tell func(agent string, notes []string)) error {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
@@ -51,7 +52,8 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 	return ctx.Err()
 }
 
-// giveMissing gives agents that were made under another configuration the ports and variables that they do not have.
+// giveMissing gives agents the ports and variables that the configuration has gained since they
+// were made.
 func giveMissing(ctx context.Context, h *app.App, s *session.Session, names []string) (saved *session.Session, err error) {
 	var without []string
 	for _, name := range names {
@@ -80,7 +82,7 @@ func giveMissing(ctx context.Context, h *app.App, s *session.Session, names []st
 	return saved, err
 }
 
-// namePorts notes for each agent that comes back which of its ports somebody else has.
+// namePorts notes, for each agent that comes back, which of its ports other processes use.
 func namePorts(s *session.Session, jobs []launch.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Starts() {
