@@ -25,22 +25,22 @@ import (
 // RecoverOptions selects what to recover.
 type RecoverOptions struct {
 	Name   string
-	Agents []string // only these of the named session, none for all of them
+	Agents []string // only these agents of the named session, none for all of them
 	All    bool
 	DryRun bool
 }
 
-// Recovered is what became of one session.
+// Recovered is the result of a recover for one session.
 type Recovered struct {
 	Session *session.Session
 	Results []launch.Result
 	Left    string // why the session was left alone, "" when it was recovered
-	Err     error  // why it could not be recovered, when others were to be as well
+	Err     error  // why the session could not be recovered, while the recover of the others went on
 }
 
-// Recover brings sessions back: the same panes with each CLI's own
-// conversation. It starts no agent twice, deletes nothing and sends no prompt.
-// Unreadable records come back as problems beside the sessions that can be read.
+// Recover starts the agents of sessions again, in panes as before and in the conversations of their
+// CLIs. It starts no agent twice, deletes nothing and sends no prompt. Unreadable records come back
+// as problems beside the sessions that can be read.
 func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := h.RequireTools(ctx); err != nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, problems, err
 		}
-		if err != nil { // must not keep the others from coming back
+		if err != nil { // one session that fails does not keep the others from being recovered
 			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
@@ -79,7 +79,8 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 	return all, problems, nil
 }
 
-// finishFar ends landings of work of other machines that were cut short, here or, with all, anywhere, and reports whether there were any.
+// finishFar finishes interrupted landings of work from other machines, in this repository or, with
+// o.All, in any, and reports whether there were any.
 func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool, err error) {
 	sessions, _, err := h.Store.ListAll()
 	if err != nil {
@@ -98,7 +99,7 @@ func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool
 	return finished, nil
 }
 
-// finishStop ends what a stop that was cut short left running.
+// finishStop repeats a stop that was interrupted, to end what still runs.
 func finishStop(ctx context.Context, h *app.App, s *session.Session) error {
 	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Phase == session.PhaseStopping }) {
 		return nil
@@ -107,8 +108,8 @@ func finishStop(ctx context.Context, h *app.App, s *session.Session) error {
 	return err
 }
 
-// finishCutShort carries out what an interrupted stop or remove of single
-// agents had begun, and returns the record without the agents that are gone.
+// finishCutShort finishes the interrupted stops and removals of single agents, and returns the
+// record without the removed agents.
 func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*session.Session, []launch.Result, error) {
 	var results []launch.Result
 	for _, w := range s.Agents {
@@ -138,8 +139,9 @@ func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*sessi
 	return s, results, err
 }
 
-// finishMoves ends what was cut short in the repository of a session while it moved files and branches, or says what with a
-// dry run. What cannot be finished now keeps no agent from coming back. Where the repository is gone, somebody else says so.
+// finishMoves finishes interrupted moves of files and branches in the repository of a session, or
+// with dryRun names them. A move that cannot be finished now does not keep agents from being
+// recovered. A session whose repository is gone is skipped: recoverSession reports that.
 func finishMoves(ctx context.Context, h *app.App, s *session.Session, dryRun bool) error {
 	if app.Gone(s) {
 		return nil
@@ -157,7 +159,7 @@ func finishMoves(ctx context.Context, h *app.App, s *session.Session, dryRun boo
 	return err
 }
 
-// refuseAtWork refuses the worktree of an agent that may write to it now.
+// refuseAtWork returns an error if the agent of a worktree may be writing to it now.
 func refuseAtWork(ctx context.Context, h *app.App, place worktree.Checkout) error {
 	sessions, _, err := h.Store.List()
 	if err != nil {
@@ -174,7 +176,7 @@ func refuseAtWork(ctx context.Context, h *app.App, place worktree.Checkout) erro
 	return nil
 }
 
-// recoverSession brings one session back, or tells with a dry run what that would come to.
+// recoverSession recovers one session, or with o.DryRun plans it.
 func recoverSession(ctx context.Context, h *app.App, s *session.Session, o RecoverOptions) (Recovered, error) {
 	if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
 		return Recovered{}, err
@@ -231,7 +233,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	return recovered, err
 }
 
-// planSession is what recoverSession would do now. It changes nothing.
+// planSession returns what recoverSession would do now, and changes nothing.
 func planSession(ctx context.Context, h *app.App, s *session.Session, o RecoverOptions) (Recovered, error) {
 	if _, err := h.ManagerOf(ctx, s); err != nil {
 		return Recovered{}, err
@@ -257,7 +259,8 @@ func planSession(ctx context.Context, h *app.App, s *session.Session, o RecoverO
 	return Recovered{Session: s, Results: children.WithWaits(launch.Foretold(s, jobs), waits)}, err
 }
 
-// nameCut notes for each agent that comes back which turn of it was cut or has failed: nobody sends that prompt again by itself.
+// nameCut adds to the job of each agent that will start a note about its interrupted or failed
+// turn: recover sends no prompt again.
 func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
 	for i := range jobs {
 		j, a := &jobs[i], f.Agent(jobs[i].Agent)
@@ -277,7 +280,7 @@ func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job
 	}
 }
 
-// only are the facts with these agents alone, with all of them for no name.
+// only returns the facts about the named agents, or about all of them if none is named.
 func only(f observe.Facts, names []string) observe.Facts {
 	if len(names) > 0 {
 		f.Agents = slices.DeleteFunc(f.Agents, func(a observe.Agent) bool { return !slices.Contains(names, a.Record.Name) })
@@ -285,7 +288,7 @@ func only(f observe.Facts, names []string) observe.Facts {
 	return f
 }
 
-// bringBack records the plan for a session and carries it out.
+// bringBack writes the jobs of a recover into the record and carries them out.
 func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) (Recovered, error) {
 	name, nothing := f.Session.Name, launch.NothingToDo(f, jobs)
 	s, err := h.Update(ctx, name, func(rec *session.Session) error {
@@ -328,7 +331,8 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	return Recovered{Session: s, Results: children.WithWaits(results, waits)}, nil
 }
 
-// stopAgain stops what was stopped before a recover that failed: it has not crashed.
+// stopAgain stops the agents that were stopped before a recover that failed, so that their state is
+// not taken for a crash.
 func stopAgain(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
 	var stopped []string
 	for _, j := range jobs {
@@ -344,11 +348,11 @@ func stopAgain(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	if f.Session.Status == session.StatusStopped {
 		o = teardown.StopOptions{}
 	}
-	_, _ = Stop(ctx, h, s, o) // the error of what failed before is the one to tell
+	_, _ = Stop(ctx, h, s, o) // the caller reports the error of the recover
 }
 
-// adopt records where the repository of a session is now, when it was moved to
-// where the user stands. Links between its worktrees and it are mended by repair.
+// adopt updates the paths in a session's record when its repository was moved to the user's current
+// directory. repair mends the links between the repository and its worktrees.
 func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Session, error) {
 	here, places := h.MovedHere(ctx, s)
 	if len(places) == 0 {
@@ -381,9 +385,9 @@ func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Sessio
 	return saved, nil
 }
 
-// repair mends the worktree registrations that paw's own interrupted steps left
-// in the repository of a session: a half-made one stops git for everybody. Those of
-// the session that the user has unlocked are locked again.
+// repair mends the worktree registrations that interrupted steps of paw left in the repository of a
+// session: git fails on one that is half made. It also locks again the worktrees of the session
+// that the user has unlocked.
 func repair(ctx context.Context, h *app.App, s *session.Session) error {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {

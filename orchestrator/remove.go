@@ -17,9 +17,9 @@ import (
 	"paw/session"
 )
 
-// Remove ends agents and removes their worktrees; their tags stay, and their branches unless these have landed. It refuses
-// as long as anything would be lost (docs/never-lose-work.md), of several agents all or none. gone is told of each that has
-// gone.
+// Remove ends agents and removes their worktrees; their tags stay, and their branches unless these
+// have landed. It refuses as long as anything would be lost (docs/never-lose-work.md), and of
+// several agents removes all or none. It calls gone with each agent that it has removed.
 func Remove(ctx context.Context, h *app.App, s *session.Session, names []string, o teardown.Options, gone func(*teardown.Removed)) (teardown.Removal, error) {
 	if err := app.RequireAgents(s, names...); err != nil {
 		return teardown.Removal{}, err
@@ -47,16 +47,16 @@ func Remove(ctx context.Context, h *app.App, s *session.Session, names []string,
 	return plan, nil
 }
 
-// tellStranded says where to go to who stands in a folder that was removed: no command works there any more.
+// tellStranded names a directory to go to, if the user's current directory was removed: no command
+// works there.
 func tellStranded(h *app.App, s *session.Session) {
 	if _, err := os.Stat(h.Dir); errors.Is(err, os.ErrNotExist) {
 		h.Notef("the folder that you stand in is removed; cd %s", errs.Quote(s.RepoPath))
 	}
 }
 
-// Purge ends a session for good: stop, remove every agent, delete the merged
-// branches that paw made, and the record. It refuses as a whole, before it
-// changed anything, when one agent cannot be removed.
+// Purge stops a session, removes all of its agents, and deletes the merged branches that paw made
+// and the record. It refuses before any change when one agent cannot be removed.
 func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Options) (*teardown.Purged, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Optio
 		return &teardown.Purged{Purge: plan}, err
 	}
 	if plan.Gone == "" {
-		if err := finishMoves(ctx, h, s, false); err != nil { // its record says how
+		if err := finishMoves(ctx, h, s, false); err != nil { // uses the record, which the purge deletes
 			return nil, err
 		}
 		if left := landing.CutShort(ctx, h, s); len(left) > 0 {
@@ -82,9 +82,8 @@ func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Optio
 	return purged, err
 }
 
-// Stop ends the agents of a session, or only the named ones with those that they
-// have started. Branches, worktrees, tags and the record stay. Stopping twice is
-// stopping once.
+// Stop ends the agents of a session, or the named agents and their children. Branches, worktrees,
+// tags and the record stay. Stopping a stopped session changes nothing.
 func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) (*teardown.Stop, error) {
 	if err := app.RequireAgents(s, o.Agents...); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 			return &p, err
 		}
 	}
-	if len(o.Agents) == 0 { // whatever comes of it: what is ended begins nothing by itself
+	if len(o.Agents) == 0 { // hold the queues first, even if the stop fails: stopped agents must not be sent queued prompts
 		if err := queue.HoldAll(ctx, h, s.Name, "stop"); err != nil {
 			return nil, err
 		}
@@ -116,7 +115,8 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 	return stopped, err
 }
 
-// nameQueued adds to a stop the prompts that the agents' CLIs have not begun with: they drop them when they end.
+// nameQueued adds to a stop the prompts that are queued in the agents' CLIs, which drop them when
+// they end.
 func nameQueued(h *app.App, p *teardown.Stop) {
 	for i := range p.Agents {
 		name := p.Agents[i].Agent

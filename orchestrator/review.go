@@ -20,13 +20,13 @@ import (
 	"paw/worktree"
 )
 
-// Comments are those on an agent's work that the user has not sent yet, in their order.
+// Comments holds the comments on an agent's work that were not sent yet, in order.
 type Comments struct {
 	List  []review.Comment
-	Stale []bool // of each: its lines are others by now
+	Stale []bool // of each comment, whether its lines have changed since
 }
 
-// ReadComments are the comments on an agent's work that wait to be sent. It changes nothing.
+// ReadComments returns the comments on an agent's work that were not sent yet. It changes nothing.
 func ReadComments(h *app.App, s *session.Session, agentName string) (*Comments, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -49,7 +49,7 @@ func ReadComments(h *app.App, s *session.Session, agentName string) (*Comments, 
 	return found, nil
 }
 
-// isStale looks at the lines of a comment as they are now.
+// isStale reports whether the lines of a comment have changed in the worktree.
 func isStale(w *session.Agent, c review.Comment) bool {
 	root, err := os.OpenRoot(w.WorktreePath)
 	if err != nil || c.Path == "" {
@@ -60,7 +60,8 @@ func isStale(w *session.Agent, c review.Comment) bool {
 	return c.Stale(string(now), err == nil)
 }
 
-// changeComments changes the list of comments while nobody else types to the agent or changes it.
+// changeComments replaces the list of comments under the agent's typing lock, which keeps other
+// processes from changing the list or typing to the agent.
 func changeComments(ctx context.Context, h *app.App, s *session.Session, agentName string, change func([]review.Comment) ([]review.Comment, error)) error {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -93,8 +94,8 @@ func changeComments(ctx context.Context, h *app.App, s *session.Session, agentNa
 	return disk.Replace(file, append(content, '\n'))
 }
 
-// AddComments keeps comments on an agent's work until they are sent together. One without an excerpt gets the lines that it
-// is about, as they are now.
+// AddComments keeps comments on an agent's work until SendComments. It adds an excerpt of the
+// current lines to a comment that has none.
 func AddComments(ctx context.Context, h *app.App, s *session.Session, agentName string, more ...review.Comment) error {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -104,7 +105,7 @@ func AddComments(ctx context.Context, h *app.App, s *session.Session, agentName 
 		if strings.TrimSpace(more[i].Text) == "" {
 			return errs.New(errs.Usage, "%s: the comment is empty", agentName)
 		}
-		if more[i].Commit != "" { // it was made on a patch, and has what it is about
+		if more[i].Commit != "" { // comments on a patch come with an excerpt
 			continue
 		}
 		if err := withExcerpt(w, &more[i]); err != nil {
@@ -116,7 +117,7 @@ func AddComments(ctx context.Context, h *app.App, s *session.Session, agentName 
 	})
 }
 
-// withExcerpt adds the lines that a comment is about.
+// withExcerpt adds the current lines of the worktree to a comment that names a file and lines.
 func withExcerpt(w *session.Agent, c *review.Comment) error {
 	if c.Path == "" || c.Excerpt != "" || c.Removed {
 		return nil
@@ -141,7 +142,7 @@ func withExcerpt(w *session.Agent, c *review.Comment) error {
 	return nil
 }
 
-// DropComments forgets all comments that were not sent, or with an index (from 0) that one.
+// DropComments drops the comment at an index (from 0), or all unsent comments if index is negative.
 func DropComments(ctx context.Context, h *app.App, s *session.Session, agentName string, index int) error {
 	return changeComments(ctx, h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
 		if index < 0 {
@@ -154,8 +155,8 @@ func DropComments(ctx context.Context, h *app.App, s *session.Session, agentName
 	})
 }
 
-// SendComments sends all comments as one prompt, and forgets those once the CLI has them. nil where there are none. A prompt
-// that was refused, or not confirmed, leaves them all.
+// SendComments sends all comments as one prompt, and drops them once the CLI has the prompt. It
+// returns nil if there are none. A prompt that is refused or not confirmed leaves them all.
 func SendComments(ctx context.Context, h *app.App, s *session.Session, agentName string) (*typing.Sent, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -171,12 +172,12 @@ func SendComments(ctx context.Context, h *app.App, s *session.Session, agentName
 		return nil, errs.WithHints(err, fmt.Sprintf("paw review %s/%s --send", s.Name, agentName))
 	}
 	return sent, changeComments(context.WithoutCancel(ctx), h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
-		return review.Without(list, now.List), nil // others may have come or gone meanwhile
+		return review.Without(list, now.List), nil // the list may have changed since it was read
 	})
 }
 
-// EditReview lets the user comment on a patch in git's editor, on these streams, and returns his comments. What cannot be
-// read as comments is kept in a file, which the error names.
+// EditReview lets the user comment on a patch in git's editor, on the given streams, and returns
+// the comments. A text that cannot be parsed is kept in a file, which the error names.
 func EditReview(ctx context.Context, h *app.App, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
 	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Name+" has done")
 	edited, err := worktree.Edit(ctx, h.Dir, "review.diff", text, h.Env, stdin, stdout, stderr)

@@ -16,28 +16,28 @@ import (
 	"paw/worktree"
 )
 
-// Rewound is what rewind did.
+// Rewound is the result of a rewind.
 type Rewound struct {
 	Session   string
 	Agent     string
-	To        string   // what the worktree is like now, in words
-	At        int      // the turn at whose end that is, 0 for before the first one
-	Head      string   // commit that it is on
-	Changed   int      // files that were written or removed
-	Untouched []string // repositories of their own in the worktree
-	RescueRef string   // the state before, see --undo; "" when it was like that already
-	Remembers string   // what the CLI's conversation still has, "" when nothing
-	Planned   bool     // nothing was done; Head is "" then
+	To        string   // state of the worktree, in words
+	At        int      // turn whose end the worktree is at, 0 for before the first turn
+	Head      string   // commit that HEAD is at
+	Changed   int      // number of files written or removed
+	Untouched []string // nested git repositories in the worktree, left as they are
+	RescueRef string   // keeps the state before, for --undo; "" if nothing changed
+	Remembers string   // note on the turns that are still in the CLI's conversation, "" for none
+	Planned   bool     // a dry run: nothing was done and Head is ""
 }
 
-// RewindOptions says how a worktree is put back.
+// RewindOptions says how Rewind goes about it.
 type RewindOptions struct {
-	Force  bool // also to a turn without a snapshot: to its commit alone
-	DryRun bool // only look what would change
+	Force  bool // accept a turn without a snapshot, and use its commit alone
+	DryRun bool // only count the changes
 }
 
-// Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
-// The state of now is rescued first, so it can always be undone.
+// Rewind puts an agent's worktree back to the end of turn n, 0 being the agent's base. The current
+// state is saved under a rescue ref first, for UndoRewind.
 func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, o RewindOptions) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, o.DryRun, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
 		if n == 0 {
@@ -60,7 +60,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}, func(*session.Agent, int) (int, string) { return n, EndOfTurn(n) })
 }
 
-// EndOfTurn says where a worktree is that was put back to the end of turn n.
+// EndOfTurn returns the words for a worktree that was put back to the end of turn n.
 func EndOfTurn(n int) string {
 	if n == 0 {
 		return "back before turn 1"
@@ -68,7 +68,8 @@ func EndOfTurn(n int) string {
 	return fmt.Sprintf("back at the end of turn %d", n)
 }
 
-// UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
+// UndoRewind restores the state from before the last rewind, also from before one that was
+// interrupted.
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, dryRun, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
 		if !dryRun {
@@ -86,8 +87,8 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 	}, func(*turn.Record) string { return "" }, undone)
 }
 
-// undone returns where among its turns the worktree of an agent is, in words as well, once --undo has taken back what came last;
-// last is the number of the last turn.
+// undone returns the turn that an agent's worktree is at after --undo, and the words for it; last
+// is the number of the last turn.
 func undone(w *session.Agent, last int) (at int, words string) {
 	shift, again := w.LastShift()
 	switch {
@@ -103,7 +104,7 @@ func undone(w *session.Agent, last int) (at int, words string) {
 	return w.Rewound.From, "rewind undone, " + afterTurn(w.Rewound.From)
 }
 
-// afterTurn says where in its turns a worktree is that somebody may have changed since.
+// afterTurn returns the words for a worktree at the end of turn n or with later edits.
 func afterTurn(n int) string {
 	if n == 0 {
 		return "before turn 1"
@@ -111,8 +112,9 @@ func afterTurn(n int) string {
 	return fmt.Sprintf("after turn %d", n)
 }
 
-// rewind puts the worktree to what target says; again is the command that does it once more.
-// to says, of the agent and the number of its last turn, where that is among the turns.
+// rewind puts a worktree to the commit that target returns; again is the command that repeats the
+// rewind. to returns, from the agent and the number of its last turn, the turn that the worktree
+// will be at, and the words for it.
 func rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool, again string, kind session.ShiftKind, target func(*turns.Recorder) (string, error),
 	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
 ) (*Rewound, error) {
@@ -169,7 +171,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return rewound, nil
 }
 
-// look counts the files that would change, and names the repositories that would stay.
+// look counts the files that would change, and lists the nested repositories that would stay.
 func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commit string) error {
 	m, drop, err := t.M.WithScratch()
 	if err != nil {
@@ -185,8 +187,8 @@ func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commi
 	return err
 }
 
-// intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
-// was done.
+// intend writes the coming position of the worktree into the record before the move: landing
+// depends on it, also if paw is killed between the move and note.
 func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kind session.ShiftKind, last *turn.Record, rescue string, to func(w *session.Agent, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
@@ -200,7 +202,7 @@ func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kin
 	return err
 }
 
-// withdraw takes the intent back where nothing has moved.
+// withdraw removes the entry of intend from the record, unless the worktree is half moved.
 func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
@@ -215,7 +217,7 @@ func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
 	return err
 }
 
-// numberOf is the number of the last turn, 0 for none.
+// numberOf returns the number of a turn, 0 for nil.
 func numberOf(last *turn.Record) int {
 	if last == nil {
 		return 0
@@ -223,10 +225,10 @@ func numberOf(last *turn.Record) int {
 	return last.Number
 }
 
-// note writes into the record where the worktree is now, for those who list its turns.
+// note writes the position of the worktree into the record after the move, for the list of turns.
 func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record) error {
 	number := numberOf(last)
-	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
+	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind to undo was interrupted before it changed anything
 		r.At, r.To = number, "rewind undone"
 		return r.withdraw(ctx, h, nil)
 	}
@@ -235,10 +237,10 @@ func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, 
 			w.SettleShift(func(string) (bool, error) { return true, nil })
 			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
 				w.Rewound.MovedTo(r.Head)
-				return nil // it is where it was among the turns
+				return nil // undoing an update leaves the position among the turns
 			}
 			from := w.Rewound.At(number)
-			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before
+			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
 				from = w.Rewound.From
 			}
 			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number, Head: r.Head}
@@ -251,7 +253,7 @@ func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, 
 	return err
 }
 
-// String says what happened and how to take it back.
+// String returns what happened and the command that undoes it.
 func (r *Rewound) String() string {
 	lines := []string{fmt.Sprintf("%s: %s (%.10s), nothing changed", r.Agent, r.To, r.Head)}
 	switch {

@@ -22,13 +22,13 @@ import (
 	"paw/worktree"
 )
 
-// closePatience bounds what follows the end of the CLI: a snapshot, the log, the tag.
+// closePatience bounds the steps after the end of the CLI: snapshot, log and tag.
 const closePatience = 2 * time.Minute
 
-// Run does one turn of an agent in the foreground, without a pane: the CLI's
-// one-shot mode in the agent's worktree and conversation. It is refused while the
-// agent's CLI runs, and keeps everybody else from starting it. With a turn that
-// did not succeed come both the turn and an error.
+// Run does one turn of an agent in the foreground, without a pane: the CLI's one-shot mode in the
+// agent's worktree and conversation. It refuses while the agent's CLI runs, and holds the agent's
+// lock, which keeps other processes from starting the CLI. For a turn that failed it returns both
+// the turn and an error.
 func Run(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*Ran, error) {
 	if o.Type == "" {
 		o.Type = turn.TypePrompt
@@ -56,18 +56,18 @@ func Run(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*Ra
 	if err != nil {
 		return nil, err
 	}
-	defer children.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // once the lock is free: until then the turn is under way
+	defer children.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // runs after the lock is free: a turn counts as open until then
 	defer r.giveBack()
 	r.notes = append(notes, r.notes...)
 	return r.do(ctx)
 }
 
-// do runs the turn from its claim to its tag.
+// do runs the turn from START to its tag.
 func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	if ctx.Err() != nil {
 		return nil, r.interrupted(0)
 	}
-	// What is begun is finished: the user's Ctrl-C is for the CLI.
+	// A begun turn is always closed: Ctrl-C only ends the CLI.
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if r.o.Started != nil {
@@ -89,7 +89,7 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	return ran, failure
 }
 
-// begin claims the number and writes START and EXECUTE.
+// begin claims the turn number and writes START and EXECUTE to the log.
 func (r *headlessTurn) begin(ctx context.Context) error {
 	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Recorder) error {
 		t.Strict = true
@@ -111,7 +111,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 	return err
 }
 
-// close writes how the turn ended; the error is what the user is told.
+// close writes the end of the turn to the log, and returns the error for the user.
 func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
@@ -138,7 +138,7 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	return failure
 }
 
-// interrupted is the error of a turn that the user stopped.
+// interrupted returns the error of a turn that the user interrupted.
 func (r *headlessTurn) interrupted(number int) error {
 	if number == 0 {
 		return errs.New(errs.Interrupted, "%s: interrupted, no turn was begun", r.w.Name)
@@ -146,7 +146,8 @@ func (r *headlessTurn) interrupted(number int) error {
 	return errs.New(errs.Interrupted, "%s: turn %d interrupted", r.w.Name, number)
 }
 
-// learn remembers the conversation of a CLI that chose it itself, and its file.
+// learn records the conversation of a CLI that chooses its own ID, and the file of the
+// conversation.
 func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.Ended) {
 	if !r.cli.Facts().ChoosesID {
 		if id := cli.StreamConversation(end.Stdout); id != "" {
@@ -160,7 +161,7 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.End
 	}
 }
 
-// ran reads back what became of the turn.
+// ran reads the finished turn from the log.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Turn{Record: r.one.Record()}, Notes: r.notes}
 	repository, err := worktree.Discover(r.s.GitCommonDir)
@@ -184,14 +185,14 @@ type heldAgent struct {
 	s          *session.Session
 	w          *session.Agent
 	cli        cli.CLI
-	lock       *os.File // for the CLI to inherit
+	lock       *os.File // inherited by the CLI
 	giveBack   func()
 	generation int
 }
 
-// holdAgent takes the lock of an agent that does not run, for the time of a
-// headless turn. It looks and takes under the session lock, so that a start or a
-// recover at the same time either finds the lock held or is found itself.
+// holdAgent takes the lock of an agent whose CLI does not run, for a headless turn. It checks and
+// takes under the session lock, so that a concurrent start or recover either finds the lock held or
+// is found by the check.
 func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
 	if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
 		return nil, err
@@ -239,25 +240,25 @@ func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string,
 	return held, nil
 }
 
-// RunOptions is what the user asked of paw run.
+// RunOptions holds the options of paw run.
 type RunOptions struct {
-	Agent  string             // "" makes a new agent, see New
-	New    *startplan.Options // the new agent: one item in CLIs, at most one in Branches
+	Agent  string             // "" makes a new agent from New
+	New    *startplan.Options // describes the new agent: one item in CLIs, at most one in Branches
 	Prompt string
-	Type   turn.Type // TypePrompt when empty
-	// Out gets what the CLI says while it works, Err its standard error; nil for nothing.
+	Type   turn.Type // "" means TypePrompt
+	// Out gets the CLI's output while it works, Err its standard error; nil drops them.
 	Out, Err io.Writer
-	// Started, which may be nil, is called before the turn is begun, which from then
-	// on is closed whatever happens. It gets a function that kills the CLI and all it
-	// started at once, for a user who does not want to wait any longer, and is called
-	// again with another one when the CLI starts and when it has ended.
+	// Started, if not nil, is called before the turn begins; from then on the turn is always
+	// closed. Its argument kills the CLI and all of the CLI's processes at once, for a user who
+	// does not want to wait. Started is called again with another kill when the CLI starts and when
+	// it has ended.
 	Started func(kill func())
 }
 
-// Ran is a headless turn that was begun, however it ended.
+// Ran is the result of a headless turn that was begun.
 type Ran struct {
 	Session *session.Session
 	Agent   string
 	Turn    turns.Turn
-	Notes   []string // what the user would otherwise miss
+	Notes   []string // notes for the user
 }

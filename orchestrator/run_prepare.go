@@ -23,7 +23,7 @@ import (
 	"paw/worktree"
 )
 
-// headlessTurn is one headless turn on its way; whoever has it holds the agent's lock.
+// headlessTurn is a headless turn in progress; it holds the agent's lock.
 type headlessTurn struct {
 	*heldAgent
 	home    *app.App
@@ -34,8 +34,8 @@ type headlessTurn struct {
 	notes   []string
 }
 
-// prepareRun refuses what cannot work, takes the agent's lock and decides how to
-// run its CLI. Nothing of a turn is written.
+// prepareRun refuses a run that cannot work, takes the agent's lock and builds the CLI's command.
+// It writes nothing of the turn.
 func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
 	w, err := app.AgentNamed(s, o.Agent)
 	if err != nil {
@@ -65,7 +65,8 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 	return r, r.choose(ctx, executable)
 }
 
-// requireHeadless refuses CLIs without a one-shot mode, and prompts that it cannot take.
+// requireHeadless refuses a CLI that has no one-shot mode, and a prompt that the mode does not
+// accept.
 func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
 	_, err := c.Headless(h.DraftSpec(c, executable, prompt))
 	var refused *cli.PromptError
@@ -75,15 +76,15 @@ func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
 	case errors.As(err, &refused):
 		return errs.New(errs.Usage, "%w", err)
 	}
-	return nil // anything else is about a conversation, and this one is made up
+	return nil // other errors are about the conversation, which is made up in a draft
 }
 
-// choose settles the conversation of the turn, writes a new one into the record
-// before it exists, and builds the command.
+// choose picks the conversation of the turn, writes a new one into the record before the CLI makes
+// it, and builds the command.
 func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	h := r.home
 	r.spec = h.Spec(r.s, r.w, executable)
-	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
+	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // Run itself records the begin and the end of the turn
 	how := launch.FindContinuation(ctx, h, r.s, r.cli, r.spec)
 	switch {
 	case how.Resumable:
@@ -111,7 +112,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	return nil
 }
 
-// remember makes a conversation the newest of the record.
+// remember makes a conversation the newest one in the record.
 func (r *headlessTurn) remember(ctx context.Context, id string) error {
 	if id == "" || r.w.Conversation() == id {
 		return nil
@@ -120,9 +121,8 @@ func (r *headlessTurn) remember(ctx context.Context, id string) error {
 	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
-// addHeadless makes an agent for headless turns: a branch, a worktree with its
-// set-up and tag 0, as add does, and no pane. It returns the record, the agent's
-// name and what the user would otherwise miss.
+// addHeadless adds an agent for headless turns: a branch, a worktree with its set-up and tag 0, as
+// Add does, and no pane. It returns the record, the agent's name and notes for the user.
 func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
 	add := *o.New
 	add.Headless = true
@@ -160,7 +160,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	return saved, name, notes, nil
 }
 
-// turnResult is the answer of a CLI, or why the turn is aborted.
+// turnResult returns the answer of a CLI, or the reason to abort the turn.
 func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
 	if e.Err != nil {
 		return "", &turn.Abort{Reason: turn.ReasonError, Message: e.Err.Error(), Cause: e.Err}
@@ -187,14 +187,14 @@ func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
 	return "", failed
 }
 
-// execute runs the command of a headless turn until it ends or ctx does, shows
-// what it says and keeps that beside the log.
+// execute runs the command of a headless turn until the command ends or ctx is done, and writes the
+// output to the user and to a file beside the log.
 func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 	kept := &launch.SharedWriter{W: r.output()}
 	defer kept.Close()
 	return cli.Process{
 		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
-		Lock: r.lock, // killed or not, paw must not let anybody start a second CLI
+		Lock: r.lock, // inherited, so that even when paw is killed no other process starts a second CLI
 		Stdout: func(line []byte) {
 			text := r.cli.HeadlessLine(line)
 			show(kept, text)
@@ -205,7 +205,7 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 			show(kept, text)
 			show(r.o.Err, text)
 		},
-		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // only a CLI that closes its lock needs it
+		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // needed for a CLI that closes the inherited lock
 		Started: func(kill func()) {
 			if r.o.Started != nil {
 				r.o.Started(kill)
@@ -214,15 +214,15 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 	}.Run(ctx)
 }
 
-// environment is that of a launch, without its mark: no hook of this CLI, or of
-// one that it starts, is to count a turn that paw itself counts.
+// environment returns the environment of a launch without PAW_LAUNCH: hooks of this CLI, and of
+// CLIs that it starts, must not count the turn, since Run counts it.
 func (r *headlessTurn) environment() []string {
 	env := launch.Environment(r.home, r.s, r.w, r.generation, r.command)
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
 }
 
-// output opens the file beside the turn's log that keeps what the user saw; nil
-// when it cannot be made: that must not cost the turn.
+// output opens the file beside the turn's log that keeps the CLI's output, and returns nil if that
+// fails: the turn goes on without the file.
 func (r *headlessTurn) output() io.Writer {
 	f, err := os.OpenFile(strings.TrimSuffix(r.one.Path(), ".log")+".output", os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
@@ -232,14 +232,14 @@ func (r *headlessTurn) output() io.Writer {
 	return f
 }
 
-// show writes to the user, who may have gone away.
+// show writes text and drops errors, as those of a closed terminal.
 func show(to io.Writer, text string) {
 	if to != nil && text != "" {
 		_, _ = io.WriteString(to, text)
 	}
 }
 
-// lastLine is the last line of text that says something.
+// lastLine returns the last line of a text that is not blank.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])

@@ -18,16 +18,17 @@ import (
 	"paw/session/turn"
 )
 
-// Seen is what is marked as looked at.
+// Seen is the result of marking an agent as seen.
 type Seen struct {
 	Agent    string
-	Turn     string // number of the turn whose end was seen, "" for the agent as it is
-	Shown    bool   // what was seen is a state of the agent that was shown before
-	ToReview int    // finished turns that are left
+	Turn     string // number of the turn whose end was seen, "" for the agent's current state
+	Shown    bool   // the state is one shown earlier, which the user named by its commit
+	ToReview int    // number of finished turns still to review
 }
 
-// MarkSeen notes that the user has looked at all that an agent has done, or at its state at the end of a turn; 0 is its base.
-// With the commit of a state that was shown it is that one, and the turns up to the number.
+// MarkSeen marks an agent as seen: its current state, or with a number its state at the end of that
+// turn, 0 being its base. With the commit of a state that was shown, it marks that state and the
+// turns up to number.
 func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, number, state string) (*Seen, error) {
 	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number, State: state})
 	if err != nil {
@@ -41,7 +42,7 @@ func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, nu
 	return seen, err
 }
 
-// MarkSeen notes that the user has looked at the second of the two states: that, and not what the agent has done since.
+// MarkSeen marks the second of the two compared states as seen, not what the agent has done since.
 func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
 	if err := turns.MarkSeen(ctx, c.home, c.m, c.s.Name, c.w, c.look); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
 	return &Seen{Agent: c.w.Name, Turn: c.upto, ToReview: max(c.w.Turns-c.look.Finished.Turns, 0)}, nil
 }
 
-// String says what was seen, and how much is left.
+// String returns what was marked, and how many turns are left to review.
 func (s *Seen) String() string {
 	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
 	switch {
@@ -67,9 +68,10 @@ func (s *Seen) String() string {
 	return fmt.Sprintf("%s; %s are left to review", text, errs.Counted(s.ToReview, "turn"))
 }
 
-// CloseUnseen writes down the ends of turns that no hook has told of and that the CLIs' own records have, such as an Esc in
-// claude: the snapshot of an end counts from the moment at which somebody sees it first. Without names it looks at all
-// agents. A failure is logged, and the turn is then shown as the record has it.
+// CloseUnseen writes the ends of turns into the logs that no hook has reported and that the CLIs'
+// own records contain, such as an Esc in claude: the snapshot of such an end is taken when it is
+// first noticed. Without names it looks at all agents. An error is logged, and the turn is then
+// shown as the CLI's record has it.
 func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
@@ -82,12 +84,13 @@ func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...
 	}
 }
 
-// FollowAnswer lets a process of its own write down the end of a turn that an answer has ended: of a refusal some CLIs tell
-// nobody.
+// FollowAnswer starts a process that writes down the end of a turn after an answer to a dialog:
+// some CLIs run no hook after a refusal.
 func FollowAnswer(h *app.App, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
 
-// FollowUnseen lets processes of their own write down what a look at agents has found over, for whoever looks at a terminal and writes
-// nothing itself. Of each turn it does so once where told remembers the turns.
+// FollowUnseen starts a process for each turn that has ended by what the agents' states show and is
+// still open in its log, to write down the end. It serves commands that only show agents. told,
+// unless nil, keeps the turns for which that was done, so that it is done once.
 func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 	for _, a := range st.Agents {
 		rests := a.State == session.StateIdle || a.State == session.StateError || a.State == session.StateCompleted
@@ -102,8 +105,8 @@ func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 	}
 }
 
-// awaitUnseen is endedUnseen, and waits until it is certain: paw status tells of an end at once, and what is done from then on must not
-// be of the turn.
+// awaitUnseen waits until it is certain whether the open turn has ended, and returns endedUnseen:
+// paw status shows an end at once, and later changes must not be counted to the turn.
 func awaitUnseen(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) bool {
 	poll.Until(ctx, 10*poll.Tick, turns.ListGrace, func() bool {
 		seen, open := openTurn(h, s, w)
@@ -112,14 +115,14 @@ func awaitUnseen(ctx context.Context, h *app.App, s *session.Session, w *session
 	return endedUnseen(h, s, w)
 }
 
-// endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
-// will tell.
+// endedUnseen reports whether the CLI's own record has the end of the open turn of a running agent,
+// and has had it for so long that no hook will report it.
 func endedUnseen(h *app.App, s *session.Session, w *session.Agent) bool {
 	seen, open := openTurn(h, s, w)
 	return open && seen.EndedUnseen(turns.ListGrace)
 }
 
-// openTurn observes an agent that runs and has a turn open in its log.
+// openTurn observes an agent that runs and whose last turn is open in its log.
 func openTurn(h *app.App, s *session.Session, w *session.Agent) (seen live.Observation, open bool) {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
@@ -132,14 +135,15 @@ func openTurn(h *app.App, s *session.Session, w *session.Agent) (seen live.Obser
 	return observe.InPane(h, s, w, lock), true
 }
 
-// takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
+// takeMissed writes what the CLI's own record has of an agent's turns into their logs, and after an
+// end notifies the user, the parent and the queue.
 func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (ended bool, err error) {
 	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
-		notifyOf(h, s.Name, w.Name, time.Time{}) // nobody has told of it
+		notifyOf(h, s.Name, w.Name, time.Time{}) // no hook has reported the end
 		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 		queue.Wake(h, s.Name, 0, limited(h, s.Name, w.Name, true))
 	}

@@ -11,8 +11,8 @@ import (
 	"paw/session"
 )
 
-// Send types a prompt into an agent's pane and confirms, by the event that the
-// CLI's hook sends, that it arrived. It never types into a dialog.
+// Send types a prompt into an agent's pane, and waits for the hook event that confirms its arrival.
+// It never types into a dialog.
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*typing.Sent, error) {
 	if err := observe.RefuseHalfMoved(ctx, h, s, agentName); err != nil {
 		return nil, err
@@ -21,8 +21,8 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	return typing.Send(ctx, h, s, agentName, prompt, wait)
 }
 
-// SendAgain sends an agent what was queued in its CLI when that ended, each prompt once, whoever else does the same, and calls each
-// for every prompt that was sent.
+// SendAgain sends an agent the prompts that were queued in its CLI when the CLI ended, each once
+// even if several processes call it, and calls each for every prompt that was sent.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, wait bool, each func(*typing.Sent)) error {
 	if err := observe.RefuseHalfMoved(ctx, h, s, agentName); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 	"paw/session"
 )
 
-// SendBack types to an agent what stood in the way of its work, unless it is in a turn, asks something, or has something in its
-// input box: then nothing is typed, and the error says why.
+// SendBack types to an agent the reason why its work cannot land. It returns an error and types
+// nothing if the agent is in a turn, waits for an answer, or has text in its input box.
 func SendBack(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string) (*typing.Sent, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = h.Load(s.Name); err != nil { // with the landings since
+	if s, err = h.Load(s.Name); err != nil { // read again, for the landings since
 		return nil, err
 	}
 	w, err := app.AgentNamed(s, agentName)

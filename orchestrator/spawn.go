@@ -21,23 +21,23 @@ import (
 	"paw/session/turn"
 )
 
-// SpawnOptions is what an agent asked of paw spawn.
+// SpawnOptions holds the options of paw spawn.
 type SpawnOptions struct {
-	CLI    string // "[AGENT=]CLI"; "" is the CLI of the agent itself
+	CLI    string // "[AGENT=]CLI"; "" is the CLI of the calling agent
 	Prompt string
 }
 
-// Spawned is a child that was started, or that its CLI gave up at once.
+// Spawned is a child that was started, even if its CLI ended at once.
 type Spawned struct {
 	Session *session.Session
 	Child   session.Agent
 	Result  launch.Result
-	Notes   []string // what the parent would otherwise miss
+	Notes   []string // notes for the parent
 }
 
-// Spawn starts a child of the agent that calls paw: a new agent with a fresh
-// conversation, on a branch from the state that the caller is in now, with what it
-// has not committed. The caller's own worktree stays as it is.
+// Spawn starts a child of the agent that calls paw: a new agent with a fresh conversation, on a
+// branch from the caller's current state, uncommitted changes included. The caller's own worktree
+// stays as it is.
 func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+errs.Quote(o.Prompt))
 	if err != nil {
@@ -64,7 +64,7 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 	child := a.Draft.Agents[0]
 	log := openTurnOf(h, s.Name, w.Name)
 	if log != nil {
-		_ = log.Children([]string{child.Name}) // the record has it, too
+		_ = log.Children([]string{child.Name}) // the error is dropped: the record has the child too
 	}
 	h.Step("spawn.logged")
 	spawned, err := bringUpChild(ctx, h, rec, a, o.Prompt)
@@ -74,8 +74,8 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 	return spawned, err
 }
 
-// bringUpChild makes and starts the child that the record has, or takes it out
-// again when it cannot be started.
+// bringUpChild makes and starts a recorded child, or removes it from the record if it cannot be
+// started.
 func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *startplan.Addition, prompt string) (*Spawned, error) {
 	child := a.Draft.Agents[0]
 	jobs := []launch.Job{{
@@ -91,7 +91,7 @@ func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *star
 	return &Spawned{Session: saved, Child: *saved.Agent(child.Name), Result: results[0], Notes: cliNotes(h, &a.Draft)}, nil
 }
 
-// requireSpawning refuses what cannot work, before anything is written.
+// requireSpawning refuses a spawn that cannot work, before anything is written.
 func requireSpawning(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
 	if err := h.RequireTools(ctx); err != nil {
 		return err
@@ -117,8 +117,7 @@ func requireSpawning(ctx context.Context, h *app.App, s *session.Session, w *ses
 	return maySpawn(h, s, w.Name)
 }
 
-// recordChild plans the child and writes it into the record, unless that would be
-// one too many.
+// recordChild plans a child and writes it into the record, unless the parent has reached its limit.
 func recordChild(ctx context.Context, h *app.App, sessionName, parent string, from *startplan.Origin, o SpawnOptions) (*session.Session, *startplan.Addition, error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
@@ -129,7 +128,7 @@ func recordChild(ctx context.Context, h *app.App, sessionName, parent string, fr
 		func(rec *session.Session) error { return maySpawn(h, rec, parent) })
 }
 
-// openTurnOf is the open turn of an agent, nil when there is none.
+// openTurnOf returns the open turn of an agent, nil if there is none.
 func openTurnOf(h *app.App, sessionName, agentName string) *turn.Turn {
 	last, err := h.TurnDir(sessionName, agentName).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
@@ -142,8 +141,8 @@ func openTurnOf(h *app.App, sessionName, agentName string) *turn.Turn {
 	return one
 }
 
-// spawnLimit refuses one more child of an agent; depth is the child's, running are
-// the agent's children that run or are being started.
+// spawnLimit returns an error if an agent may not have one more child; depth is that of the child,
+// running are the names of the children that run or are being started.
 func spawnLimit(parent string, depth int, running []string, limits config.Agents) error {
 	if depth > limits.MaxDepth {
 		return errs.New(errs.Refused, "%s: may not start agents: they would be at depth %d, and agents.max_depth is %d", parent, depth, limits.MaxDepth).
@@ -156,7 +155,7 @@ func spawnLimit(parent string, depth int, running []string, limits config.Agents
 	return nil
 }
 
-// maySpawn is spawnLimit with the facts of a record, as they are now.
+// maySpawn applies spawnLimit to the current children of an agent.
 func maySpawn(h *app.App, s *session.Session, parent string) error {
 	if _, err := app.AgentNamed(s, parent); err != nil {
 		return err
@@ -172,25 +171,25 @@ func maySpawn(h *app.App, s *session.Session, parent string) error {
 	return spawnLimit(parent, s.Depth(parent)+1, running, h.Config.Agents)
 }
 
-// DoneOptions is what an agent says of its work.
+// DoneOptions holds the options of paw done.
 type DoneOptions struct {
-	Outcome string // one word; "" leaves it to the turn
+	Outcome string // one word; "" leaves the outcome to the turn
 	Message string
 }
 
-// Said is how the word of an agent was taken.
+// Said is the result of paw done.
 type Said struct {
 	Agent   string
-	Turn    int  // 0 for an agent that had no turn yet
-	Open    bool // the turn goes on until the CLI ends it
+	Turn    int  // turn that the report is about, 0 if the agent had no turn yet
+	Open    bool // the turn is open until the CLI ends it
 	Outcome string
 }
 
-// maxOutcome is how long an outcome may be: it is one word of a footer.
+// maxOutcome limits the length of an outcome, in bytes: it is one word of a footer.
 const maxOutcome = 64
 
-// Done records that the agent which calls paw has finished its work. It holds
-// for the turn that is open, else for the last one; a later turn takes it back.
+// Done records that the calling agent has finished its work, for its open turn, else for its last
+// one. A later turn makes the record void.
 func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
 	s, w, err := h.Caller("done", "paw help agents")
 	if err != nil {
@@ -231,7 +230,7 @@ func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
 	return said, err
 }
 
-// String says what was recorded, and what is left to do.
+// String returns what was recorded, and what the agent has left to do.
 func (d *Said) String() string {
 	text := d.Agent + ": done"
 	if d.Turn > 0 {

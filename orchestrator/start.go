@@ -21,21 +21,21 @@ import (
 	"paw/worktree"
 )
 
-// Started is what start made, or with --dry-run would make.
+// Started is the result of start, or with --dry-run its plan.
 type Started struct {
 	Session *session.Session
 	Results []launch.Result // one per agent
-	Notes   []string        // what the user would otherwise miss
+	Notes   []string        // notes for the user
 	Plan    []string        // the steps, for --dry-run
 }
 
-// startTries bounds the race for a name that nobody asked for: each lost one means
-// that another paw has won.
+// startTries bounds the attempts to find a free session name when the user gave none: each failed
+// attempt means that another paw has taken the name.
 const startTries = 20
 
-// Start makes a new session: a branch, a worktree and a pane for each agent.
-// Everything that can be refused is refused before the first side effect. A name
-// that somebody else takes in the meantime is another one where the user named none.
+// Start makes a new session: a branch, a worktree and a pane for each agent. It checks all that can
+// be refused before the first side effect. If another process takes the name meanwhile, Start picks
+// another one, unless the user gave the name.
 func Start(ctx context.Context, h *app.App, o StartOptions) (*Started, error) {
 	o, err := applyPreset(o, h.Config.Presets)
 	if err != nil {
@@ -93,8 +93,8 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	return started, nil
 }
 
-// recordStart plans a session and writes it down. Meanwhile no other start can
-// make a repository of the directory, or take one back.
+// recordStart plans a session and writes it down. It keeps concurrent starts from making the
+// directory a repository, or from undoing that, meanwhile.
 func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (
 	repository worktree.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
 ) {
@@ -122,9 +122,9 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 	return repository, s, plans, handed, err
 }
 
-// repositoryForStart finds the repository to work in. An empty directory becomes
-// one, because what can be refused is only known then; the name of the session,
-// which its first commit tells, is settled before.
+// repositoryForStart finds the repository to work in. It makes an empty directory a repository,
+// since later checks need one; the session name, which the message of the first commit contains, is
+// picked before.
 func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []startplan.Agent) (repository worktree.Repository, initialized bool, err error) {
 	repository, err = worktree.Discover(h.Dir)
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
@@ -154,7 +154,8 @@ func becomesRepository(dir string) bool {
 	return errors.Is(err, worktree.ErrNotRepository) && readErr == nil && empty
 }
 
-// nameInEmpty is the name of a session in an empty directory, and where that really is.
+// nameInEmpty returns the name of a session in an empty directory, and the directory without
+// symlinks.
 func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startplan.Agent) (name, dir string, err error) {
 	if dir, err = filepath.EvalSymlinks(h.Dir); err != nil {
 		return "", "", err
@@ -163,7 +164,7 @@ func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startpl
 	return name, dir, err
 }
 
-// planInEmpty is what start would do in an empty directory.
+// planInEmpty returns the steps of a start in an empty directory.
 func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (*Started, error) {
 	name, dir, err := nameInEmpty(ctx, h, o.Name, agents)
 	if err != nil {
@@ -173,7 +174,8 @@ func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []start
 	return &Started{Plan: steps}, err
 }
 
-// noRepository is the error of a directory that has files and no repository. Nobody wants all of a home directory in one.
+// noRepository returns the error for a directory that has files and is in no repository. It does
+// not propose git init in a parent of the home directory or in the home directory itself.
 func noRepository(h *app.App) error {
 	e := errs.New(errs.Failed, "%s: not a git repository, and not empty", h.Dir)
 	if below, err := filepath.Rel(h.Dir, h.Getenv("HOME")); err == nil && filepath.IsLocal(below) {
@@ -182,7 +184,7 @@ func noRepository(h *app.App) error {
 	return e.Hint("git init && git add -A && git commit -m 'first commit'")
 }
 
-// begin writes the intent: the record that names everything start will make.
+// begin creates the record, which names everything that start will make, before any of it is made.
 func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) error {
 	aside, err := h.Store.SetAsideCorrupt(s.Name)
 	if err != nil {
@@ -206,7 +208,7 @@ func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) e
 	return nil
 }
 
-// StartOptions is what the user asked of paw start.
+// StartOptions holds the options of paw start.
 type StartOptions struct {
 	CLIs     []string // items "[AGENT=]CLI"
 	Branches []string
@@ -216,10 +218,10 @@ type StartOptions struct {
 	Preset   string
 	DryRun   bool
 
-	WithChanges bool // what is not committed in the checkout that one stands in comes along
+	WithChanges bool // hand the uncommitted changes of the user's checkout to the agents
 }
 
-// applyPreset fills in what the options leave open from the preset they name.
+// applyPreset fills empty options from the preset that they name.
 func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions, error) {
 	if o.Preset == "" {
 		return o, nil
@@ -239,7 +241,7 @@ func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions
 	return o, nil
 }
 
-// Add puts more agents into a running session.
+// Add adds agents to a running session.
 func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Options) (*Started, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {

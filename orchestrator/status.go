@@ -1,8 +1,10 @@
-// Package orchestrator holds paw's use cases, one per file. Each gathers its facts once, decides in pure functions and
-// acts in steps that may be repeated: a paw killed after any step leaves something that the next command finishes.
+// Package orchestrator holds paw's use cases, one per file. Each gathers its facts once, decides in
+// pure functions and acts in steps that may be repeated: a paw killed after any step leaves a state
+// that the next command finishes.
 //
-// What they share lives in rooms, each of which may import those before it: errs, live, app, observe, handover, transcript, turns,
-// landing, typing, launch, teardown, startplan, children. A new reader begins with app.App, then observe.Observe, then any use case.
+// The code that use cases share is in the packages errs, live, app, observe, handover, transcript,
+// turns, landing, typing, launch, teardown, startplan and children, each of which may import those
+// before it. A new reader begins with app.App, then observe.Observe, then any use case.
 package orchestrator
 
 import (
@@ -26,7 +28,7 @@ import (
 type StatusOptions struct {
 	Name    string
 	All     bool
-	Closely bool // look at the screens of agents in a turn, too
+	Closely bool // read the screens of agents in a turn too
 }
 
 func (o StatusOptions) closeness() observe.ScreenPolicy {
@@ -36,19 +38,19 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 	return observe.WhereUnknown
 }
 
-// Status tells how sessions and agents are. It reads and writes nothing else,
-// starts one tmux client per socket and no git; one more client where the state
-// of some agent shows nowhere but on its screen. Unreadable records come back as
-// problems beside the sessions that can be read.
+// Status returns the states of sessions and agents. It writes nothing, starts one tmux client per
+// socket and no git, and one more tmux client if the state of some agent only shows on its screen.
+// Unreadable records come back as problems beside the sessions that can be read.
 func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observe.SessionStatus, problems []error, err error) {
 	w := NewWatch(h, o)
 	defer w.Close()
 	return w.Look(ctx)
 }
 
-// gather looks at the selected sessions once. meanwhile is done for each while tmux answers and the agents are looked at.
+// gather observes the selected sessions once. It calls meanwhile for each session while tmux is
+// asked and the agents are read.
 func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*session.Session)) (all []*observe.Facts, problems []error, err error) {
-	answers := map[string]chan observe.Panes{} // one client per socket, all at work meanwhile
+	answers := map[string]chan observe.Panes{} // one tmux client per socket, all in parallel
 	ask := func(socket string) {
 		if answers[socket] != nil {
 			return
@@ -85,14 +87,14 @@ func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*se
 	return all, problems, nil
 }
 
-// noteGone says of a session that its repository is not there any more.
+// noteGone adds to a session's reason that its repository is gone.
 func noteGone(st *observe.SessionStatus) {
 	if app.Gone(st.Session) {
 		st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
 	}
 }
 
-// selectSessions loads the named session, all of them, or the one of this place.
+// selectSessions loads the named session, all sessions, or those of the current repository.
 func selectSessions(h *app.App, o StatusOptions) (sessions []*session.Session, problems []error, err error) {
 	if o.All {
 		sessions, problems, err = h.Store.List()
@@ -130,9 +132,8 @@ func CountLines(ctx context.Context, s *session.Session, agentName string) (work
 	return worktree.Manager{Repository: repository}.ChangedLines(ctx, w.WorktreePath, w.Base())
 }
 
-// CountDirty counts the uncommitted files of each agent and the lines that it has
-// changed since its base, with two git processes for each worktree, as many at
-// once as there are processors.
+// CountDirty counts the uncommitted files of each agent and the lines that it has changed since its
+// base, with two git processes per worktree, in parallel up to the number of processors.
 func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -158,8 +159,8 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	_ = group.Wait()
 }
 
-// AddForecast says of each agent how its work goes together with the branch that it lands on, and with that of the others,
-// as paw forecast does. A session of which that cannot be told gets a note.
+// AddForecast adds to each agent whether its work merges with its target branch and with the work
+// of the other agents, as paw forecast does. It prints a note for a session that has no forecast.
 func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	for i := range statuses {
 		st := &statuses[i]
@@ -177,7 +178,7 @@ func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStat
 	}
 }
 
-// Outlooks says of each agent of a session how its work would land, by name.
+// Outlooks returns the forecast of each agent of a session, by agent name.
 func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Forecast, error) {
 	f, err := landing.Look(ctx, h, s, nil, "")
 	if err != nil {
@@ -190,19 +191,19 @@ func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*
 	return forecasts, nil
 }
 
-// tagReader looks for turn tags.
+// tagReader reads turn tags, from files where possible.
 type tagReader struct {
 	home *app.App
-	tags map[string]*worktree.Tags   // by common directory, nil where git has to list them
-	seen map[[2]string]string        // what tags are on, by common directory and name
-	read map[string]map[string][]int // all numbers, by common directory, then turn session
+	tags map[string]*worktree.Tags   // by common directory, nil if only git can list them
+	seen map[[2]string]string        // commits of tags, by common directory and tag name
+	read map[string]map[string][]int // all turn numbers, by common directory, then turn session
 }
 
 func newTagReader(h *app.App) tagReader {
 	return tagReader{home: h, tags: map[string]*worktree.Tags{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
 }
 
-// look looks for the tags that add will ask for.
+// look reads the tags that add will need.
 func (r tagReader) look(s *session.Session) {
 	for i := range s.Agents {
 		if w := &s.Agents[i]; countsTurns(w) {
@@ -211,10 +212,11 @@ func (r tagReader) look(s *session.Session) {
 	}
 }
 
-// countsTurns reports whether the record of an agent says how many turns it has finished: that of an older paw does not.
+// countsTurns reports whether an agent's record counts its finished turns: the record of an older
+// paw does not.
 func countsTurns(w *session.Agent) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
 
-// add fills in what is known of the finished turns of each agent.
+// add fills in the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
 	for i := range st.Agents {
 		r.addTo(ctx, st, &st.Agents[i])
@@ -222,8 +224,8 @@ func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
 	}
 }
 
-// addTo fills in which tag an agent has last, and how many turns it has finished:
-// the record counts them, for agents of an older paw the tags do.
+// addTo fills in the last tag of an agent and the number of its finished turns, from the record, or
+// from the tags for a record of an older paw.
 func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *observe.AgentStatus) {
 	finished := a.Record.Finished
 	counted := countsTurns(&a.Record)
@@ -233,18 +235,18 @@ func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *obse
 		id, known := r.id(st.Session.GitCommonDir, name)
 		if id != "" && finished.Last == a.LastTurn && a.LastCommit != "" && id != a.LastCommit {
 			a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
-			return // somebody has moved it
+			return // the tag was moved by hand
 		}
 		if id != "" {
 			a.LastTag = name
 		}
 		if id != "" || known && finished.Last == 0 {
-			return // no tag has a lower number
+			return // the agent has no earlier tag
 		}
 	}
 	for _, n := range r.all(ctx, st.Session.GitCommonDir)[a.Record.TurnSession] {
 		if counted && n > finished.Last {
-			break // somebody else's, or of a turn that is just ending
+			break // the tag is not paw's, or its turn is just ending
 		}
 		if n > 0 && !counted {
 			a.TurnsCompleted++
@@ -253,7 +255,7 @@ func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *obse
 	}
 }
 
-// id is what a tag is on, "" where there is none, if files tell.
+// id returns the commit of a tag, "" if there is none; known is false if only git can tell.
 func (r tagReader) id(commonDir, name string) (id string, known bool) {
 	tags, asked := r.tags[commonDir]
 	if !asked {
@@ -273,7 +275,7 @@ func (r tagReader) id(commonDir, name string) (id string, known bool) {
 	return id, true
 }
 
-// all reads the tags of a repository once.
+// all lists the turn tags of a repository with git, once.
 func (r tagReader) all(ctx context.Context, commonDir string) map[string][]int {
 	numbers, done := r.read[commonDir]
 	if !done {

@@ -10,11 +10,11 @@ import (
 	"paw/orchestrator/observe"
 )
 
-// statusLinePatience bounds the status line of the user's own.
+// statusLinePatience bounds the run of the user's own status line command.
 const statusLinePatience = 10 * time.Second
 
-// StatusLine keeps what a CLI tells its status line, and prints what it is to show: what the user's own prints, else what was told in a
-// few words.
+// StatusLine keeps the data that a CLI passes to its status line command, and prints the status
+// line: the output of the user's own command, else a short text from the data.
 func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte, out io.Writer) {
 	ctx, cancel := context.WithTimeout(ctx, statusLinePatience)
 	defer cancel()
@@ -43,5 +43,5 @@ func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte,
 		_, _ = io.WriteString(out, told.Words)
 		return
 	}
-	_ = cli.RunStatusLine(ctx, told.Own, payload, out) // claude shows what it printed, and so does paw
+	_ = cli.RunStatusLine(ctx, told.Own, payload, out) // a failed command still shows what it has printed, as in claude
 }

@@ -15,11 +15,11 @@ import (
 	"paw/worktree"
 )
 
-// Asked is where an agent is to begin, and with which words, when it is to work on an issue or on a pull request.
+// Asked is an issue or a pull request for an agent to work on.
 type Asked struct {
 	Words  string // title and text, quoted as those of a stranger
-	Base   string // commit of a pull request
-	Branch string // of a pull request of this repository, "" for one of a fork
+	Base   string // commit of the pull request
+	Branch string // branch of the pull request in this repository, "" if it comes from a fork
 }
 
 // threads reads issues and pull requests of a repository from its server.
@@ -31,7 +31,7 @@ type threads struct {
 	program hosting.Program
 }
 
-// FromIssue is the text of an issue of the repository in dir, for a prompt.
+// FromIssue returns the text of an issue of the repository in dir, for a prompt.
 func FromIssue(ctx context.Context, h *app.App, dir, word string) (string, error) {
 	t, number, err := threadsOf(ctx, h, dir, "--issue", word)
 	if err != nil {
@@ -44,7 +44,8 @@ func FromIssue(ctx context.Context, h *app.App, dir, word string) (string, error
 	return quotedThread(issue), nil
 }
 
-// IssuesWith are the numbers of the open issues with a label, of the repository in dir, the oldest first.
+// IssuesWith returns the numbers of the open issues with a label, of the repository in dir, the
+// oldest first.
 func IssuesWith(ctx context.Context, h *app.App, dir, label string) ([]string, error) {
 	t, err := serverOf(ctx, h, dir, "--issues", label)
 	if err != nil {
@@ -57,7 +58,8 @@ func IssuesWith(ctx context.Context, h *app.App, dir, label string) ([]string, e
 	return numbers, nil
 }
 
-// FromPull is the text of a pull request of the repository in dir, for a prompt, and where its work is.
+// FromPull returns the text of a pull request of the repository in dir, for a prompt, with its
+// commit and branch.
 func FromPull(ctx context.Context, h *app.App, dir, word string, terminal worktree.Terminal) (Asked, error) {
 	t, number, err := threadsOf(ctx, h, dir, "--pr", word)
 	if err != nil {
@@ -90,7 +92,8 @@ func FromPull(ctx context.Context, h *app.App, dir, word string, terminal worktr
 		Hint("git fetch %s %s:%s", t.remote.Name, name, name)
 }
 
-// threadsOf is serverOf, and the number of an issue or a pull request that word is.
+// threadsOf returns the server of serverOf, and the number of the issue or pull request that word
+// names.
 func threadsOf(ctx context.Context, h *app.App, dir, flag, word string) (*threads, int, error) {
 	t, err := serverOf(ctx, h, dir, flag, word)
 	if err != nil {
@@ -131,7 +134,8 @@ func serverOf(ctx context.Context, h *app.App, dir, flag, word string) (*threads
 	return t, nil
 }
 
-// seen is a text without the characters that no browser and no terminal shows, and that a model reads all the same.
+// seen returns a text without the Unicode tag characters (U+E0000 to U+E007F), which a model reads
+// and neither browsers nor terminals show.
 func seen(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0xE0000 && r <= 0xE007F {
@@ -141,8 +145,8 @@ func seen(text string) string {
 	}, text)
 }
 
-// quotedThread is an issue or a pull request as a prompt has it: every line of it is quoted, so that none can be taken for a word
-// of the user or of paw.
+// quotedThread returns an issue or a pull request as part of a prompt, with every line quoted: no
+// line can then be taken for words of the user or of paw.
 func quotedThread(t hosting.Thread) string {
 	lines := []string{display.Words(seen(t.Title))}
 	if text := strings.TrimSpace(display.Printable(seen(t.Text))); text != "" {

@@ -11,8 +11,8 @@ import (
 	"paw/session/turn"
 )
 
-// Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
-// read come back as problems.
+// Turns lists the turns of the named agents, or of all if none is named, in the order of the
+// record. Logs that cannot be read come back as problems.
 func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string) (list []turns.AgentTurns, problems []error, err error) {
 	if err := app.RequireAgents(s, agents...); err != nil {
 		return nil, nil, err
@@ -34,8 +34,8 @@ func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string
 	return list, problems, showCut(ctx, h, s, list)
 }
 
-// showCut shows the open turns of agents whose CLI does not run as recover will close them. Only where a turn is open that no
-// process is seen to work on, tmux is asked.
+// showCut shows the open turn of an agent whose CLI does not run as recover will close it. It asks
+// tmux only if the lock of an agent with an open turn is free.
 func showCut(ctx context.Context, h *app.App, s *session.Session, list []turns.AgentTurns) error {
 	open := func(one turns.AgentTurns) bool {
 		n := len(one.Turns)

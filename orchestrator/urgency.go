@@ -13,18 +13,18 @@ import (
 	"paw/session"
 )
 
-// Group says what an agent asks of the user. They are in the order in which they matter.
+// Group says what an agent needs from the user, the most urgent group first.
 type Group int
 
-// The groups.
+// Groups of agents, in order of urgency.
 const (
-	NeedsYou Group = iota // waits for an answer, has failed, has crashed, or has reached a usage limit
-	ToReview              // has finished turns that the user has not seen
+	NeedsYou Group = iota // the agent waits for an answer, has failed, has crashed, or has reached a usage limit
+	ToReview              // the agent has finished turns that the user has not seen
 	Working
 	Quiet
 )
 
-// GroupOf is the group of an agent.
+// GroupOf returns the group of an agent.
 func GroupOf(ag observe.AgentStatus) Group {
 	if ag.Limit != nil || ag.CutTurn != 0 {
 		return NeedsYou
@@ -33,7 +33,7 @@ func GroupOf(ag observe.AgentStatus) Group {
 	case session.StateWaitingInput, session.StateError:
 		return NeedsYou
 	case session.StateSuspended:
-		if ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed { // which the user knows
+		if ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed { // the user knows of a stop
 			return NeedsYou
 		}
 	case session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
@@ -46,15 +46,16 @@ func GroupOf(ag observe.AgentStatus) Group {
 	return Quiet
 }
 
-// Urgent is an agent that asks something of the user, and can be looked at.
+// Urgent is an agent that needs the user and can be attached to.
 type Urgent struct {
 	Session *session.Session
 	Agent   observe.AgentStatus
 	Group   Group
 }
 
-// Urgents are the agents that need the user or have something to review, and a pane: those that wait for an answer first,
-// of several the one that has waited longest.
+// Urgents returns the agents that need the user or have turns to review, and that have a pane or
+// are on another host. Those that wait for an answer come first, and within a group the longest
+// wait.
 func Urgents(statuses []observe.SessionStatus) []Urgent {
 	var all []Urgent
 	for _, st := range statuses {
@@ -77,7 +78,7 @@ func Urgents(statuses []observe.SessionStatus) []Urgent {
 	return all
 }
 
-// sinceOf is since when an agent is as it is; one of which nobody knows comes last.
+// sinceOf returns the time since which an agent is in its state, a far future one if unknown.
 func sinceOf(u Urgent) time.Time {
 	if u.Agent.Since == nil {
 		return time.Unix(1<<40, 0)
@@ -85,8 +86,9 @@ func sinceOf(u Urgent) time.Time {
 	return *u.Agent.Since
 }
 
-// Next is the agent of any session that needs the user most, or nil and what the agents of this place do instead. Whoever looks at
-// one of them already gets the one behind it, so that each comes up in turn. far are the sessions of other machines.
+// Next returns the agent of any session that needs the user most, or nil and a sentence about the
+// agents of this repository. If the current pane is that of an urgent agent, it returns the one
+// after it, so that repeated calls visit all of them. far returns the sessions of other machines.
 func Next(ctx context.Context, h *app.App, far func() []observe.SessionStatus) (next *Urgent, nobody string, problems []error, err error) {
 	statuses, problems, err := Status(ctx, h, StatusOptions{All: true})
 	if err != nil {
@@ -100,7 +102,8 @@ func Next(ctx context.Context, h *app.App, far func() []observe.SessionStatus) (
 	return nil, nobodyNeedsYou(statuses, here), problems, nil
 }
 
-// nobodyNeedsYou says that, and what the agents of the sessions of this place do, or those of all sessions where none is of this place.
+// nobodyNeedsYou returns the sentence that no agent needs the user, with the states of the agents
+// in the sessions of this repository, or of all sessions if it has none.
 func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) string {
 	shown := slices.DeleteFunc(slices.Clone(statuses), func(st observe.SessionStatus) bool {
 		return !slices.ContainsFunc(here, func(s *session.Session) bool { return s.Name == st.Session.Name })
@@ -135,10 +138,10 @@ func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) s
 	return text
 }
 
-// maxNamed limits the agents that are named in a sentence.
+// maxNamed limits the agents that a sentence names; more are only counted.
 const maxNamed = 3
 
-// nextOf is the first of the agents or, where one of them has the pane here, the one behind that.
+// nextOf returns the first of the agents or, if one of them has the pane here, the one after it.
 func nextOf(all []Urgent, here string) *Urgent {
 	if len(all) == 0 {
 		return nil
@@ -147,7 +150,7 @@ func nextOf(all []Urgent, here string) *Urgent {
 	return &all[(at+1)%len(all)]
 }
 
-// WaitingIn is the agent of a session that has waited longest for an answer, "" where none waits.
+// WaitingIn returns the agent of a session that has waited longest for an answer, "" if none waits.
 func WaitingIn(ctx context.Context, h *app.App, s *session.Session) string {
 	statuses, _, err := Status(ctx, h, StatusOptions{Name: s.Name})
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 	"paw/session/turn"
 )
 
-// TurnUsage is what one turn took.
+// TurnUsage is the token use and cost of one turn.
 type TurnUsage struct {
 	Number int
 	cli.Spent
 }
 
-// AgentUsage is what an agent took, in all of its conversations.
+// AgentUsage is the token use and cost of an agent, in all of its conversations.
 type AgentUsage struct {
 	Agent, CLI string
-	Turns      []TurnUsage // those that took anything
-	Outside    cli.Spent   // between turns, such as for a compaction
+	Turns      []TurnUsage // turns that used any
+	Outside    cli.Spent   // used between turns, such as for a compaction
 	Total      cli.Spent
-	Windows    []session.Window // of its subscription
-	Unknown    string           // why nothing is known, "" where all of the record was read
+	Windows    []session.Window // usage windows of its subscription
+	Unknown    string           // why a record could not be read, "" if all were
 }
 
-// Usage reads what agents took from the CLIs' own records, of all agents where none is named.
+// Usage reads the use of the named agents, or of all if none is named, from the CLIs' own records.
 func Usage(ctx context.Context, h *app.App, s *session.Session, agents []string) ([]AgentUsage, error) {
 	if len(agents) == 0 {
 		agents = app.AgentNames(s)
@@ -48,8 +48,8 @@ func Usage(ctx context.Context, h *app.App, s *session.Session, agents []string)
 	return all, nil
 }
 
-// CountUsage counts what each agent took. It reads the records of their CLIs, as many at once as there are processors; opencode
-// is started for its own.
+// CountUsage adds the use of each agent. It reads the CLIs' own records in parallel, up to the
+// number of processors; for those of opencode it starts opencode.
 func CountUsage(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -67,7 +67,7 @@ func CountUsage(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	_ = group.Wait()
 }
 
-// UsageOf is what one agent of a session took.
+// UsageOf returns the use of one agent of a session.
 func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) AgentUsage {
 	if configured, err := h.ConfiguredFor(s); err == nil {
 		h = configured
@@ -92,7 +92,7 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 		spec.ConversationID = id
 		found, err := c.Uses(ctx, spec)
 		var missing *cli.ConversationError
-		if err != nil && !errors.As(err, &missing) { // one that has not begun took nothing
+		if err != nil && !errors.As(err, &missing) { // a conversation that has not begun has used nothing
 			unknown = transcript.Unreadable(w, err)
 		}
 		uses = append(uses, found...)
@@ -103,11 +103,12 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	return all
 }
 
-// usageGrace is how long after the end of a turn the record may date the last answer of it.
+// usageGrace bounds the time after the end of a turn at which the CLI's record may date the turn's
+// last answer.
 const usageGrace = 2 * time.Second
 
-// usageOf gives each use to the turn in which it was. What was before the agent is of a conversation that its own is a copy
-// of.
+// usageOf assigns each use to its turn. It skips uses before since, when the agent was made: they
+// are in the conversation that the agent's own was copied from.
 func usageOf(turns []turn.Record, uses []cli.Use, since time.Time) AgentUsage {
 	var all AgentUsage
 	spent := make([]cli.Spent, len(turns))
@@ -118,7 +119,8 @@ func usageOf(turns []turn.Record, uses []cli.Use, since time.Time) AgentUsage {
 		all.Total.Add(u)
 		at := -1
 		for i, t := range turns {
-			// Records have milliseconds, or less. That a hook sent the CLI on is known at the end alone.
+			// Records have milliseconds, or less. The start of a turn that a stop hook caused is
+			// only logged at its end.
 			start := t.StartedAt
 			if t.Type == turn.TypeStopHook && i > 0 && turns[i-1].EndedAt != nil {
 				start = *turns[i-1].EndedAt

@@ -13,29 +13,30 @@ import (
 	"paw/session/turn"
 )
 
-// Watch shows sessions for as long as somebody looks at them. It holds their agents as live sessions.
+// Watch observes sessions repeatedly, for commands that keep showing them. It keeps their agents as
+// live sessions.
 type Watch struct {
 	home    *app.App
 	options StatusOptions
 	shown   map[string]*shownSession
 
-	followed map[string]int // turns whose ends are being written down, by agent
+	followed map[string]int // by agent, the turn for which FollowUnseen has started a process
 
-	stamps map[string]fileStamp // of what the last look has read; nil until somebody asks
+	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
 }
 
-// shownSession is one session that is shown.
+// shownSession is one session of a Watch.
 type shownSession struct {
-	gathered []live.Facts // by the last look
+	gathered []live.Facts // from the last look
 	agents   *live.Registry
 }
 
-// NewWatch begins to show the selected sessions. Close ends it.
+// NewWatch returns a Watch of the selected sessions. Close releases it.
 func NewWatch(h *app.App, o StatusOptions) *Watch {
 	return &Watch{home: h, options: o, shown: map[string]*shownSession{}, followed: map[string]int{}}
 }
 
-// Look tells how sessions and agents are now, see Status.
+// Look returns the states of sessions and agents now, as Status does.
 func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, problems []error, err error) {
 	before := w.before()
 	tags := newTagReader(w.home)
@@ -73,7 +74,7 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 	return statuses, problems, nil
 }
 
-// Close ends what Look has begun.
+// Close releases the live sessions of Look.
 func (w *Watch) Close() {
 	for name, one := range w.shown {
 		one.close()
@@ -89,7 +90,8 @@ func newShown() *shownSession {
 	return one
 }
 
-// look takes in what was gathered of the agents, and returns their states in the same order.
+// look passes the gathered facts to the live agents, and returns the states of the agents in the
+// same order.
 func (one *shownSession) look(ctx context.Context, gathered []live.Facts) ([]session.AgentStatus, error) {
 	one.gathered = gathered
 	if err := one.agents.Refresh(ctx); err != nil {
@@ -110,20 +112,21 @@ func (one *shownSession) look(ctx context.Context, gathered []live.Facts) ([]ses
 	return states, nil
 }
 
-// close drops the agents that rest and that no terminal shows.
+// close unloads the agents that are at rest and are shown in no terminal.
 func (one *shownSession) close() {
 	for _, facts := range one.gathered {
 		one.agents.Unload(facts.Branch)
 	}
 }
 
-// fileStamp has the time and size of a file, which change when the file is written.
+// fileStamp holds the time and size of a file, which change when the file is written.
 type fileStamp struct {
 	at   time.Time
 	size int64
 }
 
-// notThere is the stamp of a file that was missing at the look before, and may have been written during that look.
+// notThere is the stamp of a file that was missing before a look and may have been written during
+// it.
 var notThere = fileStamp{size: -1}
 
 func stampOf(path string) fileStamp {
@@ -134,10 +137,11 @@ func stampOf(path string) fileStamp {
 	return fileStamp{info.ModTime(), info.Size()}
 }
 
-// Changed reports whether paw has written something about the shown sessions since the last look: records, turns, reports
-// of hooks. What nobody writes down, such as a pane that ends, only a look shows. It starts no process.
+// Changed reports whether a file of the shown sessions has changed since the last look: records,
+// turn logs, hook reports. Events that change no file, such as the end of a pane, only show in a
+// look. It starts no process.
 func (w *Watch) Changed() bool {
-	if w.stamps == nil { // from now on looks keep them
+	if w.stamps == nil { // later looks keep stamps
 		w.stamps = map[string]fileStamp{}
 		return true
 	}
@@ -149,7 +153,8 @@ func (w *Watch) Changed() bool {
 	return false
 }
 
-// before returns the stamps of now, to be taken before anything is read: nil as long as Changed was never asked.
+// before returns the current stamps, to be taken before a look reads anything, or nil if Changed
+// was never called.
 func (w *Watch) before() map[string]fileStamp {
 	if w.stamps == nil {
 		return nil
@@ -161,7 +166,7 @@ func (w *Watch) before() map[string]fileStamp {
 	return now
 }
 
-// follow keeps the stamps that the files of a look had before the look.
+// follow keeps, for the files that a look has read, their stamps from before the look.
 func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
 	if before == nil {
 		return
@@ -176,16 +181,16 @@ func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
 	}
 }
 
-// writtenTo are the files and folders that events of these sessions change.
+// writtenTo returns the files and directories that events of the sessions change.
 func writtenTo(h *app.App, all []*observe.Facts) []string {
-	paths := []string{h.Paths.SessionsDir} // a record is replaced, which changes its folder
+	paths := []string{h.Paths.SessionsDir} // replacing a record changes its directory
 	for _, f := range all {
 		paths = append(paths, h.Queues().Folder(f.Session.Name))
 		for _, a := range f.Agents {
 			turns := h.TurnDir(f.Session.Name, a.Record.Name).Path
 			paths = append(paths, turns)
 			if a.Turns.Visible && a.Turns.HooksSeen.IsZero() {
-				paths = append(paths, h.StateDir(f.Session.Name, a.Record.Name)) // where the first report leaves a mark
+				paths = append(paths, h.StateDir(f.Session.Name, a.Record.Name)) // where the first hook report leaves a mark
 			}
 			if last := a.Turns.Last; last != nil {
 				paths = append(paths, filepath.Join(turns, turn.LogName(last.Number, last.Type)))
