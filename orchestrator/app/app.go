@@ -44,9 +44,9 @@ type App struct {
 	Now        func() time.Time
 	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration is tolerated; nil tolerates none
 	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
-	Follower   func(sessionName, agentName string)                  // follows a turn; nil starts a process for it
-	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers to a parent; nil starts a process for it
-	Watcher    func(parents []string)                               // has somebody look at parents again; nil uses tmux
+	Follower   func(sessionName, agentName string)                  // follows an agent's turn; nil starts a process instead
+	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers results to a parent; nil starts a process instead
+	Watcher    func(parents []string)                               // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
 	configured string                                               // main worktree of the repository whose configuration Config has
 }
 

@@ -32,7 +32,7 @@ func (h *App) KeepQueued(session, agent, prompt string) error {
 	waits := h.QueuedPrompts(session, agent)
 	for _, one := range h.keptQueued(session, agent) {
 		if !slices.ContainsFunc(waits, func(w Queued) bool { return w.Path == one.Path }) {
-			_ = os.Remove(one.Path) // it has arrived
+			_ = os.Remove(one.Path) // the prompt has arrived
 		}
 	}
 	_, err := h.KeepText(session, agent, "queued-"+h.Now().UTC().Format("20060102T150405.000000000")+"-*.txt", prompt)

@@ -94,7 +94,7 @@ func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Sessi
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("not done after %d seconds (worktree.teardown_seconds)", seconds)
 	}
-	_ = os.Remove(mark) // its leftovers count as the agent's files from now on
+	_ = os.Remove(mark) // leftovers of the teardown count as the agent's files from now on
 	return errs.New(errs.Failed, "%s: not removed, its teardown failed: %s: %w", w.Name, oneLine(t.Command), err)
 }
 

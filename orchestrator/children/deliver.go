@@ -145,8 +145,8 @@ func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Age
 	return func() { typable(); deliverable() }, nil
 }
 
-// deliver types what is due. It records that first: from then on no other process types it, and if
-// this process is killed it is not repeated.
+// deliver types the due results. It records that first: from then on no other process types these
+// results, and they are not repeated if this process is killed.
 func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, to tmux.Program) (live.Verdict, error) {
 	wait := f.Parent.Record.Wait
 	results := f.Results()
@@ -165,7 +165,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	w := *s.Agent(d.parent)
 	cli, known := d.CLIs.Get(w.CLI)
 	if !known {
-		return live.NotRunning, d.takeBack(ctx, wait.ID) // its CLI is not configured any more: the results stay owed
+		return live.NotRunning, d.takeBack(ctx, wait.ID) // the parent's CLI is no longer configured: the results stay owed
 	}
 	before := typing.Expect(ctx, d.App, s, &w, cli, prompt)
 	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.App, s, w, prompt) })

@@ -170,8 +170,8 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 // Away returns the CLI's processes that work for the agent outside of its pane.
 func (c CLI) Away(s Spec) []Away { return as[Leaver](c).Away(c.extend(s)) }
 
-// EndAway returns the command that ends such a process, with the configured wrapper in place of the
-// driver's program.
+// EndAway returns the command that ends a process of Away, with the configured wrapper in place of
+// the driver's program.
 func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
 	command, can := as[Leaver](c).EndAway(c.extend(s), a)
 	if can && len(c.command) > 1 {

@@ -152,8 +152,8 @@ type Leaver interface {
 	// Away returns the background processes that have a conversation of the agent or run in its
 	// worktree.
 	Away(Spec) []Away
-	// EndAway returns the program's own command that ends such a process; false where there is
-	// none.
+	// EndAway returns the program's own command that ends a process of Away; false if the program
+	// has none.
 	EndAway(Spec, Away) (Command, bool)
 }
 
@@ -199,7 +199,7 @@ type Paster interface {
 
 // Screener is implemented by a driver that can read the screen of its program.
 type Screener interface {
-	// Screen recognizes what the CLI shows, and leaves out what is not certain.
+	// Screen recognizes the CLI's screen, and leaves unset what is not certain.
 	Screen(Screenshot) Screen
 	// Question reads the question that the CLI asks in a turn. It returns false for menus, for
 	// dialogs at the start, and where the options cannot be read.

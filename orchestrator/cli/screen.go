@@ -22,17 +22,17 @@ type Box string
 // The states of an input box. A screen on which no input box is recognized has BoxUnseen.
 const (
 	BoxUnseen Box = ""
-	BoxEmpty  Box = "empty"  // a prompt that is pasted now stands alone in it
-	BoxFilled Box = "filled" // somebody's text is in it
+	BoxEmpty  Box = "empty"  // a prompt that is pasted now stands alone in the box
+	BoxFilled Box = "filled" // the box contains text that may be the user's
 )
 
-// Screen is what is certain about a screenshot. The zero value is an unrecognized screen, from
-// which nothing follows.
+// Screen holds what can be told with certainty from a screenshot. The zero value is an unrecognized
+// screen.
 type Screen struct {
 	Box     Box
 	Draft   string // text in a filled box, "" where it cannot be read as a whole
 	Works   bool   // the screen says that a turn runs; many screens do not say so
-	Dialog  string // what a dialog in place of the box asks, such as "asks whether to trust the folder"; "" for no dialog
+	Dialog  string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
 	Limited bool   // the screen says that a usage limit is reached
 	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs do not show that
 	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
@@ -66,7 +66,7 @@ func (s Screen) String() string {
 
 // Question is a question that a CLI asks in a turn, read from its screen.
 type Question struct {
-	Text    string   // in one line, such as "asks for permission: npm test"
+	Text    string   // question in one line, such as "asks for permission: npm test"
 	Options []Option // all visible options, in their order
 	// Deaf is how long the CLI ignores keys after it has asked.
 	Deaf time.Duration

@@ -46,7 +46,7 @@ type File struct {
 	Content []byte
 }
 
-// Conversation is what a CLI's own files say about one conversation id.
+// Conversation is the information about one conversation in a CLI's own files.
 type Conversation struct {
 	Found      bool   // the CLI has something under this id
 	Resumable  bool   // Resume opens it

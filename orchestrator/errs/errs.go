@@ -30,8 +30,8 @@ const (
 	Interrupted Kind = 130 // by the user; 128 + SIGINT, as in shells
 )
 
-// Error is a failure as the user sees it: what is wrong with which object, and
-// commands that work when pasted.
+// Error is a failure as shown to the user: the object, what is wrong with it, and commands that
+// work when pasted.
 type Error struct {
 	Kind    Kind
 	Message string   // "<object>: <what>", lower case, no full stop

@@ -154,7 +154,7 @@ const longestCall = 240
 
 // part is one message of a brief, or a gap.
 type part struct {
-	title  string // who speaks
+	title  string // name of the speaker
 	text   string
 	calls  string // a line for each tool call
 	ended  string // how the turn ended that ends with this message, "" if well

@@ -11,7 +11,7 @@ import (
 	"paw/worktree"
 )
 
-// State is what an agent had done by the end of a turn.
+// State is the work of an agent up to the end of a turn.
 type State struct {
 	Turns []turn.Record // turns up to that one
 	Work  *worktree.Work

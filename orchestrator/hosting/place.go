@@ -25,7 +25,7 @@ type Place struct {
 	Kind Kind
 	Site string // web address of the server, such as https://github.com
 	Host string
-	Path string // of the repository on the server, such as acme/shop; groups of GitLab may be nested
+	Path string // path of the repository on the server, such as acme/shop; groups of GitLab may be nested
 }
 
 // sshHosts are host names for ssh over the https port, with the web host of each.

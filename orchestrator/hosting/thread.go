@@ -20,8 +20,8 @@ type Thread struct {
 	Author string
 
 	// The following fields are set for pull requests only.
-	Branch string // its source branch
-	Commit string // commit of that branch
+	Branch string // source branch of the pull request
+	Commit string // commit at the tip of Branch
 	Fork   bool   // the branch is in another repository
 }
 

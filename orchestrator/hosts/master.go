@@ -81,7 +81,7 @@ func (c Client) connect(h Host, socket string) error {
 	if err := log.Truncate(0); err != nil {
 		return err
 	}
-	_ = os.Remove(socket) // no master listens on it
+	_ = os.Remove(socket) // no master listens on the socket
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Found is what Probe has found on a machine.
+// Found is the result of Probe on a machine.
 type Found struct {
 	Home   string
 	System string // output of uname -sm

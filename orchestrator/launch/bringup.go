@@ -23,8 +23,8 @@ import (
 	"paw/worktree"
 )
 
-// BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: what exists
-// already stays as it is.
+// BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
+// what already exists unchanged.
 func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -106,10 +106,10 @@ type Result struct {
 	CutTurn int
 }
 
-// WorktreeStep is what has to be done to a worktree before the agent starts.
+// WorktreeStep is the work to do on a worktree before the agent starts.
 type WorktreeStep string
 
-// Job is what BringUp does for one agent.
+// Job is the work of BringUp for one agent.
 type Job struct {
 	Agent    string
 	Worktree WorktreeStep
@@ -144,7 +144,7 @@ const (
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // an interrupted removal was finished
 
-	ResultCompleted ResultKind = "completed" // its CLI exited with 0 before, left alone
+	ResultCompleted ResultKind = "completed" // the agent's CLI exited with 0 before; left alone
 )
 
 // The steps for a worktree.

@@ -224,7 +224,7 @@ func cleared(conversations []string, turns []turn.Record) bool {
 	earlier := false
 	for _, one := range turns {
 		if one.Conversation == newest || one.Conversation == "" {
-			return false // it was used and is lost, or nobody knows
+			return false // the conversation was used and is lost, or its use is unknown
 		}
 		earlier = earlier || slices.Contains(conversations, one.Conversation)
 	}

@@ -97,7 +97,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 	opened, err := placePanes(ctx, h, rec, f, add, respawn)
 	if err != nil {
 		for _, j := range jobs {
-			if j.generation == generation { // it contains keys, and nobody may read it now
+			if j.generation == generation { // the launch file contains keys, and no launcher will read and delete it
 				err = errors.Join(err, WithdrawLaunches(h, rec.Name, j.Agent))
 			}
 		}

@@ -27,7 +27,7 @@ type Verdict string
 const (
 	NothingOwed Verdict = "nothing owed" // nothing to tell, or it was typed already: it is typed once
 	NotDue      Verdict = "not due"      // children are still at work
-	NotRunning  Verdict = "not running"  // its CLI does not run: the end of its next turn tries again
+	NotRunning  Verdict = "not running"  // the parent's CLI does not run: the end of the parent's next turn tries again
 	Busy        Verdict = "busy"         // in a turn, at a dialog, or unknown: look again
 	Due         Verdict = "due"
 )
@@ -39,7 +39,7 @@ type Occasion int
 const (
 	Told    Occasion = iota // something has ended, or the user is there: tell the parent once all children have ended
 	OwnEnd                  // the parent's own turn has ended: tell it any result
-	Unasked                 // time has passed: tell it once all have ended, at least one of them since it was launched again
+	Unasked                 // time has passed: tell the parent once all children have ended, at least one of them since the parent was launched again
 )
 
 // Decide reports whether a parent is to be told now how its children ended.

@@ -22,11 +22,11 @@ type Facts struct {
 	Status session.AgentStatus // state of its CLI, without its wait for children
 	Last   *turn.Record        // last turn, closed if the CLI's own record has its end; nil without turns
 
-	Running     bool     // its CLI runs in its pane, and is not being stopped
+	Running     bool     // the agent's CLI runs in its pane, and is not being stopped
 	Launch      int      // generation of the running launch, 0 when its CLI does not run
-	Exited      bool     // its CLI exited by itself
-	TurnsUnseen bool     // its CLI does not report turns
-	Silent      bool     // its CLI runs and has not reported anything in this launch
+	Exited      bool     // the agent's CLI exited by itself
+	TurnsUnseen bool     // the agent's CLI does not report turns
+	Silent      bool     // the agent's CLI runs and has not reported anything in this launch
 	Terminals   []string // terminals that show its pane
 	Blocked     []string // children for which it waits in a running paw wait
 	Delivering  bool     // a process is finding out whether the results it waited for have arrived
@@ -62,7 +62,7 @@ func (f Facts) Ended() bool {
 		return false // leaving the session is its end
 	}
 	if f.Exited {
-		return true // nobody can deliver to it what it waited for
+		return true // results of the agent's children cannot be delivered any more
 	}
 	return !f.Waits() && f.rests() && f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
 }
@@ -80,7 +80,7 @@ func (f Facts) AtWork() bool {
 	}
 	switch f.Status.State {
 	case session.StateIdle, session.StateUnknown:
-		return !f.rests() || f.Last == nil // its first prompt is on the way
+		return !f.rests() || f.Last == nil // the first prompt is on the way
 	case session.StateSuspended:
 		return f.beingMade()
 	default:
@@ -119,7 +119,7 @@ func (f Facts) rests() bool {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return false
 	case session.StateUnknown:
-		return f.Silent // it was brought back, and nobody has prompted it since
+		return f.Silent // the agent was brought back, and has got no prompt since
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
 	return true

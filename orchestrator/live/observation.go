@@ -10,15 +10,15 @@ import (
 	"paw/session/turn"
 )
 
-// Observation is what was seen of one agent at one moment. It holds facts only; Running and State
-// decide what follows from them.
+// Observation holds the facts observed about one agent at one moment. Running and State draw
+// conclusions from them.
 type Observation struct {
 	Now time.Time
 
 	// From the record of the session.
 	Session session.Status
 	Phase   session.Phase
-	Done    *session.Done // what the agent said by paw done, nil for nothing
+	Done    *session.Done // the agent's report by paw done, nil for none
 	SeenCut int           // number of the last cut turn that the user has marked as seen
 	Wait    *Waiting      // children that it waits for, nil for none
 
@@ -26,7 +26,7 @@ type Observation struct {
 	Tmux     session.Liveness
 	Pane     session.PaneState
 	ExitCode *int // of a dead pane; nil when tmux does not report it
-	Signal   *int // that killed a dead pane's process; nil for none, or when tmux does not report it
+	Signal   *int // signal that killed the process of a dead pane; nil for none, or when tmux does not report it
 	// Respawned means that the process in the pane is not on a terminal of the launch.
 	Respawned bool
 	// Closed means that the server of the launch still has the session. A missing pane was then
@@ -48,7 +48,7 @@ type Observation struct {
 	Turns
 }
 
-// Turns is what is known of an agent's turns.
+// Turns holds the facts about an agent's turns.
 type Turns struct {
 	Visible    bool         // the CLI has hooks or a record that report turns
 	Last       *turn.Record // nil without turns
@@ -57,9 +57,9 @@ type Turns struct {
 	Launched   time.Time    // launch time of the running CLI
 	Prompted   bool         // the launch had a first prompt
 	HooksSeen  time.Time    // when its hooks first reported, zero if they have not
-	LateHooks  bool         // its hooks report nothing before the first prompt
+	LateHooks  bool         // the CLI's hooks report nothing before the first prompt
 	Unwritable string       // folder of paw that its hooks cannot write, "" if they can
-	Observed   cli.Observed // what the CLI's own record says
+	Observed   cli.Observed // content of the CLI's own record
 	Writing    bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
 	Screen     cli.Screen   // screen of the CLI, if it was read
 }
@@ -67,7 +67,7 @@ type Turns struct {
 // Waiting describes an agent's wait for its children.
 type Waiting struct {
 	Children []string // all awaited children
-	Left     []string // those that have not ended
+	Left     []string // awaited children that have not ended
 	Since    time.Time
 	// Unconfirmed lists the children whose results were typed to the agent without a sign of
 	// arrival.
@@ -182,9 +182,9 @@ const (
 	NothingRuns    Running = iota // the lock is free, and the pane is dead or gone
 	Starting                      // the lock is free, and the launcher is starting in the pane
 	Foreign                       // the lock is free, and another process runs in the pane
-	InPane                        // its CLI runs in its pane
+	InPane                        // the agent's CLI runs in its pane
 	Headless                      // a paw runs a headless turn
-	Paneless                      // its CLI, or a process that it started, runs on without the pane
+	Paneless                      // the agent's CLI, or a process that it started, runs on without the pane
 	RunningUnseen                 // the lock is held, and tmux does not answer
 	Unseen                        // the lock is free, and tmux does not answer: a launcher may be starting
 	LockUnreadable                // unknown

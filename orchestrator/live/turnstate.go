@@ -32,7 +32,7 @@ func (o Observation) byTurns() session.AgentStatus {
 	case own:
 		return o.closedTurn()
 	case o.Prompted && o.Now.Sub(o.Launched).Abs() < promptPatience:
-		// It has a first prompt, or is about to get one: it does not wait for another.
+		// A launch with a first prompt does not wait for another prompt.
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
 	case seen.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}

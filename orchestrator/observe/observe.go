@@ -178,7 +178,7 @@ func InPane(h *app.App, s *session.Session, w *session.Agent, lock session.Agent
 	}
 }
 
-// TurnsOf gathers what is known of an agent's turns. It reads the CLI's own record only if the CLI
+// TurnsOf gathers the facts about an agent's turns. It reads the CLI's own record only if the CLI
 // runs.
 func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
 	f := live.Turns{Launch: LaunchID(s.Name, w.Name, lock.Holder.Generation)}

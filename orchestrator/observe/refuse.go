@@ -75,7 +75,7 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 		case !slices.Contains(agents, a.Record.Name) || !slices.Contains(busyStates, a.State) || harmless(a):
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
-			continue // it does not run
+			continue // the agent's CLI does not run
 		case a.State == session.StateWaitingInput:
 			what = "a turn is in progress, and waits for your answer"
 		case a.State == session.StateWaitingChildren:

@@ -55,7 +55,7 @@ type AgentStatus struct {
 // LockFree reports whether no process is known to hold the agent's lock.
 func (a AgentStatus) LockFree() bool { return a.PID == 0 }
 
-// StatusOf decides from the facts what is shown.
+// StatusOf derives the shown states from the facts.
 func StatusOf(h *app.App, f Facts) SessionStatus { return StatusWith(f, States(h, f)) }
 
 // StatusWith is like StatusOf, with states that were decided before.
@@ -123,7 +123,7 @@ func Silence(err error) string {
 
 // The values of AgentStatus.Hooks.
 const (
-	HooksSeen   = "seen"   // they reported in this launch
+	HooksSeen   = "seen"   // the CLI's hooks have reported in this launch
 	HooksSilent = "silent" // the CLI has hooks, which have not reported yet
 	HooksNone   = "none"   // the CLI has no hooks, or does not run
 )
@@ -173,7 +173,7 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	switch st := live.State(seen); st.State {
 	case session.StateUnknown:
 		return true
-	case session.StateError: // its screen may ask what to do about the limit
+	case session.StateError: // the agent's screen may ask what to do about the limit
 		return st.Limit != nil
 	case session.StateWaitingInput:
 		return a.Turns.Observed.Vague

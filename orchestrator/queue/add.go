@@ -80,7 +80,7 @@ func ordered(q *session.Queue, tasks []session.Task) error {
 	for i := range tasks {
 		t := &tasks[i]
 		if from := t.From; all.Task(from) != nil && !slices.Contains(t.After, from) {
-			t.After = append(t.After, from) // it begins at the state at that task's end
+			t.After = append(t.After, from) // the task begins at the state at the end of task from
 		}
 		for _, id := range t.After {
 			if all.Task(id) == nil {

@@ -21,7 +21,7 @@ type List struct {
 	Max, Starts int
 	Made        int // starts and prompts so far
 	Tasks       []session.Task
-	Steps       []Step // what the queue does next
+	Steps       []Step // next steps of the queue
 	Next        time.Time
 	Armed       bool
 }
@@ -217,7 +217,7 @@ func inPlan(h *app.App, s *session.Session, tasks []New, id string) bool {
 	return err == nil && q != nil && q.Task(id) != nil || slices.ContainsFunc(tasks, func(t New) bool { return t.ID == id })
 }
 
-// Change is what a command does to tasks of a queue.
+// Change is the effect of a command on tasks of a queue.
 type Change string
 
 // The changes.

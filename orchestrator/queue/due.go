@@ -16,7 +16,7 @@ type verdict struct {
 	why  string // "" for a task that begins
 	held bool   // only the user, or another task, can change it
 	due  time.Time
-	look bool // its agent is about to take a prompt
+	look bool // the task's agent is about to take a prompt
 	arm  bool // passing time may change it
 	cli  string
 }

@@ -9,10 +9,10 @@ import (
 	"paw/session/turn"
 )
 
-// Facts is what a decision about a queue is made from, apart from the queue itself.
+// Facts holds the input of a decision about a queue, apart from the queue itself.
 type Facts struct {
 	Agents map[string]Agent
-	CLIs   map[string]CLI // those with which a task or a hand-over may start an agent
+	CLIs   map[string]CLI // CLIs with which a task or a hand-over may start an agent
 	Max    int            // number of agents that the queue keeps at work
 	Starts int            // number of launches and prompts that the queue may make in one session
 	Limits Limits
@@ -45,7 +45,7 @@ var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.M
 // CLI describes a CLI that could be started now.
 type CLI struct {
 	Installed bool
-	Account   string // account whose usage limit applies to it
+	Account   string // account whose usage limit applies to the CLI
 }
 
 // Agent has the facts about one agent.
@@ -54,10 +54,10 @@ type Agent struct {
 	Account  string
 	Status   session.AgentStatus
 	Ready    live.Verdict // whether a prompt may be typed
-	Running  bool         // its CLI runs
+	Running  bool         // the agent's CLI runs
 	Exited   bool         // the CLI exited by itself, according to its dead pane or the record
-	Gone     bool         // nothing of it runs, and it has no pane
-	Starting bool         // it is being made, or its first prompt has not begun a turn
+	Gone     bool         // no process of the agent runs, and it has no pane
+	Starting bool         // the agent is being made, or its first prompt has not begun a turn
 	Silent   time.Time    // launch time of a running CLI whose hooks have not reported yet
 	SeenCut  int          // number of the last cut turn that the user has marked as seen
 	Turns    []Turn       // turns since the queue knows the agent, at least the last one, oldest first
@@ -67,9 +67,9 @@ type Agent struct {
 type Turn struct {
 	turn.Record
 	Task     string // id of the task that began it, "" for none
-	Person   bool   // a person prompted it
+	Person   bool   // a person's prompt began the turn
 	Answered bool   // for a turn ended by a limit: the model had begun to answer
-	Now      bool   // it belongs to the running launch
+	Now      bool   // the turn belongs to the running launch
 }
 
 // of returns the turn of a task, nil where it is not known.

@@ -101,7 +101,7 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		agent.Turns[i].Now = one.Launch != 0 && agent.Turns[i].Launch == launch
 	}
 	if one.Waits() && last.State == turn.Finished {
-		last.State = turn.InProgress // its work goes on when the children's results are delivered
+		last.State = turn.InProgress // the agent goes on when the children's results are delivered
 	}
 	if last.State == turn.Aborted && last.Limit != nil && h.Config.Limits.Then != config.ThenTell {
 		last.Answered = answered(ctx, h, s, &a.Record, last.Record)

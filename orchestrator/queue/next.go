@@ -226,7 +226,7 @@ func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	switch {
 	case one.Limit != nil:
 		d.limited(t, agent, one)
-	case one.Reason == turn.ReasonInterrupted && one.Cut(): // its CLI reported an exit, as it also does while tmux goes down
+	case one.Reason == turn.ReasonInterrupted && one.Cut(): // the agent's CLI reported an exit, as it also does while tmux goes down
 		d.hold(t, session.HeldInterrupted)
 	case one.Reason == turn.ReasonInterrupted || one.Reason == turn.ReasonStopped:
 		d.holdLane(t.Agent)

@@ -138,7 +138,7 @@ func (p planTask) task(dir string) (New, error) {
 	return t, t.fault()
 }
 
-// fault returns what is wrong with a task in itself.
+// fault returns an error of a task that can be told from the task alone.
 func (t New) fault() error {
 	name := t.ID
 	if name == "" {

@@ -240,7 +240,7 @@ func (p *place) killAll() {
 		return // no server any more
 	}
 	for _, pid := range panes {
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // the process may have ended
 	}
 }
 

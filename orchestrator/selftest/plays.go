@@ -24,7 +24,7 @@ import (
 type play struct {
 	name   string
 	do     func(*player, context.Context) (string, error)
-	vital  bool // later plays depend on it
+	vital  bool // later plays depend on this one
 	always bool // run even after failures
 }
 

@@ -119,12 +119,12 @@ func (p *player) play(ctx context.Context, one play) Line {
 	line.Result, line.Text = Fail, err.Error()
 	var unseen unseenError
 	if errors.As(err, &unseen) || p.hookless() && p.agent(context.WithoutCancel(ctx)).State == session.StateUnknown {
-		line.Result = Unknown // paw itself reports it
+		line.Result = Unknown // paw itself reports the state as unknown
 	}
 	return line
 }
 
-// unseenError is what paw itself reports as unknown.
+// unseenError is the reason why paw itself reports a state or an arrival as unknown.
 type unseenError string
 
 func (e unseenError) Error() string { return string(e) }

@@ -51,7 +51,7 @@ type Agent struct {
 	turnSession string
 	phase       session.Phase // intent to record
 	worktree    worktree.Plan
-	seen        worktree.Seen // what was found in its worktree
+	seen        worktree.Seen // state of the agent's worktree when the plan was made
 }
 
 // Place tells what becomes of a worktree.
@@ -190,7 +190,7 @@ type Removed struct {
 	Trash      string // folder in the trash that was kept: with --force, or because of Aside
 	WordsDir   string // folder with text of the user that the agent never got
 	Landed     bool   // the branch was deleted too: all of it has landed
-	BranchGone bool   // there was no such branch any more
+	BranchGone bool   // the branch had already been deleted
 	Back       bool   // the worktree stays, and a new agent on the branch can take it over
 }
 

@@ -23,7 +23,7 @@ type AgentFacts struct {
 	repository string
 	agent      observe.Agent
 	children   []string
-	plan       worktree.Plan // its worktree, with the commit that has landed of it
+	plan       worktree.Plan // the agent's worktree, with the commit of it that has landed
 	there      bool          // the worktree's directory or registration exists
 	missing    bool          // the directory is gone
 	halfMade   bool
@@ -86,7 +86,7 @@ func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Se
 	}
 }
 
-// place finds out what is at the path of the agent's worktree.
+// place inspects the path of the agent's worktree.
 func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.Session) {
 	w := &f.agent.Record
 	f.missing = !exists(w.WorktreePath)

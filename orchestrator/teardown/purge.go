@@ -63,7 +63,7 @@ func planPurge(f purgeFacts, o Options) (Purge, error) {
 		if err != nil {
 			refusals = append(refusals, err)
 		}
-		agent.Children = nil // they are removed, too
+		agent.Children = nil // the purge removes all children too
 		p.Agents = append(p.Agents, agent)
 	}
 	if len(refusals) > 0 {

@@ -102,7 +102,7 @@ func savePhase(ctx context.Context, h *app.App, name string, targets func(*sessi
 			switch w.Phase {
 			case session.PhaseCreating: // recover has to finish the worktree first
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // recover has to finish the removal
-			case session.PhaseExited: // it ended before
+			case session.PhaseExited: // the agent had ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
 				next := phase(w.Name)
 				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // a stopped agent never goes back to stopping

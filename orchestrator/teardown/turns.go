@@ -58,7 +58,7 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 	return plan
 }
 
-// lines describe what is done to the refs; does is a verb such as "delete".
+// lines describe the changes to the refs; does is a verb such as "delete".
 func (t Turns) lines(does string) []string {
 	var lines []string
 	switch n := len(t.Tags); {

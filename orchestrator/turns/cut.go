@@ -141,7 +141,8 @@ func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *t
 	return o.CutTurn()
 }
 
-// missed returns the events that catchUp applies before e, and e as it is to be applied then.
+// missed returns the events that catchUp applies before e, and the form in which e is applied after
+// them.
 func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e

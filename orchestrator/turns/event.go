@@ -177,7 +177,7 @@ func (t *Recorder) KeepTranscript(ctx context.Context, path string) error {
 
 // catchUp applies what hooks missed and the CLI's own record has: the end of the open turn, and
 // later turns. e is the event to apply next, which may be the begin of the last of them. It returns
-// the last turn, and e as it is to be applied then.
+// the last turn, and the form in which e is applied after that.
 func (t *Recorder) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
 	missed, e := t.missed(ctx, last, e)
 	last, err := t.applyAll(ctx, last, missed)

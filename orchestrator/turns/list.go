@@ -62,7 +62,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
 		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Objects().Has(ctx, one.After) {
-			one.After = "" // its ref was deleted, and git has collected the commit
+			one.After = "" // the turn's ref was deleted, and git has collected the commit
 		}
 		if at, there := tags[r.Number]; there {
 			if err := tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {

@@ -30,7 +30,7 @@ type Arrival struct {
 	prompt  string    // in the CLI's canonical form
 	since   time.Time // lines with an earlier time are about an earlier prompt, however late they are written
 	number  int       // number of the last turn before the prompt
-	open    bool      // that turn was still open
+	open    bool      // the last turn before the prompt was still open
 	records []grown   // files that get the prompt when it joins a turn or is queued
 	prompts grown     // file that gets the prompt as soon as the CLI takes it, busy or not
 }
@@ -42,8 +42,8 @@ type grown struct {
 	with []byte // the prompt's line must contain this as well
 }
 
-// expectation is what is known about a prompt's arrival before it is typed: its canonical form, and
-// the CLI's list of prompts.
+// expectation holds, from before a prompt is typed, what its arrival is compared with: the prompt's
+// canonical form, and the CLI's list of prompts.
 type expectation struct {
 	cli     cli.CLI
 	prompt  string

@@ -92,7 +92,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
 			if t.other(ctx, asked) != nil {
-				return nil // its next page is open, which only the screen shows
+				return nil // the next page of the question is open, which only the screen shows
 			}
 		case !asked.Confirms && took.Means() == cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {

@@ -168,7 +168,7 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 		}
 		if t.heard {
 			t.settled()
-			return nil // its turn is unknown
+			return nil // the prompt has arrived, in a turn with an unknown number
 		}
 		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
 			if err := t.enter(ctx); err != nil {
@@ -199,7 +199,7 @@ func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 			return true
 		}
 	}
-	if queued && !t.before.open { // its turn is about to be reported
+	if queued && !t.before.open { // a hook is about to report the prompt's turn
 		t.heard = true
 		return false
 	}

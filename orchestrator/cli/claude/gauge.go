@@ -23,7 +23,7 @@ const statusLine = "statusLine"
 // gaugeName is the file, below Spec.StateDir, with what claude told its status line.
 const gaugeName = "claude-gauge.jsonl"
 
-// gauge is what claude told its status line at one moment.
+// gauge holds the data that claude passed to its status line command at one moment.
 type gauge struct {
 	At           time.Time        `json:"at"`
 	Launch       string           `json:"launch"`

@@ -49,18 +49,18 @@ const reportedWithin = 10 * time.Second
 type toldTurns struct {
 	path, conversation string
 
-	ended *turn.Event  // end of the turn asked about
+	ended *turn.Event  // end of the requested turn
 	later []turn.Event // begins and ends of later turns
 	wait  int          // number of prompts in claude's queue
 
 	ids      []string // of the turn that is being read
-	own      bool     // that turn is the one asked about
-	found    bool     // its prompt has a line
-	waited   bool     // its prompt was queued
-	joined   string   // its last queued prompt, until the model says something
-	over     bool     // its end was read
-	answered bool     // the model has said something in it
-	said     string   // last text of the model in it
+	own      bool     // the turn that is being read is the requested one
+	found    bool     // the transcript has the turn's prompt
+	waited   bool     // the turn's prompt was queued
+	joined   string   // last queued prompt of the turn, until the model says something
+	over     bool     // the transcript has the end of the turn
+	answered bool     // the model has said something in the turn
+	said     string   // last text of the model in the turn
 }
 
 // turns reads the transcript from the begin of the turn last. Where that turn is over, lines before

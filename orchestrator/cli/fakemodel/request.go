@@ -10,8 +10,8 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// request is what a request of any protocol says: the newest prompt, the tool results since then,
-// and the tools of the CLI.
+// request is the content of a request in any protocol: the newest prompt, the tool results since
+// then, and the tools of the CLI.
 type request struct {
 	protocol string
 	model    string

@@ -35,7 +35,7 @@ func modeIn(rows []screens.Row) string {
 	return ""
 }
 
-// boxed cuts off what is right of a box: a wide pane has a sidebar in the same rows.
+// boxed cuts off the cells to the right of a box: a wide pane has a sidebar in the same rows.
 func boxed(rows []screens.Row) []screens.Row {
 	cut := slices.Clone(rows)
 	for i, r := range rows {

@@ -52,7 +52,7 @@ func TurnID(conversation string, turn int) string { return fmt.Sprintf("%s/%d", 
 type conversation struct {
 	id, path string
 	resumed  []Entry // entries from before this run
-	forked   bool    // those entries were copied from another conversation
+	forked   bool    // the resumed entries were copied from another conversation
 	turn     int     // number of the newest turn
 	file     *os.File
 	torn     bool  // the file ends within a line
@@ -139,7 +139,7 @@ func (c *conversation) take(content []byte) {
 	}
 }
 
-// parseEntries skips what is no entry: a run that was killed while it wrote leaves half a line,
+// parseEntries returns the valid entries: a run that was killed while it wrote leaves half a line,
 // which stays in the file.
 func parseEntries(content []byte) []Entry {
 	var entries []Entry

@@ -12,7 +12,7 @@ import (
 // Turn collects what the lines tell about a headless turn. The type of a line has a method that
 // adds to it.
 type Turn struct {
-	Shown  string // what a user wants to read of the lines
+	Shown  string // text for the user from the lines
 	Answer string
 	Ended  bool          // without an error
 	Failed cli.TurnError // the failure, unless Ended
