@@ -49,7 +49,7 @@ type LineOrigin struct {
 	Session, Agent, CLI string
 	Turn                int // 0 for no turn
 	First               int // first of several turns whose changes cannot be told apart, else equal to Turn
-	Before              int // for changes between turns: the next turn, 0 for none
+	Before              int // next turn, for changes between turns; 0 for none
 	Prompt, Message     string
 	By                  By
 	from, to            time.Time
@@ -61,7 +61,7 @@ type lineage struct {
 	m       worktree.Manager // writes nothing into the repository
 	steps   []worktree.LineStep
 	origins []*LineOrigin
-	ends    map[string]map[int]int // by turn session: index of the step at the end of each turn
+	ends    map[string]map[int]int // for each turn session, the index of the step at the end of each turn
 	refs    map[string]string
 }
 

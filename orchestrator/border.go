@@ -130,8 +130,8 @@ func TmuxBindings(h *app.App, called string) string {
 	if found, err := cli.LookPath(program, h.Env); err != nil || !sameFile(found, h.Executable) {
 		program = h.Executable
 	}
-	quoted := strings.ReplaceAll(errs.Quote(program), "'", `'\''`) // for tmux, within single quotes
-	expanded := strings.ReplaceAll(quoted, "#", "##")              // for tmux, where it expands formats
+	quoted := strings.ReplaceAll(errs.Quote(program), "'", `'\''`) // quoted for tmux, within single quotes
+	expanded := strings.ReplaceAll(quoted, "#", "##")              // escaped for tmux, where it expands formats
 	return fmt.Sprintf(`# P: who needs you, in a popup that goes away when you leave it
 bind-key P display-popup -E -w 90%% -h 85%% -d '#{pane_current_path}' '%[1]s ui'
 # N: to the agent that needs you most; again: to the next one

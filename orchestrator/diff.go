@@ -20,7 +20,7 @@ type DiffOptions struct {
 	Range      string // "" for the work to be landed, "N" for turn N, "N..M" for the changes from the end of turn N to the end of turn M
 	Than       string // agent with whose state to compare; without Range
 	Unseen     bool   // since the user looked last, instead of since the base; without Range and Than
-	Upto       string // with Unseen: up to the end of this turn, "" for the present state
+	Upto       string // with Unseen, number of the turn at whose end the comparison stops, "" for the present state
 	State      string // commit of a state that was shown before, instead of the present state or the end of Upto; without Range and Than
 	Paths      []string
 	Stat       bool
@@ -33,15 +33,15 @@ type DiffOptions struct {
 
 // Compared has the two states of an agent to compare.
 type Compared struct {
-	From, To string // commits
+	From, To string // commits to compare
 
 	home   *app.App
 	m      worktree.Manager
 	reader worktree.Manager // writes nothing into the repository
-	drop   func()           // deletes what the reader has made
+	drop   func()           // deletes the objects that the reader has made
 	s      *session.Session
 	w      *session.Agent
-	look   turns.State // the state of To, to be marked as seen
+	look   turns.State // state of To, to be marked as seen
 	upto   string
 }
 

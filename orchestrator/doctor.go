@@ -63,7 +63,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	}
 	if n, last := h.HookFailures(); n > 0 {
 		what := last.Event
-		if last.Launch != "" { // otherwise a command of the user logged it
+		if last.Launch != "" { // a log entry without a launch is from a command of the user
 			what += " of " + last.Launch
 		}
 		found.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
@@ -81,7 +81,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 			"rm -f "+quotedAll(litter))
 	}
 	for _, s := range sessions {
-		if note := codexNote(h, s); note != "" { // start reports it too, but the session may cover that at once
+		if note := codexNote(h, s); note != "" { // start prints this note too, but the attached session may hide it at once
 			found.fine(note, "paw config")
 			break
 		}
@@ -97,7 +97,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 			}
 			found.examineRepository(ctx, h, s)
 		}
-		if m, err := h.ManagerOf(ctx, s); err == nil { // otherwise examineRepository has reported it
+		if m, err := h.ManagerOf(ctx, s); err == nil { // on an error examineRepository has reported it
 			found.examineLinks(ctx, m, s)
 			found.examinePaths(ctx, m, s)
 		}

@@ -80,7 +80,7 @@ func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *sess
 	}
 }
 
-// leastSpace is what paw may write at once, in bytes: a record, or a line of a log.
+// leastSpace is the least free space in bytes: enough for a record, or for a line of a log.
 const leastSpace = 64 << 10
 
 // writable checks that the folders needed for every change can be written or made, and have space.

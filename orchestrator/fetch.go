@@ -33,7 +33,7 @@ type Far struct {
 	Client hosts.Client
 	Host   hosts.Host
 	Dir    string   // path on the host
-	Words  []string // AGENT or AGENT@N, in the names of the host
+	Words  []string // AGENT or AGENT@N, with the names that the host uses
 	Again  string   // command line to repeat after a failure
 }
 
@@ -41,7 +41,7 @@ type Far struct {
 type Fetched struct {
 	Session *session.Session // record on this machine
 	Handed  map[string]landing.Handed
-	Agents  []string // in the order of Far.Words
+	Agents  []string // names of the agents, in the order of Far.Words
 }
 
 // handTime bounds how long a host may take to set refs on the states of agents.

@@ -23,7 +23,7 @@ type Logged struct {
 	Agent string
 	cli.Transcript
 	Turn      *turn.Record // nil for the whole conversation
-	Elsewhere []int        // for a whole conversation: turns of the agent in other conversations
+	Elsewhere []int        // turns of the agent in other conversations, for a whole conversation
 }
 
 // Log reads the newest conversation of an agent or, with number, the messages of that turn, from

@@ -142,7 +142,7 @@ type outcome struct {
 	settled   bool
 	notice    *notify.Notice // nil when the event is obsolete, or the user has seen it
 	terminals []string       // terminals that may show the notice
-	leaves    time.Time      // until when the user counts as looking at the pane, zero if not
+	leaves    time.Time      // time until which the user counts as looking at the pane, zero if not
 }
 
 // stillSo finds out what has become of an event.

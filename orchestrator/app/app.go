@@ -31,7 +31,7 @@ var LockWait = 30 * time.Second // tests shorten it
 // App is one running paw: its configuration, its files and the user's environment.
 type App struct {
 	Config     config.Loaded
-	Mistake    error // in the configuration; Config then has the defaults, or lacks only an unknown key
+	Mistake    error // error in the configuration; Config then has the defaults, or lacks only an unknown key
 	Paths      config.Paths
 	Store      session.Store
 	Locks      session.Locks

@@ -138,9 +138,9 @@ func (h *App) SetQueueAside(session string) (folder string, err error) {
 	return folder, os.Rename(from, folder)
 }
 
-// RequireWritable refuses what would fail half-way because the sandbox of the calling agent forbids
-// paw to write. It tries to write, since not every sandbox answers access(2) truly. tmuxErr is the
-// error of tmux, if paw needs tmux.
+// RequireWritable refuses a command that would fail half-way because the sandbox of the calling
+// agent forbids paw to write. It tries to write, since not every sandbox answers access(2) truly.
+// tmuxErr is the error of tmux, if paw needs tmux.
 func RequireWritable(w *session.Agent, dirs []string, tmuxErr error, socket string) error {
 	var shut []string
 	var cause error

@@ -107,8 +107,8 @@ func (h *App) AgentHere(s *session.Session) string {
 	return ""
 }
 
-// Caller returns the session and agent in whose pane paw was called, freshly loaded. Outside of a
-// pane it returns an error with that hint.
+// Caller returns the session and agent in whose pane paw was called, freshly loaded. Outside of an
+// agent's pane it returns an error with hint as its hint.
 func (h *App) Caller(command, hint string) (*session.Session, *session.Agent, error) {
 	name, agentName := h.Getenv("PAW_SESSION"), h.Getenv("PAW_AGENT")
 	if name == "" || agentName == "" {

@@ -118,7 +118,7 @@ func canBind(family int, address unix.Sockaddr) bool {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	unix.CloseOnExec(fd)
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) // as servers do: closed connections do not count
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) // servers set it too: a port with only closed connections is free
 	if family == unix.AF_INET6 {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}

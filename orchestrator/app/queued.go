@@ -69,7 +69,7 @@ func (h *App) LostPrompts(session, agent string) []Queued {
 	dir := h.TurnDir(session, agent)
 	records, _ := dir.Records()
 	return slices.DeleteFunc(kept, func(one Queued) bool {
-		since := 0 // index of the turn that it waited behind
+		since := 0 // index of the turn that the prompt waited behind
 		for i, r := range records {
 			if !r.StartedAt.After(one.at.Add(queuedMargin)) {
 				since = i

@@ -125,7 +125,8 @@ func (h *App) Update(ctx context.Context, name string, change func(*session.Sess
 	return s, h.RecordError(name, err)
 }
 
-// UpdateSoon is like Update, but does not wait for the disk: for what can be found out again.
+// UpdateSoon is like Update, but does not wait for the disk: for values that paw can find out
+// again.
 func (h *App) UpdateSoon(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()

@@ -216,7 +216,7 @@ func (h *App) Spec(s *session.Session, w *session.Agent, executable string) cli.
 	return spec
 }
 
-// SpecFor is like Spec, without what has to be looked up in the worktree: enough to read a CLI's
+// SpecFor is like Spec, without the fields that need a look at the worktree: enough to read a CLI's
 // files, and fast enough for status.
 func (h *App) SpecFor(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := cli.Spec{

@@ -87,9 +87,9 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 	}
 }
 
-// Look is one look at the children of a waiting parent. It sets the timer for the next look first,
-// then tells the parent if that is due. A busy parent is left to the next look. args are those of
-// lookLater.
+// Look looks once at the children of a waiting parent. It sets the timer for the next look first,
+// then tells the parent if results are due. A busy parent is left to the next look. args are those
+// of lookLater.
 func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
 	w, ok := parseWatch(args)
 	if !ok {
@@ -163,8 +163,8 @@ func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observ
 	return waits, err
 }
 
-// keepResumed records which children of each relaunched parent have ended by now: they alone are no
-// reason to prompt it.
+// keepResumed records which children of each relaunched parent have ended by now: these children
+// alone are no reason to prompt the parent.
 func keepResumed(ctx context.Context, h *app.App, sessionName string, waits map[string]live.Family) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for name, family := range waits {

@@ -29,7 +29,7 @@ type Notified struct {
 
 // Notify records that the calling agent waits for its children, whose results come as a prompt. It
 // returns at once and types nothing, since the caller is in the middle of a turn; the end of that
-// turn delivers what is due by then.
+// turn delivers the results that are due then.
 func Notify(ctx context.Context, h *app.App, o WaitOptions) (*Notified, error) {
 	s, w, err := h.Caller("wait --notify", "paw wait")
 	if err != nil {
@@ -49,7 +49,7 @@ func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	if err := childrenNamed(s, w.Name, o.Agents); err != nil {
 		return nil, err
 	}
-	if w.Wait != nil && w.Wait.TypedAt != nil { // otherwise its children's results would come twice
+	if w.Wait != nil && w.Wait.TypedAt != nil { // settle the earlier wait: its results must not come twice
 		if err := turns.SettleWait(ctx, h, s.Name, w.Name, w.Wait.ID); err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	watchWaits(ctx, h, s, []string{w.Name})
 	// The log is read after the wait was recorded: a hook that ended the turn before found no wait.
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn will claim it
+		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn starts the delivery
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: s.Name, Agent: w.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil

@@ -35,7 +35,7 @@ const (
 	waitPollSoon  = 5 * time.Second // how long waitPollFirst applies
 )
 
-// WaitOptions says for whom to wait, and how long.
+// WaitOptions selects the agents to wait for, and bounds the wait.
 type WaitOptions struct {
 	Agents  []string      // empty for the caller's children or, outside of an agent, all agents
 	Any     bool          // the first finished agent is enough
@@ -47,10 +47,10 @@ type WaitOptions struct {
 type Awaited struct {
 	live.Result
 	Status   session.AgentStatus
-	Finished bool // before that the result is empty
+	Finished bool // until then Result is empty
 
-	Host    string // of an agent on another machine, "" for this one
-	Session string // of an agent on another machine
+	Host    string // host of an agent on another machine, "" for this one
+	Session string // session of an agent on another machine, else ""
 }
 
 // Name returns the agent's name as a user types it: AGENT or HOST:AGENT.
@@ -65,7 +65,7 @@ func (a Awaited) Name() string {
 type Waited struct {
 	Session string
 	Agents  []Awaited
-	Anybody bool // no agent was named: those that were never prompted are not waited for
+	Anybody bool // no agent was named: the wait skips agents that were never prompted
 }
 
 // Wait waits until agents have finished a turn. It writes nothing itself. Errors about agents (one

@@ -113,8 +113,9 @@ type Reporter interface {
 // Awaiting is implemented by a driver whose program runs the hooks of a turn's end before it takes
 // the next prompt.
 type Awaiting interface {
-	// AwaitsEnd reports whether the hook of that name is one of those. The CLI needs no answer from
-	// such a hook, and the agent does no work until another hook was called.
+	// AwaitsEnd reports whether the hook of that name runs at the end of a turn, before the next
+	// prompt. The CLI needs no answer from such a hook, and the agent does no work until another
+	// hook was called.
 	AwaitsEnd(name string) bool
 }
 
@@ -304,8 +305,8 @@ type Channel interface {
 	// Open reports whether the CLI answers on the channel now. It returns at once when the channel
 	// does not exist, and after a time limit when the CLI is silent.
 	Open(ctx context.Context) bool
-	// Submit hands a prompt over and returns when the CLI has it; seen is what the screen shows.
-	// The error is ErrNotHandedOver when the CLI has certainly not got the prompt.
+	// Submit hands a prompt over and returns when the CLI has it; seen is the CLI's screen. The
+	// error is ErrNotHandedOver when the CLI has certainly not got the prompt.
 	Submit(ctx context.Context, prompt string, seen Screen) error
 	// Permission returns the first permission that the CLI waits for; false where it waits for none
 	// that can be granted here.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	_ "embed" // for the table of versions
+	_ "embed" // embeds the table of versions
 	"fmt"
 	"strings"
 

@@ -12,7 +12,7 @@ import (
 type Observed struct {
 	Known    bool // the record says whether the CLI works; else Busy and Waiting have no meaning
 	Busy     bool
-	Waiting  bool   // for the user, at a dialog
+	Waiting  bool   // the CLI waits for the user, at a dialog
 	Question string // text of the dialog, as far as the record has it
 	Vague    bool   // the record has only the kind of the dialog
 	// Ended tells how the open turn ended (KindEnd, KindError or KindInterrupt), nil when the

@@ -12,7 +12,7 @@ import (
 type Screenshot struct {
 	Text             string // lines from the top, with colours and attributes as escape sequences
 	Width, Height    int
-	CursorX, CursorY int // from 0
+	CursorX, CursorY int // column and row of the cursor, counted from 0
 	CursorShown      bool
 }
 
@@ -64,7 +64,7 @@ func (s Screen) String() string {
 	return string(s.Box)
 }
 
-// Question is a question that a CLI asks in a turn, read from its screen.
+// Question is a question that a CLI asks in a turn, read from the CLI's screen.
 type Question struct {
 	Text    string   // question in one line, such as "asks for permission: npm test"
 	Options []Option // all visible options, in their order
@@ -82,7 +82,7 @@ type Question struct {
 
 // Option is one answer that a question offers.
 type Option struct {
-	Label    string // as the CLI shows it, without its number
+	Label    string // text of the option on the screen, without its number
 	About    string // text that the CLI adds below, "" for none
 	Key      string // tmux name of the key that takes the option at once; "" where the option has to be selected first
 	Selected bool
@@ -93,10 +93,10 @@ type Meaning string
 
 // The meanings of options.
 const (
-	MeansYes    Meaning = "yes"    // once
-	MeansAlways Meaning = "always" // without a question from now on
+	MeansYes    Meaning = "yes"    // for this time only
+	MeansAlways Meaning = "always" // from now on without a question
 	MeansNo     Meaning = "no"
-	MeansOther  Meaning = "" // none of these: the user has to name the option by its number or its words
+	MeansOther  Meaning = "" // any other answer: the user has to name the option by its number or its words
 	MeansText   Meaning = "text"
 )
 

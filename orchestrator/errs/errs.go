@@ -25,9 +25,9 @@ const (
 	Conflict    Kind = 8   // the work of an agent collides with that of somebody else
 	CheckFailed Kind = 9   // a check of the project failed
 	NotFound    Kind = 10  // no such session or agent
-	Locked      Kind = 11  // held by another paw or by a live agent
+	Locked      Kind = 11  // the record or worktree is held by another paw or by a live agent
 	Missing     Kind = 12  // git, tmux or the CLI is missing or too old
-	Interrupted Kind = 130 // by the user; 128 + SIGINT, as in shells
+	Interrupted Kind = 130 // the user interrupted the command; 128 + SIGINT, as in shells
 )
 
 // Error is a failure as shown to the user: the object, what is wrong with it, and commands that

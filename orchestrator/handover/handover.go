@@ -19,13 +19,13 @@ import (
 // Brief is the content of the first prompt of an agent that takes over a conversation from another
 // CLI.
 type Brief struct {
-	Agent, CLI, Branch string // of the agent that it takes over from
+	Agent, CLI, Branch string // agent that hands the conversation over
 	Turn               int    // turn at whose end the new agent starts
 	Messages           []history.Message
 	Ends               map[int]string // how turns ended that did not end well, by the index of the turn's last message
 	Elsewhere          []int          // earlier turns in other conversations
 	State              State
-	Paths              *Relocation // from the old worktree to the new one
+	Paths              *Relocation // translates paths of the old worktree to the new one
 	Prompt             string      // the user's prompt for the new agent, "" for none
 	Limit              int         // maximal length in bytes, without Prompt
 }
@@ -95,7 +95,7 @@ func Build(b Brief) (text string, told int) {
 // dropOldest drops the oldest messages until the rest fits without tool results. A gap replaces
 // each run of dropped messages.
 func dropOldest(parts []part, room int) []part {
-	const gaps = 3 * 64 // in bytes, for the highest possible number of gaps
+	const gaps = 3 * 64 // bytes for the highest possible number of gaps
 	left := gaps + len(tell(parts, 0, math.MaxInt))
 	var kept []part
 	for _, p := range parts {
@@ -160,7 +160,7 @@ type part struct {
 	ended  string // how the turn ended that ends with this message, "" if well
 	result bool   // the message is the result of a tool
 	keep   bool   // never dropped
-	gap    int    // number of dropped messages that it replaces
+	gap    int    // number of dropped messages that the gap replaces
 }
 
 // parts converts the messages. It removes control characters, since a brief may be typed into a

@@ -13,14 +13,14 @@ import (
 
 // State is the work of an agent up to the end of a turn.
 type State struct {
-	Turns []turn.Record // turns up to that one
+	Turns []turn.Record // turns up to the end of that turn
 	Work  *worktree.Work
 }
 
 // MostListed is the number of commits, and of files, that a brief lists.
 const MostListed = 40
 
-// longestListed is how many bytes of a commit's title or a file's name are quoted.
+// longestListed limits how many bytes of a commit's title or a file's name are quoted.
 const longestListed = 200
 
 // text returns the state in quoted lines of at most limit bytes: lists are shortened, or the whole

@@ -22,7 +22,7 @@ type Request struct {
 
 // Program is an installed gh or glab.
 type Program struct {
-	Name string // as ProgramFor returns it
+	Name string // name of the program, as ProgramFor returns it
 	Path string
 	Dir  string
 	Env  []string

@@ -45,7 +45,7 @@ type Client struct {
 // may be concluded.
 type NotReached struct {
 	Host       string
-	Why        string // in ssh's words
+	Why        string // reason, in ssh's words
 	Connecting bool   // a connection is still being made
 	Answered   bool   // the command had begun on the host when the connection was lost
 	TooOld     string // destination of a host whose paw is too old to answer, else ""

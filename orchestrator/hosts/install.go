@@ -44,7 +44,7 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	sum := sha256.Sum256(content)
 	name := "paw-" + safe(version)
 	if name == "paw-"+safe(Unreleased) {
-		name += "-" + hex.EncodeToString(sum[:4]) // there are many development builds
+		name += "-" + hex.EncodeToString(sum[:4]) // builds without a release tag differ although their version is equal
 	}
 	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
 		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+

@@ -27,7 +27,7 @@ type Refusal struct {
 	Code int
 	Said string
 
-	Hints []string // from the JSON error object, if one was printed
+	Hints []string // hints from the JSON error object, if one was printed
 }
 
 func (e *Refusal) Error() string { return e.Host + ": " + e.Said }

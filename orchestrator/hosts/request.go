@@ -15,7 +15,7 @@ import (
 // and _, which every login shell passes on unchanged.
 type Request struct {
 	Version int      `json:"v"`
-	Dir     string   `json:"dir,omitempty"` // absolute, or relative to the home folder; "" for the home folder
+	Dir     string   `json:"dir,omitempty"` // directory, absolute or relative to the home folder; "" for the home folder
 	Args    []string `json:"args"`
 	Marker  string   `json:"marker,omitempty"` // line printed before all other output
 	Login   bool     `json:"login,omitempty"`  // run in the environment of a login shell

@@ -21,7 +21,7 @@ type Session struct {
 type Agent struct {
 	Name, CLI, Branch, Head, WorktreePath, State, Reason, Parent string
 
-	PID            int // of the CLI, 0 when it does not run
+	PID            int // process of the CLI, 0 when it does not run
 	Since          *time.Time
 	TurnsCompleted int
 	CurrentTurn    int

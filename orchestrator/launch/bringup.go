@@ -100,7 +100,7 @@ type Result struct {
 	Kind   ResultKind
 	Reason string
 	Hints  []string
-	Notes  []string // other news about its worktree
+	Notes  []string // other notes about its worktree
 	// CutTurn is the number of the turn that was cut or failed before the agent came back, 0 for
 	// none.
 	CutTurn int
@@ -117,7 +117,7 @@ type Job struct {
 	Reason   string
 	Hints    []string
 	Notes    []string
-	CutTurn  int    // as in Result
+	CutTurn  int    // as Result.CutTurn
 	Parent   string // parent of a child that is being spawned
 	Prompt   string // first prompt, set only by start, add and spawn
 	// generation of the launch, 0 before it

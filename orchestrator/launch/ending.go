@@ -215,7 +215,7 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 
 // cleared reports whether the user began the newest conversation, as with /clear, and has said
 // nothing in it, after turns in an earlier one: resuming the earlier one would undo the clearing.
-// conversations has the newest last, which the CLI cannot resume.
+// conversations has the newest last; the CLI cannot resume that one.
 func cleared(conversations []string, turns []turn.Record) bool {
 	if len(conversations) < 2 {
 		return false

@@ -19,11 +19,11 @@ type RecoverFacts struct {
 	tmux        session.Liveness
 	tmuxReason  string
 	running     live.Running
-	pid         int  // of the lock's holder, 0 where unknown
+	pid         int  // process that holds the agent's lock, 0 where unknown
 	exited      bool // the CLI exited with 0, or its user left it
 	launched    bool // a launcher of this session ran at some time
 
-	worktreeMissing bool   // also when half made by a killed recover
+	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
 	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
 	wayBack         string // command that helps with a wrong worktree
 	unlinked        bool   // only the link to the repository is broken; recover repairs that before it plans
@@ -47,7 +47,7 @@ func planAgent(f RecoverFacts) Job {
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
-		// Complete what an interrupted paw run was making, as that would have left it.
+		// Complete what an interrupted paw run was making: an agent without a pane.
 		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:

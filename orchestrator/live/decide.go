@@ -25,10 +25,10 @@ type Verdict string
 
 // The verdicts.
 const (
-	NothingOwed Verdict = "nothing owed" // nothing to tell, or it was typed already: it is typed once
+	NothingOwed Verdict = "nothing owed" // there is nothing to tell, or it was typed already: results are typed once
 	NotDue      Verdict = "not due"      // children are still at work
 	NotRunning  Verdict = "not running"  // the parent's CLI does not run: the end of the parent's next turn tries again
-	Busy        Verdict = "busy"         // in a turn, at a dialog, or unknown: look again
+	Busy        Verdict = "busy"         // the parent is in a turn, at a dialog, or in an unknown state: look again
 	Due         Verdict = "due"
 )
 
@@ -38,7 +38,7 @@ type Occasion int
 // The occasions differ for a parent that was launched again while it waited.
 const (
 	Told    Occasion = iota // something has ended, or the user is there: tell the parent once all children have ended
-	OwnEnd                  // the parent's own turn has ended: tell it any result
+	OwnEnd                  // the parent's own turn has ended: tell the parent any result
 	Unasked                 // time has passed: tell the parent once all children have ended, at least one of them since the parent was launched again
 )
 

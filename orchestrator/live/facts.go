@@ -11,8 +11,8 @@ type Branch struct {
 	Name       string
 }
 
-// Facts is what is known of one agent at one moment. A wait whose results have arrived is removed
-// from Record here, even if it is still in the file.
+// Facts holds what is known about one agent at one moment. A wait whose results have arrived is
+// removed from Record here, even if it is still in the file.
 type Facts struct {
 	Branch   Branch
 	Parent   Branch   // zero for none
@@ -28,8 +28,8 @@ type Facts struct {
 	TurnsUnseen bool     // the agent's CLI does not report turns
 	Silent      bool     // the agent's CLI runs and has not reported anything in this launch
 	Terminals   []string // terminals that show its pane
-	Blocked     []string // children for which it waits in a running paw wait
-	Delivering  bool     // a process is finding out whether the results it waited for have arrived
+	Blocked     []string // children for which the agent waits in a running paw wait
+	Delivering  bool     // a process is finding out whether typed results of children have arrived
 }
 
 // lastNumber returns the number of the last turn, 0 without turns.
@@ -76,7 +76,7 @@ func (f Facts) AtWork() bool {
 		return false
 	}
 	if f.Waits() || f.Last != nil && f.Last.State == turn.InProgress {
-		return true // also a turn cut by a crash, which ends when it is recovered
+		return true // a turn cut by a crash ends when the agent is recovered
 	}
 	switch f.Status.State {
 	case session.StateIdle, session.StateUnknown:

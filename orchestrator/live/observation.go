@@ -20,12 +20,12 @@ type Observation struct {
 	Phase   session.Phase
 	Done    *session.Done // the agent's report by paw done, nil for none
 	SeenCut int           // number of the last cut turn that the user has marked as seen
-	Wait    *Waiting      // children that it waits for, nil for none
+	Wait    *Waiting      // children that the agent waits for, nil for none
 
 	// From tmux.
 	Tmux     session.Liveness
 	Pane     session.PaneState
-	ExitCode *int // of a dead pane; nil when tmux does not report it
+	ExitCode *int // exit code of a dead pane; nil when tmux does not report it
 	Signal   *int // signal that killed the process of a dead pane; nil for none, or when tmux does not report it
 	// Respawned means that the process in the pane is not on a terminal of the launch.
 	Respawned bool

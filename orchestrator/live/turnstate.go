@@ -63,7 +63,7 @@ func (o Observation) openTurn() session.AgentStatus {
 	cut.Reason, cut.Cause = "turn interrupted", session.CauseTurnCut
 	switch {
 	case seen.Live && seen.AtWork():
-		return o.byRecord() // also after an end of that turn: the CLI goes on with a queued prompt, or because of a hook
+		return o.byRecord() // even if the log has the turn's end: the CLI goes on with a queued prompt, or because of a hook
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
 		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
 		return byRecord
@@ -76,7 +76,7 @@ func (o Observation) openTurn() session.AgentStatus {
 	case seen.AtWork():
 		return o.byRecord()
 	case seen.Known && seen.At.After(last.LastEventAt):
-		return cut // idle since after the last hook: the user interrupted it, which no hook reports
+		return cut // the CLI has been idle since after the last hook: the user interrupted the turn, which no hook reports
 	case last.Limit != nil:
 		byHook.Since, byHook.Reason, byHook.Limit = last.LimitedSince, last.ErrorMessage, (*session.Limit)(last.Limit)
 	case last.Waiting:

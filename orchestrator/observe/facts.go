@@ -15,7 +15,7 @@ import (
 	"paw/worktree"
 )
 
-// Facts is all that was observed of one session at one moment: panes as tmux reports them, locks
+// Facts holds all that was observed of one session at one moment: panes as tmux reports them, locks
 // and processes as the kernel does.
 type Facts struct {
 	Session *session.Session
@@ -32,7 +32,7 @@ type Facts struct {
 	itsServer bool
 }
 
-// Agent is all that was observed of one agent.
+// Agent holds all that was observed of one agent.
 type Agent struct {
 	Record     session.Agent
 	Lock       session.AgentLock

@@ -123,7 +123,7 @@ func Join(h *app.App, s *session.Session, on Panes, agents []Agent) Facts {
 	for i := range on.Panes {
 		pane := &on.Panes[i]
 		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
-			continue // of a session of the same name in another home
+			continue // the pane belongs to a session of the same name in another home
 		}
 		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Agent(pane.Identity.Agent) != nil
 		if pane.PawSession == s.Name {

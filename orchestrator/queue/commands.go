@@ -19,7 +19,7 @@ type List struct {
 	Session     string
 	Held        string // why nothing begins at all, "" if nothing holds the queue
 	Max, Starts int
-	Made        int // starts and prompts so far
+	Made        int // number of starts and prompts so far
 	Tasks       []session.Task
 	Steps       []Step // next steps of the queue
 	Next        time.Time
@@ -39,7 +39,7 @@ func Brief(h *app.App, sessionName string) *List {
 	list := &List{Session: sessionName, Held: q.Held, Made: q.Starts, Tasks: q.Tasks, Armed: Armed(h, sessionName)}
 	for i := range q.Tasks {
 		if t := &q.Tasks[i]; t.State == session.TaskWaiting && t.Kind == session.PromptTask && q.Lanes[t.Agent].Held {
-			t.State, t.Why = session.TaskHeld, session.HeldYou // as Look does
+			t.State, t.Why = session.TaskHeld, session.HeldYou // the state that Look shows too
 		}
 	}
 	for _, t := range q.Tasks {

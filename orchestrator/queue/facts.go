@@ -27,16 +27,16 @@ type Facts struct {
 type Limits struct {
 	Continue bool     // type the configured prompt once the limit is lifted
 	HandOver []string // CLIs of which the first installed one takes the task over
-	Times    int      // how many times in a row
+	Times    int      // maximal number of attempts in a row
 }
 
 // Pace has the delays of a queue; only tests change them.
 type Pace struct {
-	Delay  time.Duration // after the end of a limit
-	Spread time.Duration // up to so much more, depending on the agent's name
-	Every  time.Duration // between two looks while a task is due later
-	Again  time.Duration // after a limit with an unknown end
-	GiveUp time.Duration // after the first of several such limits
+	Delay  time.Duration // delay after the end of a limit
+	Spread time.Duration // maximal addition to Delay; the addition depends on the agent's name
+	Every  time.Duration // time between two looks while a task is due later
+	Again  time.Duration // delay after a limit with an unknown end
+	GiveUp time.Duration // time after the first of several such limits until the queue gives up
 }
 
 // UsualPace has the delays outside of tests.
@@ -66,9 +66,9 @@ type Agent struct {
 // Turn is one turn of an agent.
 type Turn struct {
 	turn.Record
-	Task     string // id of the task that began it, "" for none
+	Task     string // id of the task that began the turn, "" for none
 	Person   bool   // a person's prompt began the turn
-	Answered bool   // for a turn ended by a limit: the model had begun to answer
+	Answered bool   // the model had begun to answer, in a turn that a limit has ended
 	Now      bool   // the turn belongs to the running launch
 }
 

@@ -89,7 +89,7 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		agent.Silent = a.Turns.Launched
 	}
 	if one.Waits() {
-		agent.Ready = live.Busy // results of its children are still to come
+		agent.Ready = live.Busy // the results of the agent's children are still to come
 	}
 	agent.Turns = turnsOf(h, s, q, one)
 	if len(agent.Turns) == 0 {
@@ -175,7 +175,7 @@ func begunWith(h *app.App, sessionName string, t *session.Task, r turn.Record) b
 	return strings.Contains(squeezed(string(r.Prompt)), squeezed(typable))
 }
 
-// textOf returns the text that is typed for a task next.
+// textOf returns the next text to type for a task.
 func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	switch {
 	case t.Text == session.TextContinue:
@@ -205,7 +205,7 @@ func lonelyText(h *app.App, sessionName string, t session.Task) (string, error) 
 func answered(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, r turn.Record) bool {
 	read, err := transcript.Read(ctx, h, s, w, r.Conversation)
 	if err != nil {
-		return true // an unknown answer: the prompt is not repeated
+		return true // the answer is unknown: the prompt is not repeated
 	}
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	said, n := transcript.TurnsIn(records, read.ID, r.Number)

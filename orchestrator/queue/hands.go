@@ -28,8 +28,8 @@ import (
 
 // ownHands implements hands for a pump in this process.
 type ownHands struct {
-	*app.App          // with the configuration of the last look: a check may have taken an hour
-	as       *app.App // App with which this process started
+	*app.App          // App with the configuration of the last look: a check may have taken an hour
+	as       *app.App // App at the start of this process
 	session  string
 	keyboard typing.PaneWriter
 	seen     observe.Facts // observation of the last look

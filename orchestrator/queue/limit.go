@@ -77,7 +77,7 @@ func (d *decision) lonely(name string, agent Agent, last *Turn) {
 		What: firstLine(last.Prompt.Words()), State: session.TaskRunning, Turn: last.Number, Before: last.Number, Begun: last.StartedAt.UTC(),
 	}
 	if d.q.Task(t.ID) != nil {
-		return // of an agent whose name differs only in case
+		return // the task belongs to an agent whose name differs only in case
 	}
 	d.q.Tasks = append(d.q.Tasks, t)
 	d.limited(&d.q.Tasks[len(d.q.Tasks)-1], agent, last)
@@ -90,7 +90,7 @@ func (d *decision) limited(t *session.Task, agent Agent, one *Turn) {
 	lane.Limit, lane.Seen = one.Number, max(lane.Seen, one.Number)
 	d.q.Lanes[t.Agent] = lane
 	why := "limit:" + agent.CLI + untilText(until)
-	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // otherwise Pace.GiveUp ends the attempts
+	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // a limit with an unknown end counts no attempts: Pace.GiveUp ends them
 		t.Limits++
 	}
 	switch {

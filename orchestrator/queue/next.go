@@ -35,7 +35,7 @@ type decision struct {
 	f        Facts
 	now      time.Time
 	steps    []Step
-	verdicts map[string]verdict // on waiting tasks, by id
+	verdicts map[string]verdict // verdicts on waiting tasks, by task id
 }
 
 // Next decides what a queue does now. It returns the queue with all changes that follow from the

@@ -43,7 +43,7 @@ type hands interface {
 	// check runs the check of a task. It returns the prompt for the agent when the check failed, ""
 	// when it passed.
 	check(ctx context.Context, t session.Task) (failed string, err error)
-	// text returns the text that is typed for a task next.
+	// text returns the next text to type for a task.
 	text(t session.Task) (string, error)
 	// tell notifies the user of held tasks.
 	tell(held []session.Task)
@@ -254,7 +254,7 @@ func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, er
 	return p.keep(ctx, s.ID, err)
 }
 
-// takeBack makes a task wait again of which certainly nothing was done.
+// takeBack makes a claimed task wait again, if certainly nothing was done for it.
 func (p *pump) takeBack(ctx context.Context, was session.Task) error {
 	_, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
 		TakeBack(q, was)

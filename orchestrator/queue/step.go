@@ -28,11 +28,11 @@ const (
 // Step is one action of a queue.
 type Step struct {
 	Do    Kind
-	ID    string // of the task
+	ID    string // id of the task
 	Agent string
 	CLI   string
 	Why   string
-	Until time.Time // of StepArm: when something is due, zero for unknown
+	Until time.Time // for StepArm, when something is due; zero for unknown
 }
 
 // Acts reports whether a step does something outside of the queue that must happen at most once.

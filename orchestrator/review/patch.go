@@ -84,7 +84,7 @@ func Comments(text, edited string) ([]Comment, error) {
 // place is a line of a patch with its position.
 type place struct {
 	text   string
-	path   string // of the file, "" before the first file
+	path   string // path of the file, "" before the first file
 	number int    // line number in the new file or, for a removed line, in the old one; 0 for other lines
 	kind   byte   // '+', '-' or ' '; 0 for lines outside of hunks
 	hunk   int

@@ -154,7 +154,7 @@ func (p *place) delete() error {
 	var errs []error
 	for _, dir := range []string{p.root, filepath.Dir(p.socket)} {
 		if dir == "" || dir == "." {
-			continue // was not created
+			continue // newPlace has not created this folder
 		}
 		errs = append(errs, os.RemoveAll(dir))
 	}
@@ -215,7 +215,7 @@ func replaceEnvironment(env []string) error {
 // killServer kills the tmux server with SIGKILL, as in a crash, and returns the processes of its
 // panes.
 func (p *place) killServer() (panes []int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also after the trial was interrupted
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // runs also after the trial was interrupted
 	defer cancel()
 	server, all, err := tmux.New(p.socket).Panes(ctx)
 	if err != nil {

@@ -348,7 +348,7 @@ func (p *player) conversation(ctx context.Context) (string, error) {
 
 // stop stops the session, after which nothing may run.
 func (p *player) stop(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience) // also after the time of the trial is over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience) // stops also after the time of the trial is over
 	defer cancel()
 	if p.session == nil {
 		return "", errors.New("there is nothing to stop")

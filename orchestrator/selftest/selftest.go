@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	if o.Emergency != nil {
 		o.Emergency(place.remove)
 	}
-	info, err := orchestrator.CLI(ctx, place.paw, o.CLI) // in the scratch environment, since a CLI writes into its HOME even to print its version
+	info, err := orchestrator.CLI(ctx, place.paw, o.CLI) // runs in the scratch environment, since a CLI writes into its HOME even to print its version
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type packedTurn struct {
 	Message      string      `json:"message"`
 	Reason       string      `json:"reason"`
 	ErrorMessage string      `json:"error_message"`
-	Elsewhere    bool        `json:"elsewhere"` // in another conversation
+	Elsewhere    bool        `json:"elsewhere"` // the turn is in another conversation
 	StartedAt    time.Time   `json:"started_at"`
 	EndedAt      *time.Time  `json:"ended_at"`
 }

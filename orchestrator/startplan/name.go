@@ -171,7 +171,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	case err != nil:
 		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == n.repository.CommonDir:
-		var clis []string // without the names of agents
+		var clis []string // CLIs without the names of agents
 		for _, a := range n.agents {
 			clis = append(clis, a.CLI)
 		}

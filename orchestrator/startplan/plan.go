@@ -203,8 +203,8 @@ type Options struct {
 	Force    bool // accept the commit of a turn without a snapshot
 	DryRun   bool
 	Origin   *Origin // origin of a child, nil for an agent that was not spawned
-	Parent   string  // agent that spawns it, "" for none
-	Headless bool    // without a pane
+	Parent   string  // parent that spawns the agent, "" for none
+	Headless bool    // the agent gets no pane
 	Silent   bool    // take no conversation over from the agent of From
 
 	WithChanges bool // begin with the uncommitted work of the user's current checkout
@@ -234,12 +234,12 @@ type Origin struct {
 	session.Origin
 	source *session.Agent
 	commit string
-	last   bool // no turn came after it
+	last   bool // the turn is the agent's last one
 	// current means that the origin is the source's present state, not the end of a turn.
 	current bool
 	notes   []string
 
-	turns    []turn.Record     // turns up to that one
+	turns    []turn.Record     // turns up to the turn of the origin
 	talk     string            // id of the conversation that was read
 	messages []history.Message // messages up to the end of the turn, once they were read
 	unread   error             // why the messages cannot be read

@@ -36,12 +36,12 @@ type Agent struct {
 	Branch   string
 	Worktree string
 	End      Ended
-	Children []string // agents that it started, which stay
+	Children []string // children of the agent, which stay
 	Place    Place
 	Aside    []string     // files that git does not have, because of which the directory stays in the trash
 	Save     bool         // commit all files to a rescue ref first
 	Holds    string       // summary of the uncommitted work, "" for none or unknown
-	Teardown app.Teardown // runs before the worktree goes
+	Teardown app.Teardown // runs before the worktree is removed
 	Words    []string     // files with text of the user that the agent never got; they are moved aside and kept
 
 	torn        bool   // the teardown has begun: files that it leaves are saved and do not block the removal

@@ -23,7 +23,7 @@ type Purge struct {
 	Agents   []Agent
 	Branches []Branch
 	Checks   string       // worktree in which checks ran, "" for none
-	Teardown app.Teardown // runs in the worktree of checks before it goes
+	Teardown app.Teardown // runs in the worktree of checks before that is removed
 	Turns    []Turns
 	Others   []string // tmux windows of the user that stay
 

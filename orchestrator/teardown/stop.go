@@ -14,8 +14,8 @@ import (
 
 // StopOptions selects what to stop.
 type StopOptions struct {
-	Agents []string // empty for the whole session
-	Only   bool     // without the agents that these have started
+	Agents []string // agents to stop; empty for the whole session
+	Only   bool     // leave running the agents that these have started
 	DryRun bool
 }
 
@@ -24,7 +24,7 @@ type Stop struct {
 	Session *session.Session
 	Named   []string // agents that the user named
 	Whole   bool     // the whole session, not only some agents
-	Already bool     // nothing of it runs
+	Already bool     // no process of the session runs
 	Agents  []Ended
 	GoOn    []string // running agents that the named ones started, which are not stopped
 	Others  []string // tmux windows of the user that stay
@@ -37,7 +37,7 @@ type Ended struct {
 	Agent string
 	Pane  string   // pane to close, "" for none
 	Shown []string // terminals that show it
-	PID   int      // of the CLI, 0 where it does not run
+	PID   int      // process of the CLI, 0 where it does not run
 	Turn  int      // open turn, 0 for none
 	Phase session.Phase
 	// Queued describes the prompts that the CLI had queued, "" for none.

@@ -106,7 +106,7 @@ func matchPrompts(messages []history.Message, turns []turn.Record) []int {
 // prompt.
 type matching struct {
 	turns    []int       // indexes of turns whose prompt occurs as a message
-	said     []int       // indexes of messages with such a prompt
+	said     []int       // indexes of messages that have the text of a prompt
 	words    []int       // by index in said, a number for the message's text
 	prompts  []int       // by index in turns, the number for the prompt's text
 	earliest []time.Time // by index in turns, the earliest time of its prompt

@@ -108,8 +108,8 @@ func whereRewound(ctx context.Context, m worktree.Manager, w *session.Agent) boo
 // own record.
 const ListGrace = 2 * time.Second
 
-// asStatusHasIt returns the open turn of a running agent as paw status shows it: the CLI's own
-// record may know that it is over, or that it does not wait any more.
+// asStatusHasIt returns the open turn of a running agent as paw status shows it: according to the
+// CLI's own record the turn may be over, or may not wait any more.
 func asStatusHasIt(h *app.App, s *session.Session, w session.Agent, last turn.Record) turn.Record {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {

@@ -32,7 +32,7 @@ type Recorder struct {
 	Dir     turn.Dir
 	budget  worktree.Budget
 	Strict  bool   // an existing tag of the next number is an error, for callers that can report one
-	Launch  string // launch that reports, "" without a hook
+	Launch  string // launch whose hook reports, "" without a hook
 	Ended   bool   // set when a turn has ended
 	Held    bool   // set when a turn may have ended
 	Joined  bool   // set when a prompt has joined a turn, or waits behind it

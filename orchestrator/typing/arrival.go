@@ -27,7 +27,7 @@ const maxGrowth = 8 << 20
 // memory shows it by an empty input box.
 type Arrival struct {
 	cli     cli.CLI
-	prompt  string    // in the CLI's canonical form
+	prompt  string    // prompt in the CLI's canonical form
 	since   time.Time // lines with an earlier time are about an earlier prompt, however late they are written
 	number  int       // number of the last turn before the prompt
 	open    bool      // the last turn before the prompt was still open

@@ -16,7 +16,7 @@ const earlierAge = 10 * time.Minute
 
 // earlier is the prompt that paw typed last, if nothing has reported its arrival.
 type earlier struct {
-	Prompt string    `json:"prompt"` // in the CLI's canonical form, "" for none
+	Prompt string    `json:"prompt"` // prompt in the CLI's canonical form, "" for none
 	Turn   int       `json:"turn"`   // last turn before the prompt was typed
 	At     time.Time `json:"at"`
 }
@@ -40,7 +40,7 @@ func (t *sender) recallEarlier() earlier {
 	return e
 }
 
-// lastTyped returns the result of recallEarlier from when this sender first asked.
+// lastTyped returns the result of recallEarlier, which it calls only once.
 func (t *sender) lastTyped() earlier {
 	if t.last == nil {
 		e := t.recallEarlier()

@@ -99,8 +99,8 @@ func (t *sender) strike(ctx context.Context, text string, keys ...string) error 
 	return app.TmuxError(err)
 }
 
-// awaitOpen repeats do, for up to passPatience, while the pane takes no keys. It is for what has to
-// follow something already typed.
+// awaitOpen repeats do, for up to passPatience, while the pane takes no keys. It is used for keys
+// that must follow a typed text.
 func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
 	for end := t.app.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
 		err := do()

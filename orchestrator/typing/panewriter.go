@@ -29,7 +29,7 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	if err != nil {
 		return tmux.Program{}, false
 	}
-	t.silent = true // the channel is tried only when there is something to say
+	t.silent = true // the channel is opened only when there is a prompt to send
 	box, err := t.look(ctx)
 	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
@@ -77,8 +77,8 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	return t.enter(ctx)
 }
 
-// Confirm waits until a typed prompt has arrived. After Patience it presses Enter once more, which
-// may have been lost, unless a turn has begun.
+// Confirm waits until a typed prompt has arrived. After Patience it presses Enter once more, unless
+// a turn has begun: the first Enter may have been lost.
 func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.Agent, prompt string, arrived, begun func() bool) bool {
 	for try := range 2 {
 		if poll.Until(ctx, min(k.Patience, 20*time.Millisecond), k.Patience, arrived) {

@@ -36,7 +36,7 @@ type reader struct {
 	changes bool
 }
 
-// on reports whether to go on waiting; shows returns what the screen shows.
+// on reports whether to go on waiting; shows returns the screen.
 func (r *reader) on(now time.Time, shows func() string) bool {
 	if now.Before(r.until) {
 		return true
@@ -72,7 +72,7 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 }
 
 // SendAgain is like Send for a prompt that the CLI has lost. It returns nil if another paw has sent
-// it meanwhile.
+// that prompt meanwhile.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
 		if sent.Queued {
@@ -146,8 +146,8 @@ func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent)
 }
 
 // confirm waits for the event of the prompt's turn or, while a turn runs, for another sign that the
-// CLI took the prompt. Without one it presses Enter once more, which may have been lost. A prompt
-// that arrived altered is an error.
+// CLI took the prompt. Without one it presses Enter once more, since the first Enter may have been
+// lost. A prompt that arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
 	if t.handed { // the CLI may begin it only after its open dialog is closed
@@ -174,7 +174,7 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 			if err := t.enter(ctx); err != nil {
 				return err
 			}
-		} else if t.filled && t.reports() { // the CLI took it out of its box
+		} else if t.filled && t.reports() { // the CLI took the prompt out of its box
 			patience = handedPatience + t.long
 		}
 	}

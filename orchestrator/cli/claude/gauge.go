@@ -20,7 +20,8 @@ import (
 // the user's.
 const statusLine = "statusLine"
 
-// gaugeName is the file, below Spec.StateDir, with what claude told its status line.
+// gaugeName is the file, below Spec.StateDir, with the data that claude passed to its status line
+// command.
 const gaugeName = "claude-gauge.jsonl"
 
 // gauge holds the data that claude passed to its status line command at one moment.
@@ -28,7 +29,7 @@ type gauge struct {
 	At           time.Time        `json:"at"`
 	Launch       string           `json:"launch"`
 	Conversation string           `json:"conversation"`
-	Cost         float64          `json:"cost_usd"` // of the conversation, since it began or was resumed
+	Cost         float64          `json:"cost_usd"` // cost of the conversation in US dollars, since it began or was resumed
 	Windows      []session.Window `json:"windows"`
 }
 
@@ -71,7 +72,7 @@ func withStatusLine(s cli.Spec, name string, settings map[string]json.RawMessage
 	}
 }
 
-// Gauge appends what claude tells its status line to a file when it differs from the last line.
+// Gauge appends the data of a status line call to a file when it differs from the last line.
 func (driver) Gauge(s cli.Spec, launch string, payload []byte) (cli.Gauged, error) {
 	var told toldLine
 	if err := json.Unmarshal(payload, &told); err != nil {

@@ -129,7 +129,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e.Prompt, e.Type = pasted(p.Prompt), promptType(p.Prompt)
-		e.Queued = e.Type == turn.TypeNotification // from a subagent, when a turn is open
+		e.Queued = e.Type == turn.TypeNotification // a prompt from a subagent, when a turn is open
 	case "PermissionRequest":
 		e.Child = false // a subagent's question, too, is for the user
 	case "PostToolUse":

@@ -89,7 +89,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// told reads what the transcript tells about the turn last and the turns after it; nothing where
+// told reads the transcript about the turn last and the turns after it; it returns nothing where
 // there is no transcript.
 func (c driver) told(ctx context.Context, s cli.Spec, last *turn.Record, waiting bool) (*toldTurns, error) {
 	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
@@ -117,7 +117,7 @@ type registryEntry struct {
 	ProcStart       string `json:"procStart"`       // start time of the process in clock ticks on Linux, see proc_pid_stat(5)
 	Cwd             string `json:"cwd"`
 	Kind            string `json:"kind"`        // interactive or bg
-	JobID           string `json:"jobId"`       // of a bg
+	JobID           string `json:"jobId"`       // id of a bg entry's background job
 	ParkedJobID     string `json:"parkedJobId"` // JobID of the bg to which the conversation of this interactive entry was moved
 	Spare           bool   `json:"spare"`       // a bg that claude keeps for a future task
 }

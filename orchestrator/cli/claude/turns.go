@@ -17,10 +17,10 @@ type turnLine struct {
 	Subtype           string          `json:"subtype"`
 	PromptID          string          `json:"promptId"`
 	PromptSource      string          `json:"promptSource"`                // typed, queued, or system (a prompt of claude to itself)
-	Operation         string          `json:"operation"`                   // of a queue-operation
-	Content           json.RawMessage `json:"content"`                     // of a queue-operation: the queued prompt
-	HookCount         int             `json:"hookCount"`                   // of a stop_hook_summary
-	Subagents         int             `json:"pendingBackgroundAgentCount"` // of a turn_duration: subagents that still work
+	Operation         string          `json:"operation"`                   // operation of a queue-operation line
+	Content           json.RawMessage `json:"content"`                     // queued prompt of a queue-operation line
+	HookCount         int             `json:"hookCount"`                   // number of hooks in a stop_hook_summary line
+	Subagents         int             `json:"pendingBackgroundAgentCount"` // number of subagents that still work, in a turn_duration line
 	Timestamp         time.Time       `json:"timestamp"`
 	IsMeta            bool            `json:"isMeta"`
 	IsSidechain       bool            `json:"isSidechain"`
@@ -53,7 +53,7 @@ type toldTurns struct {
 	later []turn.Event // begins and ends of later turns
 	wait  int          // number of prompts in claude's queue
 
-	ids      []string // of the turn that is being read
+	ids      []string // prompt ids of the turn that is being read
 	own      bool     // the turn that is being read is the requested one
 	found    bool     // the transcript has the turn's prompt
 	waited   bool     // the turn's prompt was queued

@@ -77,7 +77,7 @@ type record struct {
 		Metadata struct {
 			Kinds []string `json:"content_item_kinds"`
 		} `json:"internal_chat_message_metadata_passthrough"`
-		fork // of session_meta
+		fork // fields of a session_meta line
 	} `json:"payload"`
 }
 

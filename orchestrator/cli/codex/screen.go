@@ -38,7 +38,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	for first > 0 && (len(rows[first]) == 0 || rows[first][0].Char == ' ') {
 		first--
 	}
-	below := screens.Ending(rows, len(rows)) // without the empty rows at the end
+	below := screens.Ending(rows, len(rows)) // all rows below, without the empty ones at the end
 	end := len(below)
 	for end > 0 && len(below[end-1]) > 0 {
 		end--

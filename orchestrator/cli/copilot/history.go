@@ -39,8 +39,8 @@ type eventRecord struct {
 			Arguments  json.RawMessage `json:"arguments"`
 		} `json:"toolRequests"`
 		Result struct {
-			Content string `json:"content"` // of a tool
-			Kind    string `json:"kind"`    // of a permission: approved or not
+			Content string `json:"content"` // result of a tool
+			Kind    string `json:"kind"`    // answer to a permission request: approved or not
 			Reason  string `json:"reason"`
 		} `json:"result"`
 		Error struct {

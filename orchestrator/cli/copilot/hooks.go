@@ -138,7 +138,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	}
 	file := c.file(s)
 	var seen cli.Observed
-	granted, open, closed := false, false, map[string]bool{} // of the permissions that were requested in this turn
+	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
 			return true

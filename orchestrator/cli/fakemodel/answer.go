@@ -9,7 +9,7 @@ import (
 
 // answer is the model's reply to one request: a text, then at most one action, or a fault.
 type answer struct {
-	delay  time.Duration // before the first byte
+	delay  time.Duration // time before the first byte
 	text   string
 	spread time.Duration // time over which the text is streamed
 	action action        // an empty verb ends the turn

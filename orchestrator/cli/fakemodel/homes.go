@@ -19,7 +19,7 @@ func (h *home) claude() []string {
 		"hasCompletedOnboarding":  true,
 		"lastOnboardingVersion":   "99.0.0",
 		"theme":                   "dark",
-		"hasSeenAutoDefaultNudge": true, // else a dialog offers the mode in which a model judges
+		"hasSeenAutoDefaultNudge": true, // without it a dialog offers the mode in which a model judges
 		"customApiKeyResponses":   object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
 		"projects": object{h.repo: object{
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": list{},

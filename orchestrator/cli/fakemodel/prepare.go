@@ -23,7 +23,7 @@ type home struct {
 	dir     string
 	repo    string // main worktree of the repository that the CLI trusts
 	baseURL string // URL of the server, without a path
-	err     error  // of the first file that could not be written
+	err     error  // error of the first file that could not be written
 }
 
 // Prepare makes dir, which may be empty or missing, a HOME in which cli talks to the server at

@@ -19,14 +19,14 @@ type request struct {
 	prompt   string
 	prompts  int    // number in the conversation
 	results  int    // tool results since the prompt
-	newest   string // the newest of those results
+	newest   string // newest of the tool results since the prompt
 	tools    map[string]tool
 
 	inFiles      bool   // the following text is the content of files that the prompt names
 	directory    string // working directory of the CLI, "" where the request does not tell
 	refusedWrite bool   // the newest result says that the file must be read before it is written
 	wanted       *schema
-	bill         Bill // of the answer
+	bill         Bill // tokens of the answer
 }
 
 func newRequest(protocol, model string, stream bool) request {
@@ -185,12 +185,12 @@ type Entry struct {
 	Prompt   string   // the newest prompt, cut to 200 characters
 	Prompts  int      // number of prompts in the conversation, the newest included
 	Results  int      // tool results since the prompt
-	Result   string   // the newest result, cut to 200 characters
+	Result   string   // newest tool result, cut to 200 characters
 	Text     string   // text of the answer, cut to 200 characters
 	Tool     string   // tool that the answer calls
-	Status   int      // of the answer; 200 also where its stream will break
+	Status   int      // HTTP status of the answer; 200 also where its stream will break
 	Aside    bool     // the CLI asks for itself, such as for a title
-	Bill     Bill     // of the answer; zero for an error
+	Bill     Bill     // tokens of the answer; zero for an error
 }
 
 // keep records a request.

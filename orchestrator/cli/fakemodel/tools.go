@@ -17,8 +17,8 @@ type tool struct {
 type call struct {
 	tool      string
 	free      bool
-	input     string         // of a free tool
-	arguments map[string]any // of any other tool
+	input     string         // input of a tool with free input
+	arguments map[string]any // arguments of any other tool
 }
 
 // shells lists the tools that run a command, with the argument for the command.

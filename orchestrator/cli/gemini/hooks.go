@@ -33,7 +33,7 @@ type hookPayload struct {
 	Details struct {
 		Title   string `json:"title"`
 		Command string `json:"command"`
-		Tool    string `json:"toolName"` // of an MCP server
+		Tool    string `json:"toolName"` // name of an MCP server's tool
 		Prompt  string `json:"prompt"`
 	} `json:"details"`
 

@@ -73,7 +73,7 @@ type hookPayload struct {
 	Queued   bool   `json:"queued"`
 	Question string `json:"question"`
 	Message  string `json:"message"`
-	Finish   string `json:"finish"`   // of the last message: "stop", "length", "tool-calls"; "" when it was cut off
+	Finish   string `json:"finish"`   // end of the last message: "stop", "length", "tool-calls"; "" when it was cut off
 	Until    int64  `json:"until"`    // Unix time in milliseconds of opencode's next attempt
 	Rejected bool   `json:"rejected"` // the user refused a permission or did not answer a question
 	Error    *struct {

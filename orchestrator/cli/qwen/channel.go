@@ -144,8 +144,8 @@ func (c channel) requests() (all []request, err error) {
 	return all, err
 }
 
-// answered reports whether the last request was that question and no request is unanswered. The
-// chat file tells that only once the tool has ended.
+// answered reports whether the last request was a question of ask_user_question and no request is
+// unanswered. The chat file tells that only once the tool has ended.
 func (c channel) answered(question string) bool {
 	all, err := c.requests()
 	return err == nil && len(all) > 0 && all[len(all)-1].Question == question && !slices.ContainsFunc(all, func(one request) bool { return !one.answered })

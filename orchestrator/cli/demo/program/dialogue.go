@@ -22,9 +22,9 @@ type dialogue struct {
 	*agent
 	*terminal
 	decoder decoder
-	line    string // the input line; on the screen when no turn runs
+	line    string // input line; on the screen when no turn runs
 	queue   []string
-	turn    *turn // without channels when no turn runs
+	turn    *turn // running turn; its channels are nil when no turn runs
 	asking  bool
 	silent  bool // the running turn has printed nothing yet
 	warned  bool // the last key was Ctrl-C at an empty prompt
@@ -45,7 +45,7 @@ func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in
 	if o.asks && !d.trusted(chunks, signals) {
 		return d.code
 	}
-	a.emit(begin) // from here on pasted prompts are taken
+	a.emit(begin) // pasted prompts are taken from here on
 	if lookup(a.env, "DEMO_DEAF") == "1" {
 		d.deaf(chunks)
 	}

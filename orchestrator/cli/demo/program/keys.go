@@ -20,7 +20,7 @@ const (
 	keyEnd       = 0x04 // Ctrl-D
 	keyEnter     = '\r'
 	keyClear     = 0x15 // Ctrl-U
-	keyPaste     = 0x16 // with text; the byte itself means nothing
+	keyPaste     = 0x16 // stands for a paste, in a key with text; the byte itself means nothing
 	keyEscape    = 0x1b
 	keyBackspace = 0x7f
 )

@@ -27,7 +27,7 @@ type Report struct {
 	SessionID      string `json:"session_id"`
 	TurnID         string `json:"turn_id,omitempty"`
 	TranscriptPath string `json:"transcript_path"`
-	Source         string `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
+	Source         string `json:"source,omitempty"` // kind of a start event: "startup", "resume" or "fork"
 }
 
 // reporter returns a function that calls the hook program of env, nil where env has none.

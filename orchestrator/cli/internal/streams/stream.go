@@ -14,7 +14,7 @@ import (
 type Turn struct {
 	Shown  string // text for the user from the lines
 	Answer string
-	Ended  bool          // without an error
+	Ended  bool          // the turn ended without an error
 	Failed cli.TurnError // the failure, unless Ended
 }
 
