@@ -32,7 +32,7 @@ type By string
 // The kinds of origins of a line.
 const (
 	ByTurn        By = "turn"
-	ByYou         By = "you" // changed in an agent's worktree between its turns
+	ByYou         By = "you" // the line was changed in an agent's worktree between the agent's turns
 	ByCommit      By = "commit"
 	ByUncommitted By = "uncommitted" // not committed, in a checkout of the user
 )

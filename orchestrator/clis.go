@@ -17,7 +17,7 @@ import (
 // CLIInfo describes a CLI on this machine.
 type CLIInfo struct {
 	Name     string
-	Path     string // "" when it is not installed
+	Path     string // path of the program, "" when the CLI is not installed
 	Version  string
 	Err      error // why the version is unknown
 	Standing cli.Standing

@@ -205,7 +205,7 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 	w := s.Agent(agentName)
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 	if w == nil || err != nil || lock.State != session.LockHeld {
-		return true, err // whatever ended it, or recover, closes its turns
+		return true, err // the command that ended the CLI, or recover, closes the turns
 	}
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil {

@@ -25,7 +25,7 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	var uncommitted, decoration []string
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from its HEAD
+		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
 		if from == "" || handed != nil {
 			return
 		}

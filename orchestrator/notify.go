@@ -181,7 +181,7 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
 	if view.Focused || !view.LastKey.Before(now.at.Truncate(time.Second)) {
-		return over, nil // the user has seen it
+		return over, nil // the user has seen the event
 	}
 	if leaves := view.LastKey.Add(looking); h.Now().Before(leaves) {
 		tell.leaves = leaves

@@ -34,7 +34,7 @@ type RecoverOptions struct {
 type Recovered struct {
 	Session *session.Session
 	Results []launch.Result
-	Left    string // why the session was left alone, "" when it was recovered
+	Left    string // why the session was left alone, "" when the session was recovered
 	Err     error  // why the session could not be recovered, while the recover of the others went on
 }
 

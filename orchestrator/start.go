@@ -24,7 +24,7 @@ import (
 // Started is the result of start, or with --dry-run its plan.
 type Started struct {
 	Session *session.Session
-	Results []launch.Result // one per agent
+	Results []launch.Result // one result per agent
 	Notes   []string        // notes for the user
 	Plan    []string        // the steps, for --dry-run
 }

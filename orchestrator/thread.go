@@ -19,7 +19,7 @@ import (
 type Asked struct {
 	Words  string // title and text, quoted as those of a stranger
 	Base   string // commit of the pull request
-	Branch string // branch of the pull request in this repository, "" if it comes from a fork
+	Branch string // branch of the pull request in this repository, "" if the pull request comes from a fork
 }
 
 // threads reads issues and pull requests of a repository from its server.

@@ -28,7 +28,7 @@ type AgentUsage struct {
 	Turns      []TurnUsage // turns that used any
 	Outside    cli.Spent   // used between turns, such as for a compaction
 	Total      cli.Spent
-	Windows    []session.Window // usage windows of its subscription
+	Windows    []session.Window // usage windows of the agent's subscription
 	Unknown    string           // why a record could not be read, "" if all were
 }
 

@@ -101,7 +101,7 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 		return app.UnlessGone(err)
 	}
 	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
-		return nil // recover starts a new chain when it brings the parent back
+		return nil // a recover that brings the parent back starts a new chain
 	}
 	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane, ""); err != nil || mark != w.mark {
 		return err

@@ -23,7 +23,7 @@ import (
 // CLI is one AI coding program as the user has configured it.
 type CLI struct {
 	Driver
-	command []string // replaces the program; nil keeps it
+	command []string // replaces the driver's program; nil keeps the program
 	args    []string
 	env     map[string]string
 }
@@ -269,7 +269,7 @@ var ErrNotInstalled = errors.New("not installed")
 // ErrCannotFork means that a CLI cannot start a conversation as a copy of another one.
 var ErrCannotFork = errors.New("cannot fork a conversation")
 
-// ErrNoHeadless means that paw knows no mode of a CLI in which it runs one turn without a terminal.
+// ErrNoHeadless means that paw knows no headless mode of a CLI: one turn without a terminal.
 var ErrNoHeadless = errors.New("has no headless mode")
 
 // ErrNoTranscript means that a CLI keeps no record of its conversations that paw can read.
@@ -278,7 +278,7 @@ var ErrNoTranscript = errors.New("keeps no record of its conversations that paw 
 // TurnError means that a headless turn did not succeed.
 type TurnError struct {
 	CLI      string
-	Type     string // as the CLI names it, "" for none
+	Type     string // type of the error in the CLI's words, "" for none
 	Message  string
 	ExitCode int
 }

@@ -49,12 +49,12 @@ type File struct {
 // Conversation is the information about one conversation in a CLI's own files.
 type Conversation struct {
 	Found      bool   // the CLI has something under this id
-	Resumable  bool   // Resume opens it
+	Resumable  bool   // Resume opens the conversation
 	Transcript string // file of the conversation, "" where it has no file of its own
 	// Prompts is a file of JSON lines that gets each prompt, with the conversation's id, as soon as
 	// the CLI takes it; "" where the transcript gets it as soon.
 	Prompts string
-	Reason  string // why it cannot be resumed, or what the CLI asks before it resumes
+	Reason  string // why the conversation cannot be resumed, or what the CLI asks before it resumes
 	NewID   bool   // the id cannot be used again: a fresh start needs another one
 }
 

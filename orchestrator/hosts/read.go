@@ -79,7 +79,7 @@ func refusalOf(said string) (words string, hints []string) {
 	return lastLine(said), nil
 }
 
-// errLong means that an answer is longer than any of paw.
+// errLong means that an answer is longer than any answer of paw.
 var errLong = errors.New("the answer does not end")
 
 // bounded fails after left bytes.

@@ -122,12 +122,12 @@ type Job struct {
 	Prompt   string // first prompt, set only by start, add and spawn
 	// generation of the launch, 0 before it
 	generation int
-	sendIt     bool // the CLI cannot take the prompt as an argument: it is typed once the CLI is ready
+	sendIt     bool // the CLI cannot take the prompt as an argument: the prompt is typed once the CLI is ready
 	// found is a conversation to resume other than the recorded one; planned is the recorded one at
 	// the time of the plan; chosen is the id for a fresh one. When another paw has recorded a
 	// conversation since planned, the record wins.
 	found      string
-	unverified bool // only the CLI can say whether it has the conversation
+	unverified bool // only the CLI can say whether the conversation still exists
 	// refusedBefore means that the CLI ended at once when it last resumed the conversation: its
 	// answer is awaited longer.
 	refusedBefore bool
@@ -152,7 +152,7 @@ const (
 	WorktreeKeep     WorktreeStep = ""
 	WorktreeCreate   WorktreeStep = "create"
 	WorktreeRestore  WorktreeStep = "restore"
-	WorktreeRegister WorktreeStep = "register" // the directory stays, git registers it again
+	WorktreeRegister WorktreeStep = "register" // the directory stays, and git registers the worktree again
 )
 
 // Starts reports whether the job starts a CLI.
@@ -331,6 +331,6 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 		_ = os.Remove(h.PromptPath(s.Name, w.Name))
 		h.ForgetAgent(s.Name, w.Name)
 	}
-	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // only if it is empty
+	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // Remove only deletes an empty folder
 	return nil
 }

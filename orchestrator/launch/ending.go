@@ -66,7 +66,7 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 	h.Step("stop.panes-killed")
 	for _, r := range left {
 		if observe.RunsHeadless(r.agent.Lock) {
-			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end would reach it
+			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // the launch has no pane whose end would reach the process
 		}
 	}
 	left = awaitDeath(ctx, h, s, left, hangUpGrace, nil)

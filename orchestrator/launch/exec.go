@@ -23,7 +23,7 @@ import (
 // Exit codes of a launcher that did not become the CLI (EX_TEMPFAIL and EX_PROTOCOL of sysexits.h,
 // which no CLI uses).
 const (
-	exitLaunchOver    = 75 // another process runs this launch, or it was withdrawn
+	exitLaunchOver    = 75 // another process runs this launch, or the launch was withdrawn
 	exitLaunchRefused = 76 // the launch cannot become the CLI
 )
 
@@ -121,7 +121,7 @@ func writeLaunch(h *app.App, l launchFile) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, os.WriteFile(path, data, 0o600) // no sync: the pane that reads it would not survive a power cut either
+	return path, os.WriteFile(path, data, 0o600) // no sync: after a power cut the pane that reads the file would be gone too
 }
 
 // WithdrawLaunches deletes the launch files of an agent that no launcher has read yet.

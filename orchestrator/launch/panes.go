@@ -186,7 +186,7 @@ func recordPanes(s *session.Session, f observe.Facts, opened map[string]string, 
 	for _, a := range f.Agents {
 		w := s.Agent(a.Record.Name)
 		if w != nil && opened[a.Record.Name] == "" && w.Phase == session.PhaseLive && a.Exited() {
-			w.Phase = session.PhaseExited // nothing else tells it once the pane is gone
+			w.Phase = session.PhaseExited // nothing else tells of the exit once the pane is gone
 		}
 	}
 }
@@ -253,7 +253,7 @@ func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 	}
 	a := f.Agent(j.Agent)
 	if a == nil || a.Pane == nil || !a.Pane.Dead {
-		return // a wrapper that handed over to its program
+		return // the program was a wrapper that handed over to the agent's program
 	}
 	ended := f.State(*a)
 	if ended.State == session.StateCompleted {

@@ -20,13 +20,13 @@ type RecoverFacts struct {
 	tmuxReason  string
 	running     live.Running
 	pid         int  // process that holds the agent's lock, 0 where unknown
-	exited      bool // the CLI exited with 0, or its user left it
+	exited      bool // the CLI exited with 0, or the user left the CLI
 	launched    bool // a launcher of this session ran at some time
 
 	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
-	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
+	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
 	wayBack         string // command that helps with a wrong worktree
-	unlinked        bool   // only the link to the repository is broken; recover repairs that before it plans
+	unlinked        bool   // only the link to the repository is broken; recover repairs the link before it plans
 	unregistered    bool   // git does not list the directory any more, see worktree.Manager.Unregistered
 	onBranch        bool   // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
@@ -126,7 +126,7 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		j.Worktree = WorktreeRestore
 	case f.unregistered:
 		j.Worktree = WorktreeRegister
-	case f.unlinked: // a dry run; otherwise recover has repaired it
+	case f.unlinked: // only in a dry run: otherwise recover has repaired the link
 		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
 		j.refuse(errors.New(f.worktreeWrong), f.wayBack)

@@ -255,7 +255,7 @@ func WayBack(s *session.Session, w *session.Agent) string {
 	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
 	case err != nil: // a foreign folder
 		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
-	case info.IsDir(): // a repository of its own
+	case info.IsDir(): // another repository
 		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Name, s.Name)
 	}
 	return fmt.Sprintf("git -C %s worktree repair %s", errs.Quote(s.RepoPath), path)

@@ -106,7 +106,7 @@ func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}
 		}
-		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // only if it is empty
+		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // Remove only deletes an empty folder
 	}
 	_ = os.Remove(filepath.Join(h.Paths.TurnsDir(), s.Name))
 	return m.Refs().Delete(ctx, refs)

@@ -190,7 +190,7 @@ func (f Facts) told() bool {
 type Claim struct {
 	OwnEnd  bool   // the parent's own turn has ended
 	Leaving string // child whose CLI is about to exit, "" for none
-	Hook    int    // pid of a hook to wait for: a CLI takes no input until its hook ends
+	Hook    int    // pid of a hook to wait for: a CLI takes no input while its hook runs
 }
 
 // Arguments returns the arguments of the hidden command that makes the attempt.

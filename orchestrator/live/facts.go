@@ -19,15 +19,15 @@ type Facts struct {
 	Children []Branch // children that are in the session now
 
 	Record session.Agent
-	Status session.AgentStatus // state of its CLI, without its wait for children
+	Status session.AgentStatus // state of the agent's CLI, without the wait for children
 	Last   *turn.Record        // last turn, closed if the CLI's own record has its end; nil without turns
 
 	Running     bool     // the agent's CLI runs in its pane, and is not being stopped
-	Launch      int      // generation of the running launch, 0 when its CLI does not run
+	Launch      int      // generation of the running launch, 0 when the agent's CLI does not run
 	Exited      bool     // the agent's CLI exited by itself
 	TurnsUnseen bool     // the agent's CLI does not report turns
 	Silent      bool     // the agent's CLI runs and has not reported anything in this launch
-	Terminals   []string // terminals that show its pane
+	Terminals   []string // terminals that show the agent's pane
 	Blocked     []string // children for which the agent waits in a running paw wait
 	Delivering  bool     // a process is finding out whether typed results of children have arrived
 }
@@ -59,7 +59,7 @@ func (f Facts) Unconfirmed() bool {
 // last.
 func (f Facts) Ended() bool {
 	if f.beingRemoved() {
-		return false // leaving the session is its end
+		return false // leaving the session is the agent's end
 	}
 	if f.Exited {
 		return true // results of the agent's children cannot be delivered any more

@@ -56,9 +56,9 @@ type Turns struct {
 	Launch     string       // PAW_LAUNCH of the running CLI
 	Launched   time.Time    // launch time of the running CLI
 	Prompted   bool         // the launch had a first prompt
-	HooksSeen  time.Time    // when its hooks first reported, zero if they have not
+	HooksSeen  time.Time    // when the CLI's hooks first reported, zero if they have not
 	LateHooks  bool         // the CLI's hooks report nothing before the first prompt
-	Unwritable string       // folder of paw that its hooks cannot write, "" if they can
+	Unwritable string       // folder of paw that the CLI's hooks cannot write, "" if they can write all
 	Observed   cli.Observed // content of the CLI's own record
 	Writing    bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
 	Screen     cli.Screen   // screen of the CLI, if it was read

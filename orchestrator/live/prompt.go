@@ -106,8 +106,8 @@ type Result struct {
 	Agent   string
 	CLI     string
 	Branch  string
-	Turn    int    // number of its last turn, 0 without turns
-	Outcome string // "" when it has not ended
+	Turn    int    // number of the agent's last turn, 0 without turns
+	Outcome string // outcome of the work, "" when the agent has not ended
 	Failed  bool
 	Files   *int // number of files changed in that turn; nil when unknown
 	Message string
@@ -130,7 +130,7 @@ func (f Facts) Result() Result {
 		r.Message = f.Record.Done.Message
 	}
 	switch {
-	case cut: // whatever it said before, a crash is a failure
+	case cut: // a crash is a failure, whatever the agent said before
 		r.Outcome = string(turn.ReasonCrash)
 	case exitedBadly:
 		r.Outcome = f.Status.Reason

@@ -36,7 +36,7 @@ type Conversation struct {
 // loaded, too.
 type Registry struct {
 	source Source
-	look   sync.Mutex // held from a look until its facts are stored: an older look never replaces a newer one
+	look   sync.Mutex // held from a look until the look's facts are stored: an older look never replaces a newer one
 
 	mu       sync.RWMutex
 	sessions map[Branch]*Session
@@ -82,7 +82,7 @@ func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := withChildren(all, func(f *Facts) bool { return asked[f.Branch] })
-	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // loaded ones keep their facts
+	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // loaded sessions keep their facts
 	r.put(found)
 	sessions := make([]*Session, len(branches))
 	for i, branch := range branches {

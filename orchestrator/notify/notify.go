@@ -32,7 +32,7 @@ type Notice struct {
 	State   string    `json:"state"`
 	At      time.Time `json:"at"`
 	Text    string    `json:"text,omitempty"`      // question, error or answer
-	Repo    string    `json:"repo_path,omitempty"` // main worktree
+	Repo    string    `json:"repo_path,omitempty"` // main worktree of the session's repository
 	Words   string    `json:"-"`                   // text for people, such as "waits for you"
 }
 

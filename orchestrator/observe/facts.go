@@ -20,7 +20,7 @@ import (
 type Facts struct {
 	Session *session.Session
 	Tmux    session.Liveness
-	TmuxErr error // why tmux is not alive, nil when it is
+	TmuxErr error // why tmux is not alive, nil when tmux is alive
 	Server  tmux.Server
 	TmuxID  string      // id of paw's tmux session, "" for none; panes of agents may be in other sessions
 	Others  []tmux.Pane // the user's own panes in paw's tmux session
@@ -36,7 +36,7 @@ type Facts struct {
 type Agent struct {
 	Record     session.Agent
 	Lock       session.AgentLock
-	lockErr    error // why the lock cannot be read, nil when it can
+	lockErr    error // why the lock cannot be read, nil when the lock was read
 	lockLost   bool  // the lock file is gone, and Lock was found by the pane's process
 	Worktree   worktree.Glimpse
 	Pane       *tmux.Pane

@@ -36,7 +36,7 @@ type AgentStatus struct {
 	ExitCode  *int
 	Children  []string
 	Dirty     *int            // number of uncommitted files; nil when not counted
-	Lines     *worktree.Lines // lines changed since its base; nil when not counted
+	Lines     *worktree.Lines // lines changed since the agent's base; nil when not counted
 	Forecast  *Forecast       // nil without a forecast
 	Used      *cli.Spent      // tokens and cost; nil when not counted
 
@@ -46,9 +46,9 @@ type AgentStatus struct {
 	LastTurn       int    // number of the last turn, open or not, 0 for none
 	Prompt         string // last prompt written by a person or an agent, else a description of the last turn; "" without turns
 	LastTag        string // tag of the last finished turn, or of the start
-	Branch         string // branch checked out in its worktree, "" for none
-	LastCommit     string // HEAD at the end of the last turn if it finished, else ""
-	WorktreeGone   bool   // there is no git worktree at its path
+	Branch         string // branch checked out in the agent's worktree, "" for none
+	LastCommit     string // HEAD at the end of the last turn if that turn finished, else ""
+	WorktreeGone   bool   // there is no git worktree at the agent's path
 	Hooks          string // HooksSeen, HooksSilent or HooksNone
 }
 

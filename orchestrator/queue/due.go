@@ -14,10 +14,10 @@ import (
 // verdict says whether a waiting task begins now, and why not.
 type verdict struct {
 	why  string // "" for a task that begins
-	held bool   // only the user, or another task, can change it
+	held bool   // only the user, or another task, can change the verdict
 	due  time.Time
 	look bool // the task's agent is about to take a prompt
-	arm  bool // passing time may change it
+	arm  bool // passing time may change the verdict
 	cli  string
 }
 

@@ -138,7 +138,7 @@ func turnsOf(h *app.App, s *session.Session, q *session.Queue, one live.Facts) [
 	if from < one.Last.Number-1 {
 		records, _ = h.TurnDir(s.Name, name).After(from)
 		if len(records) > 0 && records[len(records)-1].Number == one.Last.Number {
-			records[len(records)-1] = *one.Last // closed where the CLI's own record has its end
+			records[len(records)-1] = *one.Last // the open turn, closed where the CLI's own record has its end
 		}
 	}
 	turns := make([]Turn, len(records))

@@ -64,7 +64,7 @@ func Comments(text, edited string) ([]Comment, error) {
 		}
 		open = nil
 		if strings.TrimSpace(line) == "" {
-			continue // added by an editor, or an empty context line that lost its space
+			continue // an editor added the line, or removed the space of an empty context line
 		}
 		next := at + 1
 		for next < len(lines) && strings.TrimRight(lines[next].text, " \t\r") != strings.TrimRight(line, " \t") {

@@ -55,7 +55,7 @@ type Result string
 const (
 	OK       Result = "ok"
 	Fail     Result = "FAIL"
-	Unknown  Result = "unknown"   // paw itself reports that it cannot tell
+	Unknown  Result = "unknown"   // paw itself reports the state as unknown
 	NotTried Result = "not tried" // an earlier play failed
 )
 

@@ -218,7 +218,7 @@ type Addition struct {
 	Notes   map[string][]string // notes by agent
 	prompts map[string]string   // first prompts that differ from the user's, by agent
 	Steps   []string            // further steps for a dry run
-	Handed  *Handed             // uncommitted work of the user, nil where it is not handed over
+	Handed  *Handed             // uncommitted work of the user, nil where no work is handed over
 }
 
 // PromptFor returns the first prompt of an agent; prompt is the user's.
@@ -241,7 +241,7 @@ type Origin struct {
 
 	turns    []turn.Record     // turns up to the turn of the origin
 	talk     string            // id of the conversation that was read
-	messages []history.Message // messages up to the end of the turn, once they were read
+	messages []history.Message // messages up to the end of the turn, once read
 	unread   error             // why the messages cannot be read
 }
 

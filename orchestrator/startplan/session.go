@@ -54,7 +54,7 @@ func Session(ctx context.Context, h *app.App, repository worktree.Repository, as
 	plans := app.PlansOf(s, s.Agents)
 	if err := m.Check(ctx, plans); err != nil {
 		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {
-			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // the name was taken since it was chosen
+			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // another session took the name after it was chosen
 		}
 		return nil, nil, app.Conflict(err)
 	}

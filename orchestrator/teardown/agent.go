@@ -59,7 +59,7 @@ type Place int
 
 // The places of a removed agent's worktree.
 const (
-	Stays   Place = iota // left where it is, for the user
+	Stays   Place = iota // the worktree stays in its place, for the user
 	Deleted              // moved to the trash, and deleted in the background
 	Trashed              // moved to the trash, and kept there
 	Gone                 // did not exist
@@ -189,7 +189,7 @@ type Removed struct {
 	Rescue     string // refs with commits that only the worktree's git directory kept
 	Trash      string // folder in the trash that was kept: with --force, or because of Aside
 	WordsDir   string // folder with text of the user that the agent never got
-	Landed     bool   // the branch was deleted too: all of it has landed
+	Landed     bool   // the branch was deleted too: all of the branch has landed
 	BranchGone bool   // the branch had already been deleted
 	Back       bool   // the worktree stays, and a new agent on the branch can take it over
 }

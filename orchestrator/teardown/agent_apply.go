@@ -137,7 +137,7 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 		}
 	}
 	if p.Save || saves {
-		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw may have removed it since the plan
+		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw may have removed the worktree since the plan
 			return err
 		}
 		ref := turn.RescueRef(p.turnSession, h.Now())

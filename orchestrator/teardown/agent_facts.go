@@ -28,10 +28,10 @@ type AgentFacts struct {
 	missing    bool          // the directory is gone
 	halfMade   bool
 	seen       worktree.Seen
-	unseen     error // why its files could not be read, nil when they were
+	unseen     error // why the worktree's files could not be read, nil when they were read
 	teardown   app.Teardown
 	torn       bool  // the teardown has begun, in an interrupted removal
-	wrong      error // why the worktree cannot go whatever it contains, nil when it can
+	wrong      error // why the worktree cannot go whatever its content, nil when it can
 }
 
 // looked reports whether the worktree has files that had to be looked at.

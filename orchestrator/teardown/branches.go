@@ -18,8 +18,8 @@ type Branch struct {
 	Agent string
 	Name  string
 	Tip   string
-	Into  string // HEAD, a ref or a commit that has all its commits; "" when the branch stays
-	Why   string // reason for deleting or keeping it
+	Into  string // HEAD, a ref or a commit that has all commits of the branch; "" when the branch stays
+	Why   string // reason for deleting or keeping the branch
 	Gone  bool   // renamed or deleted by somebody else
 }
 
@@ -29,9 +29,9 @@ type branchFacts struct {
 	made        bool   // made by paw
 	tip         string // "" when the branch does not exist
 	err         error  // why the facts are unknown, nil when they are known
-	holder      string // worktree that has it checked out and stays
-	inHead      bool   // HEAD has all its commits
-	landed      string // commit of a landing that has all its commits
+	holder      string // remaining worktree that has the branch checked out
+	inHead      bool   // HEAD has all commits of the branch
+	landed      string // commit of a landing that has all commits of the branch
 	also        []string
 }
 

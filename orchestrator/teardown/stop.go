@@ -36,7 +36,7 @@ type Stop struct {
 type Ended struct {
 	Agent string
 	Pane  string   // pane to close, "" for none
-	Shown []string // terminals that show it
+	Shown []string // terminals that show the pane
 	PID   int      // process of the CLI, 0 where it does not run
 	Turn  int      // open turn, 0 for none
 	Phase session.Phase

@@ -118,7 +118,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
 		start := *action.Start
-		if start.Launch = t.Launch; start.Launch == "" { // not reported by a hook: it belongs to the running launch
+		if start.Launch = t.Launch; start.Launch == "" { // no hook has reported the turn: it belongs to the running launch
 			start.Launch = launchOf(t.app, t.Session, t.Agent)
 		}
 		_, err := t.Begin(ctx, start)

@@ -178,7 +178,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	t.Ended = true
 	t.app.Step("turn.ended")
 	t.remember(ctx, n, func(f *session.Finished) {
-		if f.Last == 0 && n > 1 { // the record may be of a version of paw that did not count
+		if f.Last == 0 && n > 1 { // an older paw does not count turns in the record
 			*f = countFinished(finishedTurns(t.Agent, t.Dir))
 		}
 		f.Add(n)

@@ -28,12 +28,12 @@ type AgentTurns struct {
 // Turn is one turn of the log with its tag, snapshots and changed files.
 type Turn struct {
 	turn.Record
-	Tag    string // "" when it has no tag on its commit
-	Before string // snapshot at its begin, "" for none
-	After  string // snapshot at its end, "" for none
-	Head   string // HEAD at its end if there is no snapshot
+	Tag    string // tag of the turn, "" when no tag is on the turn's commit
+	Before string // snapshot at the turn's begin, "" for none
+	After  string // snapshot at the turn's end, "" for none
+	Head   string // HEAD at the turn's end if there is no snapshot
 	Files  *int   // number of files changed in the turn; nil when unknown
-	Cut    bool   // open in the log, but its CLI does not run: shown as paw recover will close it
+	Cut    bool   // open in the log while the agent's CLI does not run: shown as paw recover will close it
 }
 
 // Incomplete reports whether the state at the begin or end of a closed turn is unknown.

@@ -26,7 +26,7 @@ const (
 	moveSettle     = 400 * time.Millisecond
 	answerSteady   = 300 * time.Millisecond
 	hookLag        = 2 * time.Second
-	drawLag        = 2 * time.Second // how long after its hook a question may appear on the screen
+	drawLag        = 2 * time.Second // how late after the hook a question may appear on the screen
 )
 
 // Asked is a question with which an agent waits.

@@ -28,7 +28,7 @@ const maxGrowth = 8 << 20
 type Arrival struct {
 	cli     cli.CLI
 	prompt  string    // prompt in the CLI's canonical form
-	since   time.Time // lines with an earlier time are about an earlier prompt, however late they are written
+	since   time.Time // lines with an earlier time are about an earlier prompt, however late those lines are written
 	number  int       // number of the last turn before the prompt
 	open    bool      // the last turn before the prompt was still open
 	records []grown   // files that get the prompt when it joins a turn or is queued

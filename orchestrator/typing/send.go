@@ -54,7 +54,7 @@ func (r *reader) on(now time.Time, shows func() string) bool {
 // Sent tells how a prompt arrived.
 type Sent struct {
 	Agent  string
-	Turn   int  // turn that it started or joined, 0 when unknown
+	Turn   int  // turn that the prompt started or joined, 0 when unknown
 	Queued bool // queued behind, or joined to, a running turn
 	// Dropped is how many control characters were removed: a terminal would take them for keys.
 	Dropped int
@@ -150,7 +150,7 @@ func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent)
 // lost. A prompt that arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
-	if t.handed { // the CLI may begin it only after its open dialog is closed
+	if t.handed { // the CLI may begin the prompt only after its open dialog is closed
 		patience, t.heard = handedPatience, true
 	}
 	for try := range 2 {

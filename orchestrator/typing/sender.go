@@ -52,7 +52,7 @@ type sender struct {
 	screen   cli.Screen    // last seen screen
 	rows     int           // size of the pane
 	columns  int
-	fresh    bool // screen is up to date: nothing was waited for since
+	fresh    bool // screen is up to date: the sender has not waited since
 	young    bool // the CLI was launched just now
 	expected expectation
 	before   Arrival
@@ -89,7 +89,7 @@ func (t *sender) expect(ctx context.Context) {
 func (t *sender) await(ctx context.Context) error {
 	began := t.app.Now()
 	deadline := began.Add(readyPatience)
-	var empty, filled time.Time // since when the box has been so
+	var empty, filled time.Time // since when the box has been empty, and since when filled
 	for {
 		box, err := t.look(ctx)
 		if err != nil {
@@ -157,7 +157,7 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 		return box, t.asks(asksWith(box.Dialog, a.Turns.Last))
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
 		return cli.Screen{}, nil // the box is drawn before the CLI takes input
-	case !t.ready.Box: // nothing shows whether it takes input
+	case !t.ready.Box: // nothing shows whether the CLI takes input
 		return cli.Screen{Box: cli.BoxEmpty}, nil
 	case box.Box == cli.BoxFilled && t.putBack(a, box.Draft):
 		return t.clear(ctx)

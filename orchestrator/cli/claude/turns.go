@@ -132,7 +132,7 @@ func (t *toldTurns) queue(operation string) {
 		t.wait++
 	case "dequeue", "remove":
 		t.wait = max(0, t.wait-1)
-	default: // the user took all of them back, or an operation that paw does not know
+	default: // the user took all queued prompts back, or paw does not know the operation
 		t.wait = 0
 	}
 }

@@ -164,7 +164,7 @@ func (h *home) copilot() []string {
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
 type Manners struct {
 	Asks  string   // text on the screen while the CLI asks for a permission
-	Allow []string // keys that grant it, by their tmux names
+	Allow []string // keys that grant the permission, by their tmux names
 	Again string   // text on the screen where a second Esc has to confirm the first
 	// Background means that a prompt moves the running command into the background; the end of the
 	// command is a turn of its own.

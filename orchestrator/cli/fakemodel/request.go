@@ -225,7 +225,7 @@ func (s *Server) Asked(prompt string, results int) (Entry, bool) {
 
 // schema is the part of a JSON schema that is needed to make up a value.
 type schema struct {
-	Type       json.RawMessage   `json:"type"` // a name or a list of names; Gemini writes them in capitals
+	Type       json.RawMessage   `json:"type"` // a name of a type or a list of names; Gemini writes the names in capitals
 	Properties map[string]schema `json:"properties"`
 	Required   []string          `json:"required"`
 	Enum       []any             `json:"enum"`

@@ -39,7 +39,7 @@ func (q driver) Resume(s cli.Spec) (cli.Command, error) {
 var settingsFile = hooks.SystemSettings{
 	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
 	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
-	Long: []string{"UserPromptSubmit", "Notification", "Stop", "StopFailure"}, // Notification reports the end of a turn that an Esc stopped
+	Long: []string{"UserPromptSubmit", "Notification", "Stop", "StopFailure"}, // the hook Notification reports the end of a turn that an Esc stopped
 }
 
 func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {

@@ -12,9 +12,9 @@ import (
 type Payload struct {
 	SessionID            string          `json:"session_id"`
 	TranscriptPath       string          `json:"transcript_path"`
-	AgentID              string          `json:"agent_id"`  // set for a subagent
-	PromptID             string          `json:"prompt_id"` // set by claude and qwen
-	TurnID               string          `json:"turn_id"`   // set by codex
+	AgentID              string          `json:"agent_id"`  // id of a subagent, "" for the agent itself
+	PromptID             string          `json:"prompt_id"` // claude and qwen set this field
+	TurnID               string          `json:"turn_id"`   // codex sets this field
 	Prompt               string          `json:"prompt"`
 	Source               string          `json:"source"`
 	Reason               string          `json:"reason"`

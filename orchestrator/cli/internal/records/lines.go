@@ -167,7 +167,7 @@ func LinesBack(path string, visit func(line []byte) bool) error {
 // record follows an older one.
 type BranchNode struct {
 	ID, Parent string
-	Prompt     bool // the user wrote it; the first prompt has no parent
+	Prompt     bool // the user wrote the record; the first prompt has no parent
 }
 
 // LastBranch returns the records that lead to the one at index leaf, as indexes into nodes, the

@@ -10,7 +10,7 @@ import (
 // Dialog recognizes a dialog that a CLI shows in place of its input box.
 type Dialog struct {
 	shows  *lazyregexp.Regexp
-	words  string // paw's words for it; "$1" is the first group of the expression
+	words  string // paw's words for the dialog; "$1" is the first group of the expression
 	inTurn bool   // the model asks, and not the CLI itself
 }
 

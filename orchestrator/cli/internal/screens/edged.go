@@ -12,7 +12,7 @@ import (
 // EdgedBox describes the input box of gemini, its descendant qwen, and copilot: between two lines
 // over the whole width, with a mark before the text. Some draw earlier prompts in the same way.
 type EdgedBox struct {
-	Upper, Lower string             // characters that its edges consist of
+	Upper, Lower string             // characters of the box's upper and lower edge
 	Marks        string             // marks before a prompt; the mark before a shell command is "!"
 	Mark         int                // column of the mark; the text begins two columns further right
 	Weak         string             // words below the box in the colour of suggestions, "" for a CLI without suggestions
