@@ -45,7 +45,11 @@ func TestKilledModelCommand(t *testing.T) {
 func modelCommand(ctx context.Context, h *app.App, s *session.Session, command []string) (err error) {
 	switch command[0] {
 	case "land":
-		_, err = landing.Land(ctx, h, s, command[1], landing.Options{As: landing.As(command[2]), NoCheck: true})
+		o := landing.Options{As: landing.As(command[2]), NoCheck: true}
+		if len(command) > 3 {
+			o.Turn = command[3]
+		}
+		_, err = landing.Land(ctx, h, s, command[1], o)
 	case "undo":
 		_, err = landing.Undo(ctx, h, s, 0, false)
 	case "update":
@@ -82,26 +86,17 @@ func (m *landModel) killed(after int, command ...string) bool {
 // stepKilled kills a command in its midst: after recover it was done or it was not, and the model learns which.
 func (m *landModel) stepKilled(r *rand.Rand) string {
 	a, after := m.some(r), 1+r.IntN(9)
-	tip, before := m.tip(), m.main()
 	said := fmt.Sprintf("killed after step %d: ", after)
-	switch r.IntN(4) {
+	switch r.IntN(6) {
 	case 0, 1:
-		as := landing.Forms[max(r.IntN(5)-2, 0)]
-		want, conflicts := m.expected(a.now, false)
-		was := m.killed(after, "land", a.name, string(as))
-		said += fmt.Sprintf("land %s --as %s", a.name, as)
-		for _, l := range m.s.Landings {
-			if m.tip() != tip && l.After == m.tip() && l.Phase == session.LandingDone {
-				if len(conflicts) > 0 {
-					m.fail("%s: landed, and should have conflicted in %q", said, conflicts)
-				}
-				m.landed(a, &a.now, -1, &landing.Landed{Landing: l}, tip, before, want)
-			}
-		}
-		return m.counted(was, said)
+		return m.landKilled(a, 0, landing.Forms[max(r.IntN(5)-2, 0)], after)
 	case 2:
+		return m.landKilled(a, r.IntN(len(a.turns)), landing.Forms[max(r.IntN(5)-2, 0)], after)
+	case 3:
 		was := m.killed(after, "undo")
 		return m.counted(was, said+"undo")
+	case 4:
+		return m.updateKilled(a, after)
 	}
 	number := r.IntN(len(a.turns))
 	shifts := len(m.load().Agent(a.name).Shifts)
@@ -113,6 +108,46 @@ func (m *landModel) stepKilled(r *rand.Rand) string {
 		said += ", done"
 	}
 	a.undo = nil // which of two it goes back to is not looked at here
+	return m.counted(was, said)
+}
+
+// landKilled kills a landing of the state of a turn, of that of the moment with 0.
+func (m *landModel) landKilled(a *modelAgent, number int, as landing.As, after int) string {
+	tip, before := m.tip(), m.main()
+	state, command := &a.now, []string{"land", a.name, string(as)}
+	if number > 0 {
+		state, command = &a.turns[number], append(command, strconv.Itoa(number))
+	}
+	want, conflicts := m.expected(*state, false)
+	was := m.killed(after, command...)
+	said := fmt.Sprintf("killed after step %d: %s", after, strings.Join(command, " "))
+	for _, l := range m.s.Landings {
+		if m.tip() != tip && l.After == m.tip() && l.Phase == session.LandingDone {
+			if len(conflicts) > 0 {
+				m.fail("%s: landed, and should have conflicted in %q", said, conflicts)
+			}
+			m.landed(a, state, number, &landing.Landed{Landing: l}, tip, before, want)
+		}
+	}
+	return m.counted(was, said)
+}
+
+// updateKilled kills an update.
+func (m *landModel) updateKilled(a *modelAgent, after int) string {
+	want, conflicts, told := m.brought(a)
+	head := m.git(m.worktree(a.name), "rev-parse", "HEAD")
+	was := m.killed(after, "update", a.name)
+	said := fmt.Sprintf("killed after step %d: update %s", after, a.name)
+	moved := m.git(m.worktree(a.name), "rev-parse", "HEAD") != head
+	if has := m.read(m.worktree(a.name)); moved || !has.equal(a.now.has) {
+		if len(conflicts) > 0 {
+			m.fail("%s: updated, and should have conflicted in %q", said, conflicts)
+		}
+		a.now = want
+		a.now.at(told)
+		said += ", done"
+	}
+	a.undo = nil
 	return m.counted(was, said)
 }
 

@@ -199,7 +199,7 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 
 // landed tells the model of a landing.
 func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *landing.Landed, tip string, before branchState, want slots) {
-	if number < 0 {
+	if number < 1 {
 		state.at(nil)
 	}
 	l := &modelLanding{id: landed.ID, agent: a.name, as: landing.As(landed.As), line: slices.Clone(state.line), changes: slots{}, has: want, before: tip, after: landed.After}
