@@ -142,11 +142,16 @@ func (a *asker) baseAt(ctx context.Context, h *history, before, node string, lin
 }
 
 // baseWith returns one commit with all that a branch, at node tip, and a node both have, as bases, and with what that node got and the branch has left; ""
-// for neither. It is without what the bases got that an update took out since, and without work of the agent that the branch does not have: that is
-// to land. Such work is in what the agent got where it had landed, as work of the agent's own or of another one's who had it.
+// for neither. Bases that came with what it got are in that as they came. It is without what the other bases got that an update took out since, and
+// without work of the agent that the branch does not have: that is to land. Such work is in what the agent got where it had landed, as work of the
+// agent's own or of another one's who had it.
 func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, bases, left []string, line []point, within ...string) (string, error) {
 	var nodes []string
+	got := h.of(left...)
 	for _, one := range bases {
+		if got[one] {
+			continue
+		}
 		kept, err := a.withoutTakenOut(ctx, h, one, node)
 		if err != nil {
 			return "", err
