@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Process identifies a process. Process never matches another process that gets the same PID later,
-// before or after a reboot. The time of day plays no part, since clocks can be set.
+// Process identifies a process more exactly than its PID: a later process with the same PID, before
+// or after a reboot, has another start time or boot. The time of day plays no part, since clocks
+// can be set.
 type Process struct {
 	PID       int
 	StartTime uint64 // clock ticks since boot on Linux, microseconds since 1970 on macOS

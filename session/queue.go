@@ -102,7 +102,7 @@ type Lane struct {
 
 // Block stops the work of one account or CLI.
 type Block struct {
-	Limit bool      `json:"limit,omitempty"` // by a usage limit; false: the CLI exits soon after each start
+	Limit bool      `json:"limit,omitempty"` // blocked by a usage limit; false: the CLI exits soon after each start
 	CLI   string    `json:"cli"`
 	Until time.Time `json:"until,omitzero"` // zero means until the user releases the block
 	First time.Time `json:"first,omitzero"` // when the first of several limits in a row was met whose end is unknown

@@ -120,7 +120,7 @@ func (st QueueStore) textPath(name, id string, text TaskText) string {
 	return filepath.Join(st.Dir, name, file+".md")
 }
 
-// KeepText writes a text of a task. KeepText is called before the task is added.
+// KeepText writes a text of a task, before the task is added to the queue.
 func (st QueueStore) KeepText(name, id string, which TaskText, text string) error {
 	if err := errors.Join(ValidateName("session", name), ValidateTaskID(id)); err != nil {
 		return err

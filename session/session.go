@@ -49,7 +49,7 @@ func (p Phase) String() string { return string(p) }
 
 // Session is the record of one `paw start`: a name, a repository and a set of agents.
 type Session struct {
-	Version      int       `json:"version"` // set by Create and Save
+	Version      int       `json:"version"` // version of the record; Create and Save set it
 	Name         string    `json:"session_name"`
 	ID           string    `json:"id,omitempty"`   // unique id; names are unique for one user only
 	Host         string    `json:"host,omitempty"` // host the session runs on, "" for this machine; see FarName

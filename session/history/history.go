@@ -44,7 +44,7 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // JSON, or raw text for a tool that takes text
 }
 
-// History is a growing conversation. History is safe for use by several goroutines.
+// History is a growing conversation, safe for use by several goroutines.
 type History interface {
 	// ID returns the id of the conversation, which never changes.
 	ID() string

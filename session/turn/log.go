@@ -183,10 +183,10 @@ type line struct {
 	Follows      bool `json:"follows,omitempty"`
 	Prompt       text `json:"prompt,omitempty"`
 
-	Description text   `json:"description,omitempty"` // EXECUTE
-	Question    text   `json:"question,omitempty"`    // INPUT
-	Children    []text `json:"children,omitempty"`    // CHILDREN
-	Text        text   `json:"text,omitempty"`        // NOTE
+	Description text   `json:"description,omitempty"` // what an EXECUTE asks for
+	Question    text   `json:"question,omitempty"`    // what an INPUT asks the user
+	Children    []text `json:"children,omitempty"`    // agents that a CHILDREN adds
+	Text        text   `json:"text,omitempty"`        // text of a NOTE
 
 	// END; HOLD, without outcome
 	Outcome    text `json:"outcome,omitempty"`
@@ -202,7 +202,7 @@ type line struct {
 	Limited bool       `json:"limited,omitempty"`
 	Until   *time.Time `json:"until,omitempty"`
 
-	Message text `json:"message,omitempty"` // HOLD, END, ABORT, LIMIT
+	Message text `json:"message,omitempty"` // message of a HOLD, END, ABORT or LIMIT
 	Trace   text `json:"trace,omitempty"`   // ABORT
 }
 

@@ -88,7 +88,8 @@ func HandOverLine(cli, agent, branch string) string {
 	return fmt.Sprintf("%s%s, agent %s, on branch %s.", handOverBegin, cli, agent, branch)
 }
 
-// HandOverTask returns the last line of such a prompt before the user's own prompt.
+// HandOverTask returns the last line of a prompt that hands over a conversation; the user's own
+// prompt follows.
 func HandOverTask() string { return handOverTask }
 
 // read splits a prompt: task is what somebody wrote, about describes a prompt written by paw or a

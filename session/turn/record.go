@@ -67,8 +67,8 @@ type Asked struct {
 }
 
 // Held is a possible end of a turn, with the worktree's state at that time: a hook of the user may
-// still send the CLI on, and only the CLI's own record shows whether it did. For a turn whose
-// subagents still work it has no state; that turn ends when they have ended.
+// still send the CLI on, and only the CLI's own record shows whether it did. While subagents work
+// for the turn, Held has no state; the turn ends when the subagents have ended.
 type Held struct {
 	Commit    string // HEAD; Commit and Snapshot are "" while subagents work
 	Snapshot  string // commit of the worktree's state; no ref keeps it
