@@ -235,8 +235,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrNotInstalled says that there is no tmux on PATH.
 	ErrNotInstalled = errors.New("tmux is not installed")
-	// ErrNotPermitted says that the system does not let this process connect, as in a sandbox.
-	// ErrNotPermitted is an fs.ErrPermission.
+	// ErrNotPermitted says that the system does not let this process connect, as in a sandbox; the
+	// error is an fs.ErrPermission.
 	ErrNotPermitted = fmt.Errorf("no access to the tmux server: %w", fs.ErrPermission)
 	// ErrStillActive says that a pane was not respawned because its process is still running.
 	ErrStillActive = errors.New("pane is still active")
@@ -273,9 +273,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// said maps tmux's messages, which no locale translates, to errors; the first match counts.
+// messages maps tmux's messages, which no locale translates, to errors; the first match counts.
 // Collected from tmux 3.0a to 3.7.
-var said = []struct {
+var messages = []struct {
 	text *lazyregexp.Regexp
 	err  error
 }{
@@ -304,7 +304,7 @@ func classify(stderr string) error {
 	lines := strings.Split(stderr, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimPrefix(strings.TrimSpace(lines[i]), "tmux: ")
-		for _, s := range said {
+		for _, s := range messages {
 			if s.text.MatchString(line) {
 				return s.err
 			}

@@ -159,17 +159,17 @@ func starts(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return c[0] == "new-session" })
 }
 
-// own lists the variables that the tmux program, or a wrapper of it, needs to find its files and to
+// ownVariables lists the variables that the tmux program, or a wrapper of it, needs to find its files and to
 // print text. PATH is passed on to a program that tmux starts in a new pane.
-var own = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "TMUX_TMPDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
+var ownVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "TMUX_TMPDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TERMINFO", "TERMINFO_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
 
 // ownEnvironment returns the variables of env that the tmux program itself needs.
 func ownEnvironment(env []string) []string {
-	kept := make([]string, 0, len(own))
+	kept := make([]string, 0, len(ownVariables))
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(own, name) || strings.HasPrefix(name, "LC_") {
+		if slices.Contains(ownVariables, name) || strings.HasPrefix(name, "LC_") {
 			kept = append(kept, kv)
 		}
 	}
