@@ -15,7 +15,7 @@ import (
 
 // ErrHostByHand says that a host is written in the user's file in a form that paw does not edit,
 // such as an inline table.
-var ErrHostByHand = errors.New("stands in the file in a form that paw does not change")
+var ErrHostByHand = errors.New("is written in the file in a form that paw does not edit")
 
 // SaveHost writes a host into the user's file, and leaves every other byte as it is. For a host
 // that is in the file already, destination and program are replaced, and checkouts added. The error
