@@ -33,7 +33,7 @@ type LineLanding struct {
 // Line makes a commit for each step. Parents of a commit are those of the steps before and, if HEAD
 // has moved since, HEAD: lines of commits that came in keep those commits. Line returns the
 // commits, HEAD at each step, and replacement parents (for BlameOptions.Parents) of commits that
-// landed or were made between two steps. o must be a reader.
+// landed or were made between two steps. o must be made by Manager.WithScratch.
 func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (commits, heads []string, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
@@ -188,8 +188,8 @@ func stepText(tree string, parents []string, step int) []byte {
 	return text.Bytes()
 }
 
-// keepSteps writes commits into the object folder of a reader, as one pack: hundreds of loose
-// objects would take longer than everything else.
+// keepSteps writes commits into the folder of WithScratch, as one pack: hundreds of loose objects
+// would take longer than everything else.
 func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
 	if len(commits) == 0 {
 		return nil
@@ -239,7 +239,7 @@ type BlamedLine struct {
 	Committed time.Time // later than At after an amend, rebase or cherry-pick
 }
 
-// Blame finds the commits that added the lines of a file. o must be a reader.
+// Blame finds the commits that added the lines of a file. o must be made by Manager.WithScratch.
 func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
 	repo := o.home()
 	if b.Dir != "" {

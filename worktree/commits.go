@@ -95,7 +95,7 @@ func (o Objects) Commit(ctx context.Context, c NewCommit) (string, error) {
 
 // Errors of Commit, wrapped with git's message.
 var (
-	ErrNoIdentity = errors.New("git does not know by whom the commit is")
+	ErrNoIdentity = errors.New("git has no name for the author of the commit")
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 

@@ -42,7 +42,7 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 		files = append(files, b.filesIn(name)...)
 	}
 	own = append(own, c.copyFiles(files)...)
-	_ = c.group.Wait() // Errors are reported per file.
+	_ = c.group.Wait() // Errors are reported for each file, as Problems.
 	if ctx.Err() != nil {
 		b.problem(".", "not all is copied: %v", ctx.Err())
 	}

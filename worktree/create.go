@@ -81,7 +81,7 @@ func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string
 			return nil
 		})
 	}
-	_ = group.Wait() // Errors are kept per creation.
+	_ = group.Wait() // Each creation's error is in errs.
 	return m.finish(ctx, creations, errs)
 }
 
@@ -228,7 +228,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		if clearErr := m.clear(ctx, c.plan.Path, c.plan); clearErr != nil {
 			return errors.Join(err, clearErr)
 		}
-		if attempt == addRetries || !passing(err) {
+		if attempt == addRetries || !retryable(err) {
 			return err
 		}
 		select {
@@ -280,8 +280,8 @@ func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
 		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
 }
 
-// passing reports whether a failed add may succeed when tried again.
-func passing(err error) bool {
+// retryable reports whether a failed add may succeed when tried again.
+func retryable(err error) bool {
 	var failed *git.Error
 	if !errors.As(err, &failed) {
 		return false

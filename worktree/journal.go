@@ -14,10 +14,10 @@ import (
 	"paw/config/poll"
 )
 
-// Journal describes a move: the change of files, index and the ref of HEAD in an agent's worktree
-// or the checkout of a branch (the place). The journal is kept in the place's git directory from
-// before the first change until after the last. If paw is killed meanwhile, EndMove completes the
-// move if the ref has moved, else undoes it.
+// Journal describes a move: paw's change of the files, the index and the ref of HEAD in one
+// worktree, an agent's or the one that has a branch checked out. The journal is kept in that
+// worktree's git directory from before the first change until after the last. If paw is killed
+// meanwhile, EndMove completes the move if the ref has moved, else undoes the move.
 type Journal struct {
 	Command string `json:"command"` // command that moves, such as "paw rewind"
 	Session string `json:"session"` // session of the command, "" for none
@@ -36,7 +36,7 @@ type Journal struct {
 	Assumed  fileNames `json:"assumed,omitempty"`   // files of the move with the bit assume-unchanged that both sides have
 }
 
-// Files of a move in the git directory of its place.
+// Files of a move (see Journal) in the git directory of its worktree.
 const (
 	journalFile  = "paw-journal"
 	journalIndex = "paw-journal.index" // copy of the index from before the move
@@ -47,17 +47,17 @@ const (
 // lockMark is the content of an index.lock made by a move.
 const lockMark = "paw moves files here, or was killed while it did: paw recover ends it\n"
 
-// Journals finds moves that have not ended.
+// Journals finds moves (see Journal) that have not ended.
 type Journals struct {
 	Repository Repository
 
-	// Unsettled makes the error for a place with an unfinished move; nil returns the *MoveError.
+	// Unsettled makes the error for a worktree with an unfinished move; nil returns the *MoveError.
 	Unsettled func(*MoveError) error
 }
 
-// MoveError says that a move at a place has not ended.
+// MoveError says that a move (see Journal) has not ended in a worktree.
 type MoveError struct {
-	Path    string // directory of the place
+	Path    string // path of the worktree
 	Command string // command that moves
 	Session string // session whose recover ends the move, "" for none
 	Live    bool   // the move is still running
@@ -101,7 +101,7 @@ func moveLeft(admin string) bool {
 	return exists(filepath.Join(admin, journalFile)) || readLine(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
 }
 
-// placeLock is the lock that a move at one place holds.
+// placeLock is the lock under which a move (see Journal) changes one worktree.
 type placeLock struct {
 	Checkout
 	file *os.File
@@ -109,15 +109,16 @@ type placeLock struct {
 
 func (l placeLock) release() { l.file.Close() }
 
-// lockPlace waits for the lock of a place. Git processes started for the move inherit it.
+// lockPlace waits for the right to move files in a worktree. Git processes started for the move
+// inherit the lock.
 func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journalLock)
 	file, err := m.waiting.await(ctx, path, registryWait)
 	return placeLock{c, file}, err
 }
 
-// SettledAt waits for a move that is running at a place, and returns a *MoveError for one that was
-// interrupted: the files are then neither those from before nor from after.
+// SettledAt waits for a move (see Journal) that is running in a worktree. For an interrupted move
+// the error is a *MoveError: the files are neither those from before nor from after.
 func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	if !exists(filepath.Join(c.AdminDir, journalFile)) {
 		return nil
@@ -134,7 +135,7 @@ func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 	return journals.unsettled(c, !ended)
 }
 
-// Settled returns a *MoveError if a move has not ended in the worktree at path.
+// Settled returns a *MoveError if a move (see Journal) has not ended in the worktree at path.
 func (journals Journals) Settled(ctx context.Context, path string) error {
 	admin, err := verified(path, journals.Repository.CommonDir, "")
 	if err != nil {
@@ -143,7 +144,7 @@ func (journals Journals) Settled(ctx context.Context, path string) error {
 	return journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin})
 }
 
-// Unended lists the places of a repository where a move has left something.
+// Unended lists the worktrees in which a move (see Journal) has left something.
 func (r Registry) Unended(ctx context.Context) ([]Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -174,7 +175,7 @@ func (journals Journals) unsettled(c Checkout, live bool) error {
 	return e
 }
 
-// move is an open journal together with the lock to carry it out.
+// move is an open Journal together with the lock to carry the move out.
 type move struct {
 	Journal
 	m       Moves
@@ -185,8 +186,8 @@ type move struct {
 	used    bool // somebody may have used the index since the move was interrupted
 }
 
-// begin locks the index of a place against every other git, calls refuse, and, if that returns nil,
-// opens the journal of a move.
+// begin locks the index of a worktree against every other git, calls refuse, and, if refuse returns
+// nil, opens the journal of a move.
 func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func() error) (*move, error) {
 	v := &move{m: m, at: at, step: func(string) {}}
 	if err := v.lockIndex(ctx); err != nil {

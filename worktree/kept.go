@@ -25,7 +25,7 @@ type keptState struct {
 	Seen  string     `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded
 
 	Tree   string `json:"tree,omitempty"`
-	Head   string `json:"head,omitempty"` // parent of Commit
+	Head   string `json:"head,omitempty"` // first parent of Commit: HEAD when the snapshot was taken
 	Commit string `json:"commit,omitempty"`
 }
 

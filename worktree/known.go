@@ -12,7 +12,7 @@ type known struct {
 	mutex   sync.Mutex
 	trees   map[string]string      // commit -> tree
 	changes map[[2]string][]change // changes between two trees, or between commits whose tree is unknown
-	before  map[[2]string]bool     // pairs of ancestor and descendant
+	before  map[[2]string]bool     // pairs {ancestor, descendant}
 }
 
 // Remembering returns m with a cache of facts about objects, for one command.

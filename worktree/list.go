@@ -269,8 +269,8 @@ func runningMark(admin string) string { return filepath.Join(admin, "paw-check-r
 // setUpMark holds the setUpState of a check worktree's last set-up.
 func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
 
-// releasedMark exists in a worktree that paw has released. One that the user has unlocked has no
-// mark, and an agent may be at work there.
+// releasedMark exists in the git directory of a worktree that paw has released. A worktree unlocked
+// by the user has no such mark, and an agent may be at work there.
 func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
 
 // halfFilled is HalfMade for a git directory. A worktree made by the user has an index and no mark

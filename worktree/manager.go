@@ -35,7 +35,8 @@ type Manager struct {
 	// holds the registry's lock; nil means a plain error.
 	Busy func(path string) error
 
-	// Unsettled makes the error for a place with an unfinished move; nil means a *MoveError.
+	// Unsettled makes the error for a worktree with an unfinished move (see Journal); nil means a
+	// *MoveError.
 	Unsettled func(*MoveError) error
 
 	scratch quarantine // set for a reader, see WithScratch
@@ -49,7 +50,7 @@ func (m Manager) Objects() Objects { return Objects{m.Repository, m.scratch, m.k
 // Refs returns the refs of the repository.
 func (m Manager) Refs() Refs { return Refs{m.Repository, m.Objects()} }
 
-// Journals returns access to unfinished moves.
+// Journals returns access to moves (see Journal) that have not ended.
 func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
 
 // Snapshots returns access to snapshots of worktrees.

@@ -107,9 +107,9 @@ func (o Objects) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, e
 	return all, nil
 }
 
-// mergeOne merges with git merge in a temporary worktree that no other git sees. mergeOne has its
-// own HEAD and index, and no files but .gitattributes and those that the merge writes; objects and
-// settings are the repository's.
+// mergeOne merges with git merge in a temporary worktree that no other git sees. The worktree has
+// its own HEAD and index, and no files but .gitattributes and those that the merge writes; objects
+// and settings are the repository's.
 func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {

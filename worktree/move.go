@@ -208,7 +208,7 @@ func (v *move) refreshedIndex(ctx context.Context, dir string, hides hidden) (in
 	return index, repo, err
 }
 
-// likeReal gives a file the permissions of the place's index.
+// likeReal gives a file the permissions of the worktree's index.
 func (v *move) likeReal(index string) {
 	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
 		_ = os.Chmod(index, info.Mode().Perm())
@@ -254,12 +254,12 @@ func (v *move) forward(ctx context.Context, files func(context.Context) (string,
 	return nil
 }
 
-// install renames a file to the place's index.
+// install renames a file to the worktree's index.
 func (v *move) install(index string) error {
 	return os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
 }
 
-// repo returns git for the place; the git process inherits the place's lock.
+// repo returns git for the worktree of the move. The git process inherits the lock of the move.
 func (v *move) repo() git.Repo {
 	repo := in(v.at.Path).WithFile(v.at.file)
 	if v.also != nil {
@@ -268,7 +268,7 @@ func (v *move) repo() git.Repo {
 	return repo
 }
 
-// moveHead moves the ref of the place.
+// moveHead moves the ref that HEAD of the worktree is at.
 func (v *move) moveHead(ctx context.Context, to, from string) error {
 	if to == from {
 		return nil
@@ -314,7 +314,7 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 	return cause
 }
 
-// head returns the commit of a place's HEAD, "" for none.
+// head returns the commit of a worktree's HEAD, "" for none.
 func (m Moves) head(ctx context.Context, c Checkout) string {
 	if head := m.refs.headOf(c.AdminDir); head != "" {
 		return head

@@ -134,7 +134,7 @@ func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	return m, m.scratch.drop, nil
 }
 
-// quarantined returns repo, for a reader with new objects in the quarantine.
+// quarantined returns repo, for a reader (see WithScratch) with new objects in the quarantine.
 func (o Objects) quarantined(repo git.Repo) git.Repo {
 	if !o.reads() {
 		return repo
@@ -142,8 +142,8 @@ func (o Objects) quarantined(repo git.Repo) git.Repo {
 	return o.scratch.repo(repo)
 }
 
-// withoutRefs is quarantined; for a reader git also refuses to change refs, which would lead to
-// removed objects.
+// withoutRefs returns repo like quarantined. For a reader (see WithScratch) git also refuses to
+// change refs, which would lead to removed objects.
 func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	if o.reads() {
 		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
@@ -151,7 +151,7 @@ func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	return o.quarantined(repo)
 }
 
-// reads reports whether o is a reader: it leaves no object in the repository.
+// reads reports whether o is a reader (see WithScratch): o leaves no object in the repository.
 func (o Objects) reads() bool { return o.scratch.dir != "" }
 
 // repo returns r with new objects in the quarantine.

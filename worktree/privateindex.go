@@ -27,7 +27,7 @@ type privateIndex struct {
 	file   string
 	repo   git.Repo     // git with the copy as its index
 	hidden []string     // existing files whose changes the real index hides
-	hash   string       // of the real index, "" when it has no checksum
+	hash   string       // hash of the real index, "" when it has no checksum
 	listed []indexEntry // entries of the real index, nil until needed
 	before os.FileInfo  // file info from before git used the copy; nil without an index
 	known  bool         // whether an earlier look has kept the copy
@@ -207,7 +207,7 @@ func (x *privateIndex) keep(ctx context.Context, top, dir string, began time.Tim
 	dropOthers(dir, realPrefix, x.hash)
 }
 
-// dropOthers removes what was kept of other indexes.
+// dropOthers removes kept files whose names have the prefix, except the one with this hash.
 func dropOthers(dir, prefix, hash string) {
 	old, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, name := range old {

@@ -93,8 +93,8 @@ func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 }
 
 // hasFilesOf reports whether the directory of e has a file with the size and time that its index
-// records; any file will do for an empty index. Unlike git it compares nanoseconds, and no inode,
-// which a copy does not share.
+// records; any file will do for an empty index. Unlike git, hasFilesOf compares nanoseconds, and no
+// inode, which a copy does not share.
 func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
 	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")

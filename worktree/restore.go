@@ -218,8 +218,8 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, done.Snapshot)) {
 		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
 	}
-	done2 := &creation{plan: p, admin: admin, made: done}
-	return m.undoLocked(ctx, x, []*creation{done2})
+	c := &creation{plan: p, admin: admin, made: done}
+	return m.undoLocked(ctx, x, []*creation{c})
 }
 
 // undo takes the repository lock and removes creations that failed.

@@ -234,7 +234,7 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 // HEAD has. git checks all files before it writes the first one, so that a change made since the
 // rescue stops it.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
-	back := r.began.Add(-clockMargin) // so that git compares content, not times
+	back := r.began.Add(-clockMargin) // With an old time git compares content instead of times.
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
 		return err
 	}

@@ -46,11 +46,11 @@ func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 	return m.EndMove(ctx, Checkout{Path: path, AdminDir: admin})
 }
 
-// EndMove ends an interrupted move at a place; the result is nil if there is none. The ref decides
-// whether the move has taken place, and files and index are made to agree. A file that is neither
-// as before nor as after, nor a partly written one, was written by somebody else: it is kept, and
-// git status shows it. If the place's HEAD has moved elsewhere since, everything is left as it is.
-// EndMove may be repeated.
+// EndMove ends an interrupted move (see Journal) in a worktree; the result is nil if there is none.
+// The ref decides whether the move has taken place, and files and index are made to agree with
+// that. A file that is neither as before nor as after, nor a partly written one, was written by
+// somebody else: the file is kept, and git status shows it. If HEAD of the worktree has moved
+// elsewhere since, everything is left as it is. EndMove may be repeated.
 func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 	if !moveLeft(c.AdminDir) {
 		return nil, nil
@@ -89,7 +89,7 @@ func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 	return ended, v.close()
 }
 
-// settleSince settles a place that may have been used since the interruption, as a missing
+// settleSince settles an interrupted move whose worktree may have been used since, as a missing
 // index.lock shows.
 func (v *move) settleSince(ctx context.Context, ended *Ended) error {
 	if readLine(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
@@ -114,8 +114,8 @@ var errUsedSince = errors.New("staged since")
 // namedInHint limits the files named in a hint.
 const namedInHint = 20
 
-// leave notes that a place is left as it is, and which of its files are as before the move although
-// HEAD has them as after.
+// leave notes that a worktree is left as it is, and which of its files are as before the move
+// although HEAD has them as after.
 func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	ended.Note = v.at.Path + " was changed since, and is left as it is"
 	if v.Rescue != "" {
@@ -149,7 +149,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 		}
 	}
 	if n := len(old); n > 0 && n <= namedInHint {
-		ended.Note += "; its next commit would take back what it has of " + v.Command
+		ended.Note += "; a commit there would undo a part of " + v.Command
 		ended.Hint = "git -C " + quote(v.at.Path) + " restore --staged --worktree -- " + strings.Join(old, " ")
 	} else if n > 0 {
 		ended.Hint = "git -C " + quote(v.at.Path) + " status"

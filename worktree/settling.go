@@ -9,9 +9,9 @@ import (
 	"paw/worktree/git"
 )
 
-// settle brings the paths of a move, in files and index, to one side: forward to what they become,
-// else back to what they were. If the index is neither as before nor as after the move, settle does
-// nothing.
+// settle brings the paths of a move, in files and index, to one side: forward to what the paths
+// become, else back to what they were. If the index is neither as before nor as after the move,
+// settle does nothing.
 func (v *move) settle(ctx context.Context, forward bool) error {
 	s := &settling{move: v, forward: forward, goal: v.Was, other: v.Becomes}
 	if forward {
@@ -359,9 +359,9 @@ func indexInfo(changes []change, entry func(change) string) []byte {
 	return []byte(input.String())
 }
 
-// mine reports whether a path holds nothing of somebody else's, once gone are gone: no file, the
-// other side's file, or the beginning of one side's file, from a git that was interrupted while
-// writing.
+// mine reports whether a path holds nothing of somebody else's, once the files in gone are removed:
+// no file, the other side's file, or the beginning of one side's file, from a git that was
+// interrupted while writing.
 func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]bool) (bool, error) {
 	at, err := obstacleAt(s.at.Path, c.name, gone)
 	if at == "" || err != nil {

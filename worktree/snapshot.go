@@ -120,9 +120,9 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c Checkout, ref, message,
 	sweepScratch(scratchDir)
 	within, cancel := b.start(ctx)
 	defer cancel()
-	shooting := shooting{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
+	request := snapshotRequest{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
-		shot, err := shooting.once(ctx, within)
+		shot, err := request.once(ctx, within)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w: not done in %s", c.Path, ErrOverBudget, b.Time)
 		}
@@ -161,8 +161,8 @@ func vanished(err error) bool {
 	}, failed.Said)
 }
 
-// shooting holds the parameters of a snapshot.
-type shooting struct {
+// snapshotRequest holds the parameters of a snapshot.
+type snapshotRequest struct {
 	m            Snapshots
 	top, admin   string
 	dir          string // folder for scratch files and those kept by earlier snapshots
@@ -170,9 +170,9 @@ type shooting struct {
 	limit        int64 // limit of bytes to save, 0 for none
 }
 
-// once makes one attempt. within, the budget's context, cancels only the steps whose time grows
-// with number and size of the files.
-func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
+// once makes one attempt at a snapshot. within, the budget's context, cancels only the steps whose
+// time grows with number and size of the files.
+func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	l, err := s.m.lookAt(within, s.top, s.admin, s.dir)
 	if err != nil {
 		return Snapshot{}, err
@@ -200,7 +200,7 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 }
 
 // commit saves the files that l has found, and returns what it could not record.
-func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
+func (s snapshotRequest) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
 	r, err = l.plan(within, s.admin, s.dir)
 	if err != nil {
 		return "", nil, err
@@ -236,7 +236,7 @@ func (r *recording) tree(ctx context.Context) (string, error) {
 
 // commitOf returns the commit of a tree: HEAD if the tree equals HEAD's, the earlier snapshot if
 // nothing has changed since, else a new commit.
-func (s shooting) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
+func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
 	if same, err := r.isHead(ctx, tree); same || err != nil {
 		return r.head, err
 	}
