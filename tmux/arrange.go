@@ -53,8 +53,8 @@ func fit(n, width, height int) (layout string, columns, lines int) {
 	case (width-1)/2 < leastColumns:
 		layout, rows, beside = "even-vertical", n, 1
 	}
-	// The first row is one line lower: its top border takes a line of it, that of any other row is
-	// the line between the rows.
+	// The first row is one line lower: the top border takes a line of the first row. Any other
+	// row's border is the line between the rows.
 	return layout, (width - beside + 1) / beside, (height-rows+1)/rows - 1
 }
 
@@ -94,8 +94,8 @@ func tile(pane string, n, width int) []command {
 type tiledPane struct{ id, window string }
 
 // arrangement returns the commands that spread panes, in their order, over windows of width by
-// height. The first share of a window's panes stays in the window; those of a later share move to a
-// new window right after it.
+// height. Panes of the first share stay in the window; panes of each later share move to a new
+// window right after it.
 func arrangement(panes []tiledPane, width, height int) []command {
 	var breaks, joins, tiles []command
 	claimed := map[string]bool{}

@@ -58,8 +58,8 @@ const (
 )
 
 // Panes lists every pane of the server, with one tmux process. The error is ErrNoServer when no
-// server listens on the socket; a server without sessions is no error. A pane linked into several
-// sessions is listed once, with paw's session if one of them is.
+// server listens on the socket; a server without sessions is no error. A pane that is linked into
+// several sessions is listed once, preferably with a session of paw.
 func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
 	server, panes, version, err := c.panesOnce(ctx)
 	if err == nil && version.AtLeast(3, 3) && slices.ContainsFunc(panes, unreaped) && remind(server.PID) {

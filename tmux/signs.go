@@ -79,8 +79,8 @@ const roomForEnd = "56"
 // deadText is the format of the border of a dead pane.
 const deadText = agentName + `: #{?#{e|<|:#{pane_width},` + roomForEnd + `},ended,` + ended + `}#, paw recover ` + ownSession
 
-// deadStyle is the style of a dead pane: that of an idle agent after exit status 0, else that of a
-// failed one.
+// deadStyle is the style of a dead pane: after exit status 0 the style of an idle agent, else of a
+// failed agent.
 var deadStyle = "#{?#{==:#{pane_dead_status},0}," + styleOf(resting) + "," + styleOf(failed) + "}"
 
 // borderFormat shows an agent's label in the colour of its state or, in a dead pane, the command to

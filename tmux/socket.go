@@ -19,7 +19,7 @@ import (
 type endpoint struct {
 	path string // absolute path of the socket
 	name string // name for tmux -L; "" for a socket outside a folder of tmux
-	base string // TMUX_TMPDIR under which name leads to path; "" for that of the user
+	base string // TMUX_TMPDIR under which name leads to path; "" for the user's TMUX_TMPDIR
 }
 
 // flags returns the flags of the tmux program that name the server. With -L tmux makes and checks
@@ -73,8 +73,8 @@ func endpointOf(socket string) (endpoint, error) {
 	return endpoint{path: namedSocket(socket), name: socket}, nil
 }
 
-// endpointAt returns the server of a socket. A path DIR/tmux-UID/NAME is what `tmux -L NAME` uses
-// with TMUX_TMPDIR=DIR, and is reached that way.
+// endpointAt returns the server of a socket. For a path DIR/tmux-UID/NAME the server is reached by
+// `tmux -L NAME` with TMUX_TMPDIR=DIR.
 func endpointAt(path string) endpoint {
 	folder, name := filepath.Dir(path), filepath.Base(path)
 	if filepath.Base(folder) != userFolder() {
