@@ -191,7 +191,7 @@ type Preset struct {
 type Host struct {
 	// SSH is the destination: a name of the user's ssh configuration, or [USER@]HOST.
 	SSH string `toml:"ssh,omitempty" json:"ssh"`
-	// Repos maps the path of a main checkout on this machine to that of its checkout on the host,
+	// Repos maps the path of a main checkout on this machine to the path of a checkout on the host,
 	// absolute or relative to the home folder.
 	Repos map[string]string `toml:"repos,omitempty" json:"repos,omitempty"`
 	// Paw is the path of the program paw on the host, absolute or relative to the home folder.

@@ -22,7 +22,7 @@ import (
 const (
 	largestFile = 64 << 10 // size of a file, in bytes
 	deepest     = 16       // parts of a key plus brackets around the key; paw's own keys have four parts
-	longestKey  = 256      // bytes of a key or a table header as it is written
+	longestKey  = 256      // length of a key or table header in the file, in bytes
 )
 
 // document is a parsed configuration file.

@@ -17,9 +17,9 @@ import (
 // such as an inline table.
 var ErrHostByHand = errors.New("is written in the file in a form that paw does not edit")
 
-// SaveHost writes a host into the user's file, and leaves every other byte as it is. For a host
+// SaveHost writes a host into the user's file, and leaves every other byte unchanged. For a host
 // that is in the file already, destination and program are replaced, and checkouts added. The error
-// is ErrHostByHand when the file is written in a way that does not allow this.
+// is ErrHostByHand when the host is written in a form that paw does not edit.
 func (p Paths) SaveHost(name string, h Host) error {
 	return p.edit(func(text string) (string, error) { return withHost(text, name, h) })
 }
