@@ -17,7 +17,7 @@ func (r *Record) has(conversation string) bool {
 }
 
 // joinsBeside returns the actions for a prompt to one of several conversations that work at the
-// same time: the prompt joins the turn, which ends when all of them have ended.
+// same time: the prompt joins the turn, which ends when all the conversations have ended.
 func joinsBeside(open *Record, e Event) []Action {
 	joined := Action{Do: ActExecute, Text: e.Prompt, Conversation: e.Conversation}
 	if differ(open.TurnID, e.TurnID) {

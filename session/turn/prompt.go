@@ -92,8 +92,8 @@ func HandOverLine(cli, agent, branch string) string {
 // prompt follows.
 func HandOverTask() string { return handOverTask }
 
-// read splits a prompt: task is what somebody wrote, about describes a prompt written by paw or a
-// CLI. One of them is "".
+// read splits a prompt: task is the text that a person or an agent wrote, about describes a prompt
+// written by paw or a CLI. One of the two is "".
 func (p Prompt) read() (task, about string) {
 	first, _, _ := strings.Cut(string(p), "\n")
 	if id, ok := between(first, resultsBegin, resultsEnd); ok && !strings.Contains(id, " ") {

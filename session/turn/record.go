@@ -188,7 +188,7 @@ const (
 	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
 	ActAwait        ActionKind = "await"        // Turn.Await with Action.Subagents; Text is the CLI's answer
 	ActInput        ActionKind = "input"        // Turn.Input with Action.Conversation
-	ActLimit        ActionKind = "limit"        // Turn.Limited with Action.Limit; Text is what the CLI says
+	ActLimit        ActionKind = "limit"        // Turn.Limited with Action.Limit; Text is the CLI's message
 	ActAnswered     ActionKind = "answered"     // Turn.Resumed
 	ActFinish       ActionKind = "finish"       // Turn.Finish; Text is the CLI's answer
 	ActAbort        ActionKind = "abort"        // Turn.Abort with Action.Abort
@@ -206,7 +206,7 @@ type Action struct {
 	Limit  *Limit // parameters of ActLimit
 	// Subagents is the number of subagents that ActAwait waits for.
 	Subagents int
-	// Conversation is that of an ActExecute or ActInput, if several conversations work for the
-	// turn.
+	// Conversation is the prompted or asking conversation of an ActExecute or ActInput, if several
+	// work for the turn.
 	Conversation string
 }
