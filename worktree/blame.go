@@ -30,8 +30,8 @@ type LineLanding struct {
 	State  int
 }
 
-// Line makes a commit for each step. Parents of a commit are those of the steps before and, if HEAD
-// has moved since, HEAD: lines of commits that came in keep those commits. Line returns the
+// Line makes a commit for each step. The parents are the commits of the steps before and, if HEAD
+// has moved since, HEAD, so that lines of commits that came in keep those commits. Line returns the
 // commits, HEAD at each step, and replacement parents (for BlameOptions.Parents) of commits that
 // landed or were made between two steps. o must be made by Manager.WithScratch.
 func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (commits, heads []string, parents map[string][]string, err error) {

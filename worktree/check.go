@@ -81,10 +81,9 @@ func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 // the worktree's lock.
 func (c Checks) End(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
 
-// Show puts a check worktree to a commit, files and HEAD, like Rewind. Files that somebody else
-// left there uncommitted are kept under rescueRef; the result is that ref, "" if there was nothing.
-// What the last check left, untouched since, is kept under leftRef, in place of what an earlier
-// check left.
+// Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files of anybody
+// else are kept under rescueRef, and the result is that ref; "" if there were none. Files that the
+// last check left, untouched since, are kept under leftRef, in place of those of an earlier check.
 func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
 	to, err := c.m.Objects().goal(ctx, commit)
 	if err != nil {

@@ -159,7 +159,8 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 	return found, nil
 }
 
-// obstacles returns the obstacles among what a look has found.
+// obstacles returns an Obstacle for each change whose path is a submodule, or holds a file that the
+// look has found changed, staged, untracked or ignored.
 func (l *look) obstacles(changes []change) ([]Obstacle, error) {
 	own := map[string]string{}
 	// The last match counts: a file whose deletion is staged is untracked.

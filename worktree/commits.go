@@ -18,9 +18,9 @@ type Work struct {
 	Uncommitted []string // "LETTER PATH" of each file that differs in the snapshot; the letter is git status's
 }
 
-// Work lists the commits of commit since base, with the titles of at most most of them, and the
-// files in which snapshot differs from commit; snapshot may be "". The user's log settings are
-// ignored. Paths may hold any character but NUL.
+// Work lists the commits of commit since base, with at most most titles, and the files in which
+// snapshot differs from commit; snapshot may be "". The user's log settings are ignored. Paths may
+// hold any character but NUL.
 func (o Objects) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
 	var w Work
 	since := base + ".." + commit
@@ -61,7 +61,7 @@ type NewCommit struct {
 	Message string
 	Author  []string // GIT_AUTHOR_… items, nil for the user
 	Sign    bool
-	Own     bool // with paw as author; nobody looks at the commit
+	Own     bool // paw is the author, for a commit that no user looks at
 }
 
 // Commit makes a commit without a ref. No hook runs.

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// HandedFiles makes a commit of from plus those uncommitted files of a checkout that equal an
-// earlier snapshot of it, at paths where from and to differ. A move to the commit to may overwrite
-// these files (Move.FilesFrom). The result is "" if there are none.
+// HandedFiles makes a commit of the commit from plus uncommitted files of a checkout: those that
+// equal an earlier snapshot of the checkout, at paths where from and to differ. A move to the
+// commit to may overwrite these files (Move.FilesFrom). The result is "" for no such file.
 func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot string) (string, error) {
 	if !exists(filepath.Join(c.AdminDir, "index")) {
 		return "", nil
@@ -95,9 +95,8 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 	return may, found, nil
 }
 
-// asHanded reports for each change whether the file already is what the change makes of it, as git
-// compares files, and the index entry is that before or after the change, so that nothing else is
-// staged.
+// asHanded reports for each change whether the file already has the new content, as git compares
+// files, while the index entry is the old or the new one, so that nothing else is staged.
 func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool, error) {
 	same := map[string]bool{}
 	if len(changes) == 0 {
@@ -127,7 +126,7 @@ func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool,
 	return same, nil
 }
 
-// differing returns the paths whose files are not yet what their change makes of them.
+// differing returns the paths whose files do not have the new content of their change yet.
 func (l *look) differing(ctx context.Context, changes []change) (map[string]bool, error) {
 	file := newScratchIndex(filepath.Dir(l.scratch))
 	defer dropIndex(file)

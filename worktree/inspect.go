@@ -22,9 +22,9 @@ type Dirt struct {
 	Embedded   []string // repositories that are no submodules
 	Hidden     []string // changes hidden by assume-unchanged or skip-worktree
 	Detached   string   // describes commits that no ref keeps
-	// Aside lists what is only here, too, but needs no attention: wholly ignored folders ("build/")
-	// that are no copies of the main checkout's, and the stores of submodules. Remove keeps them in
-	// the trash.
+	// Aside lists files that exist only here, too, but need no attention: wholly ignored folders
+	// ("build/") that are no copies of the main checkout's, and the stores of submodules. Remove
+	// keeps the files in the trash.
 	Aside []string
 }
 

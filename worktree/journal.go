@@ -29,7 +29,7 @@ type Journal struct {
 	Was     string `json:"was"` // Was and Becomes are trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Resets   bool      `json:"resets,omitempty"`    // the index becomes that of To; otherwise staged changes stay staged
+	Resets   bool      `json:"resets,omitempty"`    // the index gets the entries of To; otherwise staged changes stay staged
 	HeadLast bool      `json:"head_last,omitempty"` // the ref moves after files and index
 	Rescue   string    `json:"rescue,omitempty"`    // ref of a snapshot from before the move
 	Absent   fileNames `json:"absent,omitempty"`    // files of the move that skip-worktree keeps out of the worktree

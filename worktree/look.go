@@ -11,7 +11,7 @@ import (
 	"paw/worktree/git"
 )
 
-// look holds how a worktree differs from HEAD and from its index at one moment.
+// look holds the differences of a worktree from HEAD and from its index at one moment.
 type look struct {
 	m       Snapshots
 	top     string

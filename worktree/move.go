@@ -178,8 +178,8 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	return index, hides.mark(ctx, repo)
 }
 
-// enter sets index entries to those of the tree to, at the paths where from and to differ, and
-// refreshes the index.
+// enter sets index entries to those of the tree named by to, at the paths where from and to differ,
+// and refreshes the index.
 func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error {
 	if from == to {
 		return nil

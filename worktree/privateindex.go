@@ -70,7 +70,7 @@ func dropIndex(file string) {
 }
 
 // copyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
-// dir; it uses the copy of an earlier look if the index is unchanged. The caller removes the copy
+// dir, or reuses the copy of an earlier look if the index is unchanged. The caller removes the copy
 // with drop.
 func copyOfIndex(ctx context.Context, path, admin, dir string) (*privateIndex, error) {
 	x := &privateIndex{file: newScratchIndex(dir)}
@@ -188,8 +188,8 @@ const (
 func keptReal(dir, hash string) string { return filepath.Join(dir, realPrefix+hash) }
 func keptBits(dir, hash string) string { return filepath.Join(dir, bitsPrefix+hash) }
 
-// keep keeps the copy for the next look if git has refreshed it since began. A copy that hides
-// something depends on which files exist, and is not kept.
+// keep keeps the copy for the next look if git has refreshed the copy since began. A copy that
+// hides changes depends on which files exist, and is not kept.
 func (x *privateIndex) keep(ctx context.Context, top, dir string, began time.Time) {
 	after, err := os.Lstat(x.file)
 	if err != nil || x.hash == "" || len(x.hidden) > 0 {
@@ -222,7 +222,7 @@ func dropOthers(dir, prefix, hash string) {
 // old time could be changed again unnoticed.
 func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bool {
 	if x.listed == nil && then.Sub(x.before.ModTime()) < clockMargin {
-		return false // The files are young; a later look can do it.
+		return false // Files are still being written; a later look can set the time.
 	}
 	entries, err := x.entries(ctx)
 	return err == nil && os.Chtimes(x.file, then, then) == nil && !slices.ContainsFunc(entries, func(e indexEntry) bool {

@@ -234,7 +234,8 @@ func (r *recording) unchanged() bool {
 }
 
 // settle resets entries of the kept index to those of the real index: at paths that no longer
-// differ from it and, if the real index has changed since the earlier snapshot, at all others.
+// differ from the real index and, if that has changed since the earlier snapshot, at all other
+// paths.
 func (r *recording) settle(ctx context.Context) error {
 	now := map[string]bool{}
 	for _, name := range r.names {

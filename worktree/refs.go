@@ -195,8 +195,8 @@ func stillLocked(what, file string, err error) error {
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// ListMerged returns the refs that match any of some for-each-ref patterns, whose commits are
-// commit or an ancestor of it, and not the same for without ("" for none).
+// ListMerged returns the refs that match one of the for-each-ref patterns, and whose commits are
+// ancestors of commit (or commit itself) and not ancestors of without, "" for none.
 func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
 	if without != "" {

@@ -182,8 +182,8 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	return nil
 }
 
-// handOver changes the registration of the worktree from to that of the directory to. Until the
-// last rename the directory counts as unregistered.
+// handOver makes the registration of the worktree at from name the directory at to. Until the last
+// rename the directory counts as unregistered.
 func handOver(admin, from, to string) error {
 	if err := os.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to, ".git")+"\n"), 0o666); err != nil {
 		return err

@@ -55,7 +55,7 @@ type RewindOptions struct {
 	Rescue  string            // ref for the snapshot from before the rewind
 	From    string            // commit that the files must equal, "" for any: target was made from it, and later changes would be lost
 	Command string            // command that moves, for messages about an unfinished move
-	Log     string            // message for the reflog, "" for that of a rewind
+	Log     string            // message for the reflog; "" writes the message of a rewind
 	Session string            // session whose recover ends an unfinished move
 	Step    func(name string) // called after each step; may be nil
 }

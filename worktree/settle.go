@@ -114,8 +114,8 @@ var errUsedSince = errors.New("staged since")
 // namedInHint limits the files named in a hint.
 const namedInHint = 20
 
-// leave notes that a worktree is left as it is, and which of its files are as before the move
-// although HEAD has them as after.
+// leave notes that a worktree is left unchanged, and which of its files have the content from
+// before the move although HEAD has the content from after.
 func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	ended.Note = v.at.Path + " was changed since, and is left as it is"
 	if v.Rescue != "" {

@@ -251,7 +251,8 @@ func (s *settling) dropFolders(name string) {
 }
 
 // rewritten returns the paths whose files the move has written, partly written, or not yet written:
-// write are those of the goal, remove the others. Files of somebody else are in neither.
+// write lists paths that the goal has, remove the others. Files written by somebody else are in
+// neither list.
 func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
 	if len(s.changes) == 0 {
 		return nil, nil, nil

@@ -80,14 +80,14 @@ func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) 
 	return snapshots.TakeWithin(ctx, path, ref, message, dir, Budget{})
 }
 
-// TakeWithin is Take for the start and end of a turn, while somebody waits: with a budget, and with
-// an index kept in scratchDir, a folder for this worktree and outside of it, so that content is
-// read only once. TakeWithin starts two git processes if nothing has changed since the last
-// snapshot, five if something has, and one more if the index has changed.
+// TakeWithin is Take for the start and end of a turn, while a CLI waits: with a budget, and with an
+// index kept in scratchDir, a folder for this worktree and outside of it, so that content is read
+// only once. TakeWithin starts two git processes if nothing has changed since the last snapshot,
+// five if something has, and one more if the index has changed.
 //
-// The error is a *MoveError if a move has not ended: the files are then neither those from before
-// nor those from after. Over the budget the error is ErrOverBudget, no process is left behind, and
-// the result's commit is HEAD.
+// The error is a *MoveError if a move (see Journal) has not ended: the files are then neither those
+// from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
+// behind, and the result's commit is HEAD.
 func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := verified(path, snapshots.Repository.CommonDir, "")
 	if err != nil {

@@ -61,8 +61,8 @@ func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) e
 	return i.lookIntoStore(ctx, name, store)
 }
 
-// lookIntoStore looks for commits that the submodule's remotes do not have. Those of branches,
-// stashes and HEAD count as work. Those that only a tag or a reflog names may be the remote's, or
+// lookIntoStore looks for commits that the submodule's remotes do not have. Commits of branches,
+// stashes and HEAD count as work. Commits that only a tag or a reflog names may be the remote's, or
 // useless; they are kept.
 func (i inspection) lookIntoStore(ctx context.Context, name, store string) error {
 	// The store's worktree may be gone, and git would go there first.
