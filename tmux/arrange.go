@@ -53,8 +53,8 @@ func fit(n, width, height int) (layout string, columns, lines int) {
 	case (width-1)/2 < leastColumns:
 		layout, rows, beside = "even-vertical", n, 1
 	}
-	// The first row is one line lower: the top border takes a line of the first row. Any other
-	// row's border is the line between the rows.
+	// The first row has one line less: the top border takes a line of that row. Any other row's
+	// border is the line between the rows.
 	return layout, (width - beside + 1) / beside, (height-rows+1)/rows - 1
 }
 

@@ -1,9 +1,9 @@
 // Package tmux is the only package that runs tmux.
 //
-// It knows panes, tmux sessions and the options paw sets on them, and nothing else of paw: no
-// files, no git, no CLIs. After the call that creates something, every command names its target by
-// an id (%1, @2, $3): the user's tmux.conf may change names and indexes, and never ids. Nothing
-// global or server-wide is ever changed.
+// Package tmux knows panes, tmux sessions and their options, and nothing else of paw: no files, no
+// git, no CLIs. After the call that creates something, every command names its target by an id (%1,
+// @2, $3): the user's tmux.conf may change names and indexes, and never ids. Nothing global or
+// server-wide is ever changed.
 //
 // The package is written for tmux 3.2 and later. Two limits come from tmux itself: with the server
 // option exit-unattached a server ends when no client is attached, and paw's sessions with it; and
