@@ -113,10 +113,10 @@ func ascii(s, controls string) bool {
 	return true
 }
 
-// OneLine returns Printable text with line ends and tabs replaced by spaces.
+// OneLine returns the text as Printable does, with line ends and tabs replaced by spaces.
 func OneLine(s string) string { return breaks.Replace(Printable(s)) }
 
-// Words returns Printable text with words separated by single spaces.
+// Words returns the text as Printable does, with words separated by single spaces.
 func Words(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 
 // FirstLine returns the first line that is not blank, without surrounding spaces.
