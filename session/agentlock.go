@@ -40,7 +40,8 @@ type AgentLock struct {
 	// the descriptor that it inherits, or mark it close-on-exec as node does. Then the launch runs
 	// as long as the process that became the CLI, or a process that WithSurvivors found.
 	State LockState
-	// Holder is the last process that took the lock. With LockFree it tells a reboot from a crash.
+	// Holder is the last process that took the lock. With LockFree, Holder tells a reboot from a
+	// crash.
 	Holder Holder
 	// HolderAlive says whether Holder still runs; PeekAgent leaves it false. If it is false with
 	// LockHeld, the launch runs as the processes in Holders.
