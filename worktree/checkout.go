@@ -277,8 +277,8 @@ func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// obstacle returns the path that keeps c from coming back, "" for none. An identical file is no
-// obstacle.
+// obstacle returns the path that is in the way of a file which a rewind brings back, "" for none.
+// An identical file is not in the way.
 func (r *rewind) obstacle(ctx context.Context, c change, gone map[string]bool) (string, error) {
 	what, err := obstacleAt(r.top, c.name, gone)
 	if what != c.name || err != nil {

@@ -291,10 +291,10 @@ func retryable(err error) bool {
 
 // fill checks out the branch in a registered, empty worktree.
 //
-// It uses `git checkout`, which runs filters and the post-checkout hook and does not overwrite
+// fill uses `git checkout`, which runs filters and the post-checkout hook and does not overwrite
 // files. `reset --hard` and `read-tree --reset` overwrite, and `read-tree -m` runs no hook.
-// --no-overwrite-ignore protects ignored files as well. In a filled worktree it changes no file and
-// runs the hook.
+// --no-overwrite-ignore protects ignored files as well. In a filled worktree `git checkout` changes
+// no file and runs the hook.
 func (m Manager) fill(ctx context.Context, c *creation) error {
 	if _, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err

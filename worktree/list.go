@@ -61,7 +61,7 @@ func (r Registry) List(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// find returns the first worktree for which is returns true, nil for none.
+// find returns the first worktree that the function is accepts, nil for none.
 func (r Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
 	entries, err := r.List(ctx)
 	if at := slices.IndexFunc(entries, is); err == nil && at >= 0 {

@@ -123,9 +123,9 @@ type Objects struct {
 	known   *known     // cache of facts about objects, see Manager.Remembering
 }
 
-// WithScratch returns a reader, for commands that only read: all objects that they make, snapshots
-// included, go to a folder outside of the repository, which drop removes. git refuses to set refs
-// to them, as in a quarantine.
+// WithScratch returns a reader, for commands that only read: all objects that a reader makes,
+// snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
+// set refs to such objects, as in a quarantine.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	m.scratch.objects = filepath.Join(m.Repository.CommonDir, "objects")
 	if m.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {

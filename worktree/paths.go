@@ -80,7 +80,7 @@ func sorted(lists ...[]string) []string {
 	return slices.Compact(all)
 }
 
-// folders manages the folders above worktrees that paw has made: they are removed with the last
+// folders manages the folders above worktrees that paw has made, and that are removed with the last
 // worktree in them. paw removes no other folder.
 type folders struct{ Repository Repository }
 

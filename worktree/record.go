@@ -35,7 +35,7 @@ type recording struct {
 	cause    error    // git's error about the first unreadable file
 }
 
-// file is one file for git to read.
+// file describes a changed path for git to record.
 type file struct {
 	name  string
 	size  int64

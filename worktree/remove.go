@@ -218,7 +218,8 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 		if err := os.WriteFile(releasedMark(e.AdminDir), nil, 0o666); err != nil {
 			return err
 		}
-		// Does what `git worktree unlock` does, which fails if the directory does not lead back.
+		// This does what `git worktree unlock` does, which fails if the directory does not lead
+		// back to the repository.
 		return removeFile(filepath.Join(e.AdminDir, "locked"))
 	})
 }

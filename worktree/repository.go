@@ -225,8 +225,8 @@ func Uninit(ctx context.Context, dir string) error {
 	return os.RemoveAll(filepath.Join(dir, ".git"))
 }
 
-// core holds the settings needed to find a repository, read without git to keep it out of `paw
-// status`.
+// core holds the settings needed to find a repository. The settings are read without git, so that
+// `paw status` starts no git.
 type core struct {
 	bare       string // value of core.bare, "" if not set
 	worktree   string // value of core.worktree as an absolute path, "" if not set

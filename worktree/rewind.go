@@ -31,12 +31,13 @@ type Rescued struct {
 // Files that git converts (line ends, filters) come back as git checks them out, and of the
 // permissions only the executable bit.
 //
-// It returns an error, and has changed nothing except that the rescue may exist: *ConflictError
-// during a merge or rebase, with changes in submodules or a submodule at another commit, and if an
-// ignored file or an embedded repository is in the way; *NotSavedError if a file cannot be saved;
-// *IndexLockedError if another git has locked the index; *MoveError if an earlier move has not
-// ended there. A failure in the middle, as on a full disk, is undone; if that fails, too, the error
-// is *HalfMovedError. If paw is killed after any step, EndMove ends the rewind.
+// Rewind refuses in these cases, with nothing changed except that the rescue may exist:
+// *ConflictError during a merge or rebase, with changes in submodules or a submodule at another
+// commit, and if an ignored file or an embedded repository is in the way; *NotSavedError if a file
+// cannot be saved; *IndexLockedError if another git has locked the index; *MoveError if an earlier
+// move (see Journal) has not ended there. A failure in the middle, as on a full disk, is undone; if
+// that fails, too, the error is *HalfMovedError. If paw is killed after any step, EndMove ends the
+// rewind.
 func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
 	to, err := m.objects.goal(ctx, target)
 	if err != nil {

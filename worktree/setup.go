@@ -53,8 +53,8 @@ func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.C
 // the top of the main checkout.
 const includeFile = ".worktreeinclude"
 
-// included lists the files named in includeFile; a folder named as a whole is listed instead of its
-// content.
+// included lists the files named in includeFile. For a folder that is named as a whole, included
+// lists the folder.
 func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
 	file := filepath.Join(m.Repository.Path, includeFile)
 	if !s.Include || !exists(file) {
@@ -354,8 +354,8 @@ func leadsInto(path, folder string) bool {
 	return path == folder || within(path, folder)
 }
 
-// ignoredNames lists the ignored files of the checkout at path; a folder that is ignored as a whole
-// is listed instead of its content.
+// ignoredNames lists the ignored files of the checkout at path. For a folder that is ignored as a
+// whole, ignoredNames lists the folder.
 func ignoredNames(ctx context.Context, path string) ([]string, error) {
 	out, err := in(path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	if err != nil {
