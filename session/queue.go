@@ -53,7 +53,7 @@ const (
 	TextContinue TaskText = "continue" // the message that a usage limit is over
 )
 
-// Reasons for holding a task that decide what releases it.
+// Reasons of held tasks that decide how a task is released.
 const (
 	HeldYou         = "you"                              // the user acted, or asked for it
 	HeldInterrupted = "interrupted"                      // the prompt may have been typed; its result is unknown

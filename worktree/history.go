@@ -256,7 +256,7 @@ func (o Objects) Contains(ctx context.Context, tip, commit string) (bool, error)
 	return there, err
 }
 
-// contains is Contains for commits that must exist.
+// contains is Contains for commits that must exist; a missing commit is an error.
 func (o Objects) contains(ctx context.Context, tip, commit string) (bool, error) {
 	if tip == commit || o.known.isBefore(commit, tip) {
 		return true, nil

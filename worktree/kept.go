@@ -18,8 +18,9 @@ type keptState struct {
 	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
 	Began time.Time `json:"began"` // start of the snapshot
 
-	// Files and Gone are the paths in which the kept index differs from the real one: present ones
-	// and missing ones. Each maps to the entry of the real index, "" for none.
+	// Files and Gone are the paths in which the kept index differs from the real one: files that
+	// the kept index has, and files that it lacks. A path maps to the entry of the real index, ""
+	// for none.
 	Files byFileName `json:"files"`
 	Gone  byFileName `json:"gone,omitempty"`
 	Seen  string     `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded

@@ -234,8 +234,8 @@ func (m Manager) undo(ctx context.Context, failed []*creation) error {
 	return m.undoLocked(ctx, x, failed)
 }
 
-// undoLocked removes registration and directory, and the branch if this call has created it and it
-// is still at its base.
+// undoLocked removes registration and directory, and also a branch that this call has created and
+// that is still at its base.
 func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
 	var errs []error
 	for _, c := range creations {

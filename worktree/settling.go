@@ -57,7 +57,7 @@ type settling struct {
 
 	installed bool            // the index is as after the move
 	index     string          // scratch file that becomes the index, "" to keep the present one
-	away      map[string]bool // files of the goal that skip-worktree keeps away
+	away      map[string]bool // files of the goal that skip-worktree keeps out of the worktree
 }
 
 // lookAtIndex finds out whether the index is as before or as after the move.
