@@ -126,7 +126,7 @@ type Agent struct {
 	BranchCreated   bool              `json:"branch_created"` // whether paw made the branch
 	PaneID          string            `json:"pane_id"`
 	Command         []string          `json:"command"`
-	Environment     map[string]string `json:"environment"` // variables that the CLI needs to resume a conversation
+	Environment     map[string]string `json:"environment"`      // variables that the CLI needs to resume a conversation
 	ConversationIDs []string          `json:"conversation_ids"` // ids of the CLI's conversations, newest last
 	TranscriptPath  string            `json:"transcript_path"`
 	Phase           Phase             `json:"phase"`
