@@ -142,16 +142,23 @@ func withExcerpt(w *session.Agent, c *review.Comment) error {
 	return nil
 }
 
-// DropComments drops the comment at an index (from 0), or all unsent comments if index is negative.
-func DropComments(ctx context.Context, h *app.App, s *session.Session, agentName string, index int) error {
+// DropComments forgets all comments that were not sent.
+func DropComments(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
+	return changeComments(ctx, h, s, agentName, func([]review.Comment) ([]review.Comment, error) { return nil, nil })
+}
+
+// ChangeComment gives a comment that was not sent another text; without one it is forgotten.
+func ChangeComment(ctx context.Context, h *app.App, s *session.Session, agentName string, old review.Comment, text string) error {
 	return changeComments(ctx, h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
-		if index < 0 {
-			return nil, nil
+		i := slices.Index(list, old)
+		if i < 0 {
+			return nil, errs.New(errs.Failed, "%s: that comment was sent or changed meanwhile", agentName)
 		}
-		if index >= len(list) {
-			return nil, errs.New(errs.Usage, "%s: has %s", agentName, errs.Counted(len(list), "comment"))
+		if text = strings.TrimSpace(text); text == "" {
+			return slices.Delete(list, i, i+1), nil
 		}
-		return append(list[:index:index], list[index+1:]...), nil
+		list[i].Text = text
+		return list, nil
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -282,7 +283,7 @@ func (d *desk) Place(diff string, first, last int) (string, error) {
 }
 
 // Comments are the comments that were not sent yet.
-func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
+func (d *desk) Comments(_ context.Context, a ui.Agent, diff string) ([]ui.Comment, error) {
 	if a.Far {
 		return nil, errors.New("comments on it are kept where it is: paw review " + a.Key())
 	}
@@ -294,15 +295,29 @@ func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	lines := review.Lines(diff, kept.List)
+	var comments []ui.Comment
 	for i, c := range kept.List {
-		line := strings.TrimPrefix(c.Place()+": ", ": ") + c.Text
-		if kept.Stale[i] {
-			line = "stale: " + line
+		id, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
 		}
-		lines = append(lines, display.OneLine(line))
+		comments = append(comments, ui.Comment{Place: display.OneLine(c.Place()), Text: c.Text, Stale: kept.Stale[i], Line: lines[i], ID: string(id)})
 	}
-	return lines, nil
+	return comments, nil
+}
+
+// ChangeComment gives a comment another text; without one it is forgotten.
+func (d *desk) ChangeComment(ctx context.Context, a ui.Agent, old ui.Comment, text string) error {
+	s, err := d.home.Load(a.Session)
+	if err != nil {
+		return err
+	}
+	var c review.Comment
+	if err := json.Unmarshal([]byte(old.ID), &c); err != nil {
+		return err
+	}
+	return orchestrator.ChangeComment(ctx, d.home, s, a.Name, c, text)
 }
 
 // Draft is the prompt for an agent that the user turned away from.

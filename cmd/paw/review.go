@@ -54,7 +54,7 @@ session's only one.`, exitUsage, exitRefused,
 				case list:
 					return a.listComments(h, s, agent)
 				case drop:
-					return orchestrator.DropComments(cmd.Context(), h, s, agent, -1)
+					return orchestrator.DropComments(cmd.Context(), h, s, agent)
 				case send:
 					return a.sendComments(cmd, h, s, agent)
 				case number != "" && base:

@@ -221,3 +221,20 @@ func On(patch string, first, last int, text string) Comment {
 	c.Removed, c.Excerpt = c.Removed && len(here) > 0, strings.Join(excerpt, "\n")
 	return c
 }
+
+// Lines are where comments stand in a patch, counted from 0: the last line that each is about, the first one of its file where it is
+// about that, and of the patch where it is about all of it. It is -1 where the patch does not have what was commented.
+func Lines(patch string, list []Comment) []int {
+	lines := placesOf(patch)
+	found := make([]int, len(list))
+	for i, c := range list {
+		found[i] = slices.IndexFunc(lines, func(l place) bool {
+			if l.path != c.Path || c.First == 0 {
+				return l.path == c.Path
+			}
+			excerpt := strings.Split(c.Excerpt, "\n")
+			return l.number == c.Last && l.kind != 0 && (l.kind == '-') == c.Removed && l.text[1:] == excerpt[len(excerpt)-1]
+		})
+	}
+	return found
+}

@@ -165,6 +165,25 @@ func TestCommentOnLinesOfAPatch(t *testing.T) {
 	}
 }
 
+// Comments are found again in the patch on which they were made, and nowhere in one that has other lines there.
+func TestCommentsStandInAPatch(t *testing.T) {
+	for line, text := range strings.Split(strings.TrimSuffix(patch, "\n"), "\n") {
+		c := On(patch, line, line, "why?")
+		got := Lines(patch, []Comment{c})[0]
+		if got < 0 || On(patch, got, got, "why?") != c || c.First > 0 && got != line {
+			t.Errorf("%+v, made in line %d: in line %d\n%s", c, line, got, text)
+		}
+	}
+	for _, c := range []Comment{{Path: "src/a.go", First: 3, Last: 3, Excerpt: "another"}, {Path: "src/a.go", First: 99, Last: 99, Excerpt: "new"}, {Path: "nowhere", First: 1, Last: 1}, {Path: "nowhere"}} {
+		if got := Lines(patch, []Comment{c}); got[0] != -1 {
+			t.Errorf("%+v: in line %d", c, got[0])
+		}
+	}
+	if got := Lines("", []Comment{{Path: "a.go"}}); got[0] != -1 {
+		t.Errorf("of nothing: %d", got)
+	}
+}
+
 // What was sent goes, and nothing else: neither what came meanwhile, nor what is there twice and was sent once.
 func TestWithoutWhatWasSent(t *testing.T) {
 	one, two, three := Comment{Path: "a", Text: "one"}, Comment{Path: "a", Text: "two"}, Comment{Path: "a", Text: "three"}

@@ -82,6 +82,15 @@ type State struct {
 	Turn   int // the last one that had finished by then
 }
 
+// Comment is what the user has said about an agent's work and not sent yet.
+type Comment struct {
+	Place string // "" for all of the work
+	Text  string
+	Stale bool   // its lines have changed since
+	Line  int    // of the diff, from 0; -1 where the diff does not have it
+	ID    string // another one when it is changed
+}
+
 // Option is one answer that a CLI offers.
 type Option struct {
 	Label string
@@ -110,8 +119,10 @@ type Paw interface {
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
 	// Place names lines of such a diff that are there, or a file of it, as paw blame takes them.
 	Place(diff string, first, last int) (string, error)
-	// Comments are the comments on an agent's work that were not sent yet, a line each.
-	Comments(ctx context.Context, a Agent) ([]string, error)
+	// Comments are the comments on an agent's work that were not sent yet, with where they stand in such a diff.
+	Comments(ctx context.Context, a Agent, diff string) ([]Comment, error)
+	// ChangeComment gives a comment another text; without one it is forgotten.
+	ChangeComment(ctx context.Context, a Agent, old Comment, text string) error
 	// Draft is the prompt for an agent, by its key, that the user turned away from, "" for none.
 	Draft(key string) string
 	// KeepDraft keeps such a prompt, for the next desk as well; an empty one is none.

@@ -3,19 +3,19 @@ package ui
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // askComment asks what there is to say about the marked lines of the diff.
 func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
 	first, last := m.page.marked()
-	what, raw := "this line", m.page.raw
-	if first != last {
-		what = fmt.Sprintf("these %d lines", last-first+1)
-	}
+	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	m.ask = &ask{title: "comment on " + what + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
+	m.ask = &ask{title: "comment on " + m.linesMeant(first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
 		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
@@ -24,23 +24,91 @@ func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
+// linesMeant names what a comment on lines of the diff would be about: a line that is none of a file stands for its file.
+func (m Model) linesMeant(first, last int) string {
+	place, err := m.paw.Place(m.page.raw, first, last)
+	switch {
+	case err == nil && !strings.Contains(place, ":"):
+		return "the file " + display.OneLine(place)
+	case first != last:
+		return fmt.Sprintf("these %d lines", last-first+1)
+	}
+	return "this line"
+}
+
 // commented tells of a comment that was kept.
 func (m Model) commented(place string) (tea.Model, tea.Cmd) {
 	if place != "" {
 		place = "on " + place + " "
 	}
 	m.say(false, "comment %skept; C sends all", place)
+	return m, m.readNotes()
+}
+
+// notesMsg are the comments on the diff of a page.
+type notesMsg struct {
+	number int // of the page
+	notes  []Comment
+}
+
+// readNotes reads which comments stand in the diff that is shown. That they cannot be had is said when they are sent.
+func (m Model) readNotes() tea.Cmd {
+	a, ok := m.current()
+	if !ok || m.tab != tabDiff || len(m.page.lines) == 0 {
+		return nil
+	}
+	paw, ctx, number, raw := m.paw, m.ctx, m.page.number, m.page.raw
+	return func() tea.Msg {
+		notes, _ := paw.Comments(ctx, a, raw)
+		return notesMsg{number, notes}
+	}
+}
+
+// noteAt is the first comment that stands on a line.
+func (p page) noteAt(line int) (Comment, bool) {
+	for _, c := range p.notes {
+		if c.Line == line {
+			return c, true
+		}
+	}
+	return Comment{}, false
+}
+
+// hasNotes reports whether a comment stands on any line.
+func (p page) hasNotes() bool {
+	for _, c := range p.notes {
+		if c.Line >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// askChange shows a comment to be changed.
+func (m Model) askChange(a Agent, c Comment) (tea.Model, tea.Cmd) {
+	m.ask = &ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
+		text: textOf(c.Text), done: func(m Model, said string) (tea.Model, tea.Cmd) {
+			told := "comment kept; C sends all"
+			if said == "" {
+				told = "comment deleted"
+			}
+			return m, later(m, func(ctx context.Context, paw Paw) (string, error) { return told, paw.ChangeComment(ctx, a, c, said) },
+				func(m Model, told string) (tea.Model, tea.Cmd) {
+					m.say(false, "%s", told)
+					return m, m.readNotes()
+				})
+		}}
 	return m, nil
 }
 
 // commentsCmd reads the comments that wait to be sent.
 func (m Model) commentsCmd(a Agent) tea.Cmd {
-	return later(m, func(ctx context.Context, paw Paw) ([]string, error) { return paw.Comments(ctx, a) },
-		func(m Model, comments []string) (tea.Model, tea.Cmd) { return m.commentsRead(a, comments) })
+	return later(m, func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") },
+		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return m.commentsRead(a, comments) })
 }
 
 // commentsRead asks whether the comments are to be sent.
-func (m Model) commentsRead(a Agent, comments []string) (tea.Model, tea.Cmd) {
+func (m Model) commentsRead(a Agent, comments []Comment) (tea.Model, tea.Cmd) {
 	switch n := len(comments); {
 	case m.ask != nil:
 		return m, nil
@@ -53,7 +121,11 @@ func (m Model) commentsRead(a Agent, comments []string) (tea.Model, tea.Cmd) {
 		m.ask = sure(fmt.Sprintf("send %d comments to %s as one prompt?", n, a.Name), "send", nil)
 	}
 	for _, c := range comments {
-		m.ask.lines = append(m.ask.lines, "  "+c)
+		line := strings.TrimPrefix(c.Place+": ", ": ") + c.Text
+		if c.Stale {
+			line = "stale: " + line
+		}
+		m.ask.lines = append(m.ask.lines, "  "+display.OneLine(line))
 	}
 	m.ask.keys = "y send · D forget them · any other key keeps them"
 	m.ask.choose = map[string]string{"y": "--send", "D": "--drop"}

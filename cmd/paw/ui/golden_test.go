@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type played struct {
 	ran      []string
 	asked    *Question
 	comments []string
+	notes    []Comment // that stand in the diff
+	file     string    // that all lines are of, where none is one of its own
 	all      bool
 	drafts   map[string]string
 	state    State
@@ -59,13 +62,32 @@ func (p *played) Comment(_ context.Context, a Agent, _ string, first, last int, 
 }
 
 func (p *played) Place(_ string, first, last int) (string, error) {
-	if first == 0 {
+	switch {
+	case first == 0:
 		return "", errors.New("no line of a file")
+	case p.file != "":
+		return p.file, nil
 	}
 	return fmt.Sprintf("parse.go:%d-%d", first, last), nil
 }
 
-func (p *played) Comments(context.Context, Agent) ([]string, error) { return p.comments, nil }
+func (p *played) Comments(context.Context, Agent, string) ([]Comment, error) {
+	notes := slices.Clone(p.notes)
+	for _, c := range p.comments {
+		notes = append(notes, Comment{Text: c, Line: -1})
+	}
+	return notes, nil
+}
+
+func (p *played) ChangeComment(_ context.Context, _ Agent, old Comment, text string) error {
+	i := slices.Index(p.notes, old)
+	if p.notes = slices.Clone(p.notes); text == "" {
+		p.notes = slices.Delete(p.notes, i, i+1)
+	} else {
+		p.notes[i].Text = text
+	}
+	return nil
+}
 
 func (p *played) Draft(key string) string { return p.drafts[key] }
 
@@ -161,7 +183,7 @@ func after(m Model, msg tea.Msg) Model {
 				m = after(m, one())
 			}
 		}
-	case pageMsg, outputMsg, doneMsg, laterMsg:
+	case pageMsg, notesMsg, outputMsg, doneMsg, laterMsg:
 		m = after(m, said)
 	}
 	return m

@@ -33,7 +33,7 @@ var helpFor = []struct {
 		{"d  b", "diff, the turn that a line of it is of", "paw diff, paw blame AGENT"},
 		{"u  B  [ ]", "since you looked, since its base, by turn", "paw diff AGENT --unseen"},
 		{"n N  { }", "next hunk or match, next file", ""},
-		{"c  v  C", "comment on a line, on a range, send all", "paw review AGENT"},
+		{"c v C Enter", "comment on line, range; send all; change", "paw review AGENT"},
 		{"m", "mark as seen", "paw seen AGENT"},
 		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
 		{"u  F", "update with what landed, fix conflicts", "paw update, send --conflict"},

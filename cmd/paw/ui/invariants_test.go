@@ -371,6 +371,46 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// A comment that is kept stands in the margin of its line, where Enter opens it: what is written then is kept, and nothing deletes it.
+func TestCommentsInTheMargin(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch},
+		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 10}, {Place: "gone.go", Text: "and this?", Line: -1}}}
+	m := opened(paw, fiveAgents(), Options{}, 120, 35)
+	m = typed(m, strings.Fields("3 d n")...)
+	if got := screenOf(m); strings.Count(got, "● ") != 1 || !strings.Contains(got, "\n● +two and a half") {
+		t.Fatalf("not in the margin:\n%s", got)
+	}
+	if strings.Contains(screenOf(m), "why twice?") {
+		t.Errorf("the cursor is elsewhere:\n%s", screenOf(m))
+	}
+	m = typed(m, "j", "j", "j", "j", "j", "j")
+	if got := screenOf(m); !strings.Contains(got, "● why twice? · Enter changes or deletes it") {
+		t.Errorf("not said:\n%s", got)
+	}
+	m = typed(m, "enter")
+	if got := screenOf(m); !strings.Contains(got, "your comment on parse.go:2") || !strings.Contains(got, "> why twice?") {
+		t.Errorf("not shown:\n%s", got)
+	}
+	if m = typed(m, "!", "enter"); paw.notes[0].Text != "why twice?!" || !strings.Contains(screenOf(m), "comment kept") {
+		t.Errorf("%+v\n%s", paw.notes, screenOf(m))
+	}
+	if m = typed(m, "enter", "x", "esc"); paw.notes[0].Text != "why twice?!" {
+		t.Errorf("Esc has changed it: %+v", paw.notes)
+	}
+	if m = typed(m, "enter", "ctrl+u", "enter"); len(paw.notes) != 1 || strings.Contains(screenOf(m), "● ") || !strings.Contains(screenOf(m), "comment deleted") {
+		t.Errorf("%+v\n%s", paw.notes, screenOf(m))
+	}
+}
+
+// A comment with the cursor on none of a file's lines is about the file, and says so.
+func TestCommentOnAFile(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "n", "c")
+	if got := screenOf(m); !strings.Contains(got, "comment on the file parse.go of tests") {
+		t.Error(got)
+	}
+}
+
 // b tells of the marked lines of just what is shown: of a state, or of the end of a turn.
 func TestBlameOfLines(t *testing.T) {
 	for keys, want := range map[string]string{

@@ -553,6 +553,9 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 			m.page.jump(to, height)
 			return m, nil
 		}
+		if c, ok := m.page.noteAt(m.page.cursor); ok && word == "enter" && m.tab == tabDiff {
+			return m.askChange(a, c)
+		}
 		return m.act(word, a)
 	default:
 		m.page.walk(scrollKey(word, max(height/2, 1)), height)

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"paw/config/display"
 )
 
 // The sizes from which the desk is laid out another way.
@@ -168,6 +170,10 @@ func (m Model) footLine() string {
 			style = red
 		}
 		return m.Cut(m.paint(m.note.text, style), m.width)
+	}
+	if c, ok := m.page.noteAt(m.page.cursor); ok && m.focus && m.tab == tabDiff && m.run == nil {
+		const does = " · Enter changes or deletes it"
+		return m.paint("● ", yellow) + m.Cut(display.OneLine(c.Text), max(m.width-2-m.Width(does), leastName)) + m.paint(does, dim)
 	}
 	if m.failed != "" {
 		return m.Cut(m.paint(m.failed, red), m.width)

@@ -161,6 +161,11 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.now = time.Time(msg)
 	case pageMsg:
 		m.page.take(m, msg)
+		return m, m.readNotes()
+	case notesMsg:
+		if msg.number == m.page.number {
+			m.page.notes = msg.notes
+		}
 	case outputMsg:
 		var wait tea.Cmd
 		m.run, wait = m.run.take(m, msg)

@@ -24,6 +24,7 @@ type page struct {
 	anchor int
 	height int // lines that were seen last
 	search string
+	notes  []Comment // that were made on its lines and not sent
 }
 
 // pageMsg is the answer to a request for a page.
@@ -184,13 +185,24 @@ func (p page) view(m Model, width, height int) []string {
 	var view []string
 	top := max(min(p.top, len(p.lines)-height), 0)
 	first, last := p.marked()
+	margin := 0
+	if p.hasNotes() {
+		margin = 2
+	}
 	for i := top; i < min(top+height, len(p.lines)); i++ {
-		line := m.Cut(p.lines[i], width)
+		line := m.Cut(p.lines[i], width-margin)
 		switch {
 		case m.focus && i >= first && i <= last:
-			line = "\x1b[7m" + m.Fill(display.Strip(line), width) + "\x1b[m"
+			line = "\x1b[7m" + m.Fill(display.Strip(line), width-margin) + "\x1b[m"
 		case p.search != "" && finds(display.Strip(line), p.search):
 			line = m.paint(display.Strip(line), under)
+		}
+		if margin > 0 {
+			mark := " "
+			if _, commented := p.noteAt(i); commented {
+				mark = m.paint("●", yellow)
+			}
+			line = mark + " " + line
 		}
 		view = append(view, line)
 	}
