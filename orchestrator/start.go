@@ -81,6 +81,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 		return started, nil
 	}
 	h.Step("start.recorded")
+	h.Expect(len(s.Agents))
 	jobs := make([]launch.Job, len(s.Agents))
 	for i, w := range s.Agents {
 		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: o.Prompt}

@@ -193,6 +193,25 @@ func TestSplitsRunTheUsersCommand(t *testing.T) {
 	}
 }
 
+// Whoever has no status line of their own reads how to leave there; a line that is theirs stays.
+func TestStatusLineSaysHowToLeave(t *testing.T) {
+	for own, want := range map[string]string{"": "C-a d leaves", "my own": "my own"} {
+		c := privateClient(t)
+		c.ConfigFile = ""
+		raw(t, c, "new-session", "-d", "-s", "mine", "exec sleep 1000")
+		raw(t, c, "set-option", "-g", "prefix", "C-a")
+		if own != "" {
+			raw(t, c, "set-option", "-g", "status-right", own)
+		}
+		s := newSession1(t, "s", 1)
+		s.Counts, s.Width, s.Height = true, 120, 24
+		made := create(t, c, s)
+		if got := showOnTerminal(t, c, made.SessionID); !strings.Contains(got, want) {
+			t.Errorf("%q: not %q in\n%s", own, want, got)
+		}
+	}
+}
+
 // Nothing of the user's server is another one after all that is done to a session: options, hooks, keys, environments,
 // sessions, windows and panes.
 func TestTheUsersServerStaysAsItWas(t *testing.T) {

@@ -100,7 +100,11 @@ func freeBranch(name string, branches map[string]string) string {
 // check checks the plan alone.
 func (p Plan) check() error {
 	if err := checkBranchName(p.Branch); err != nil {
-		return conflict(p.Agent, "", "%v", err)
+		c := conflict(p.Agent, "", "%v", err)
+		if free := strings.TrimLeft(p.Branch, "-"); checkBranchName(free) == nil {
+			c.Branch, c.Free = p.Branch, free
+		}
+		return c
 	}
 	if !filepath.IsAbs(p.Path) {
 		return conflict(p.Agent, "", "worktree path %q: not absolute", p.Path)
@@ -121,10 +125,18 @@ func (p Plan) check() error {
 func apart(p, other Plan, fold func(string) string) error {
 	a, b := fold(p.Branch), fold(other.Branch)
 	if a == b {
-		return conflict(p.Agent, "", "branch %s: also asked for by %s", p.Branch, other.Agent)
+		c := conflict(p.Agent, "", "branch %s: also asked for by %s", p.Branch, other.Agent)
+		c.Branch, c.Free = p.Branch, p.Branch+"-2"
+		return c
 	}
 	if inside(a, b, "/") || inside(b, a, "/") {
-		return conflict(p.Agent, "", "branch %s: excludes branch %s of %s, one name is the folder of the other", p.Branch, other.Branch, other.Agent)
+		c := conflict(p.Agent, "", "branch %s: excludes branch %s of %s, one name is the folder of the other", p.Branch, other.Branch, other.Agent)
+		c.Branch = p.Branch
+		if inside(b, a, "/") {
+			c.Branch = other.Branch
+		}
+		c.Free = strings.ReplaceAll(c.Branch, "/", "-")
+		return c
 	}
 	here, there := fold(resolved(p.Path)), fold(resolved(other.Path))
 	if here == there || within(here, there) || within(there, here) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
 )
@@ -146,7 +148,7 @@ func questionView(sessionName string, asked *typing.Asked) questionJSON {
 // completeAnswer completes AGENT, and what its question offers.
 func (a *invocation) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return names(a.agentWords(cmd, nil))
+		return names(a.askingWords(cmd))
 	}
 	h, s, agent, err := a.agent(cmd, args[0])
 	if err != nil || len(args) > 1 {
@@ -161,4 +163,21 @@ func (a *invocation) completeAnswer(cmd *cobra.Command, args []string, _ string)
 		words = append(words, described(fmt.Sprint(i+1), o.Label))
 	}
 	return names(words)
+}
+
+// askingWords are the agents that wait for an answer or, where none does, all.
+func (a *invocation) askingWords(cmd *cobra.Command) []string {
+	h, err := a.paw()
+	if err != nil {
+		return nil
+	}
+	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: newQuestion(cmd, h, nil).name})
+	all := describedAgents(statuses, nil)
+	for i := range statuses {
+		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag observe.AgentStatus) bool { return ag.State != session.StateWaitingInput })
+	}
+	if asking := describedAgents(statuses, nil); len(asking) > 0 {
+		return asking
+	}
+	return all
 }

@@ -78,6 +78,7 @@ type busyLine struct {
 	doing  string
 	part   string
 	filled int
+	all    int // worktrees that are to be made
 }
 
 // busy shows on a terminal that a command is at something which takes its time. Whoever is done calls what it returns,
@@ -87,7 +88,8 @@ func (a *invocation) busy(h *app.App, doing string) (done func()) {
 		return func() {}
 	}
 	l := &busyLine{line: lineBelow{a: a}, began: time.Now(), quit: make(chan struct{}), doing: doing}
-	step, note, progress := h.Step, h.Note, h.Progress
+	step, expect, note, progress := h.Step, h.Expect, h.Note, h.Progress
+	h.Expect = l.expect
 	h.Step = func(name string) {
 		l.step(name)
 		step(name)
@@ -102,7 +104,7 @@ func (a *invocation) busy(h *app.App, doing string) (done func()) {
 		close(l.quit)
 		l.gone.Wait()
 		l.clear()
-		h.Step, h.Note, h.Progress = step, note, progress
+		h.Step, h.Expect, h.Note, h.Progress = step, expect, note, progress
 	})
 }
 
@@ -127,10 +129,26 @@ func (l *busyLine) step(name string) {
 	switch name {
 	case "worktree.filled":
 		l.filled++
-		l.part = fmt.Sprintf(", %s checked out", errs.Counted(l.filled, "worktree"))
+		l.part = l.checkedOut()
 	case "panes.opened":
 		l.part = ", waiting for the CLIs"
 	}
+}
+
+// expect takes in how many worktrees are to be made.
+func (l *busyLine) expect(worktrees int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = worktrees
+	l.part = l.checkedOut()
+}
+
+// checkedOut says how many worktrees are there, of how many where that is known.
+func (l *busyLine) checkedOut() string {
+	if l.all == 0 {
+		return fmt.Sprintf(", %s checked out", errs.Counted(l.filled, "worktree"))
+	}
+	return fmt.Sprintf(", %d of %s checked out", l.filled, errs.Counted(l.all, "worktree"))
 }
 
 func (l *busyLine) draw(worked time.Duration) {

@@ -32,13 +32,14 @@ const (
 	styleDim  = display.Grey
 )
 
-// statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question.
-func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width int) []string {
+// statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question. In brief each
+// agent has one line, and those that ask one more.
+func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	lines := a.sessionLines(st, width)
 	if len(st.Agents) == 0 {
 		return append(lines, fmt.Sprintf("  no agents; paw purge %s deletes its record", st.Session.Name))
 	}
-	lines = append(lines, a.agentLines(st, now, width)...)
+	lines = append(lines, a.agentLines(st, now, width, brief)...)
 	for _, line := range nextSteps(st) {
 		lines = append(lines, columns.Cut("  "+line, width))
 	}
@@ -88,7 +89,7 @@ var furtherColumns = []struct {
 }
 
 // agentLines are a table of the agents, with what belongs to one of them below its row.
-func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width int) []string {
+func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
 	for _, ag := range agents {
@@ -137,10 +138,16 @@ func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width i
 			lines = append(lines, a.paint(text, styleDim))
 			continue
 		}
-		if lines = append(lines, text); !beside && work != "" {
+		if lines = append(lines, text); !beside && work != "" && !brief {
 			lines = append(lines, columns.Cut("    "+work, width))
 		}
-		lines = append(lines, a.belowAgent(st, agents[i-1], width)...)
+		below := a.belowAgent(st, agents[i-1], width)
+		if asks := agents[i-1].State == session.StateWaitingInput; brief && asks {
+			below = below[:min(len(below), 1)]
+		} else if brief {
+			below = nil
+		}
+		lines = append(lines, below...)
 	}
 	return lines
 }

@@ -118,6 +118,9 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
+	if row.Group == ui.ToReview && ag.State == session.StateIdle {
+		row.State = "done" // and for how long, says its age
+	}
 	if ag.Since != nil {
 		row.Since = *ag.Since
 	}
@@ -318,6 +321,16 @@ func (d *desk) ChangeComment(ctx context.Context, a ui.Agent, old ui.Comment, te
 		return err
 	}
 	return orchestrator.ChangeComment(ctx, d.home, s, a.Name, c, text)
+}
+
+// CLIs are the names of the CLIs that are installed.
+func (d *desk) CLIs() (names []string) {
+	for _, info := range orchestrator.ListCLIs(context.Background(), d.home, false) {
+		if info.Path != "" {
+			names = append(names, info.Name)
+		}
+	}
+	return names
 }
 
 // Draft is the prompt for an agent that the user turned away from.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -55,6 +56,7 @@ func (a *invocation) forecast(cmd *cobra.Command, args []string, into string) (*
 	if err != nil {
 		return nil, err
 	}
+	defer a.busy(h, "comparing the work of "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent"))()
 	return landing.Look(cmd.Context(), h, s, agents, into)
 }
 

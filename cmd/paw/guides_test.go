@@ -79,6 +79,11 @@ func (w *world) follow(line string) {
 	waitFor(w.t, "no agent is starting, before "+line, func() bool {
 		return !strings.Contains(w.paw("status", "--json").stdout, `"state":"unknown"`)
 	})
+	if strings.HasPrefix(line, "paw rewind ") {
+		waitFor(w.t, "no turn is under way, before "+line, func() bool {
+			return !strings.Contains(w.paw("status", "--json").stdout, `"state":"running"`)
+		})
+	}
 	if strings.HasPrefix(line, "paw send ") {
 		w.answerAll()
 	}

@@ -163,7 +163,7 @@ func (a *invocation) hostLines(answers []hosts.Answer, now time.Time, width int)
 		}
 		for _, st := range hostStatuses(one, now) {
 			lines = append(lines, "")
-			for _, line := range a.statusLines(st, now, width) {
+			for _, line := range a.statusLines(st, now, width, false) {
 				if one.Err != nil {
 					line = a.paint(colourless(line), styleDim)
 				}

@@ -28,6 +28,15 @@ func TestLineWithANameThatCouldBe(t *testing.T) {
 			t.Errorf("%s: %q, want %q", typed, got, want)
 		}
 	}
+	blank := &invocation{typed: []string{"start", "--name", " ", "--cli", "demo"}}
+	if got, want := blank.instead(session.ValidateName("session", " ")), "paw start --cli demo"; got != want {
+		t.Errorf("a blank name: %q, want %q", got, want)
+	}
+	twice := errs.New(errs.Failed, "branch a: also asked for by a")
+	twice.Instead = errs.Instead{Of: "a", By: "a-2"}
+	if got, want := (&invocation{typed: strings.Fields("start --cli demo --branches a,a")}).instead(twice), "paw start --cli demo --branches a,a-2"; got != want {
+		t.Errorf("twice: %q, want %q", got, want)
+	}
 	if got := (&invocation{typed: []string{"add", "--cli", "---=demo"}}).instead(session.ValidateName("agent", "---")); got != "" {
 		t.Errorf("a name made of nothing: %q", got)
 	}

@@ -31,6 +31,9 @@ func (a *invocation) instead(err error) string {
 		if usable := session.NameFrom(name.Name); usable != "" {
 			return a.retyped(name.Name, usable)
 		}
+		if name.Kind == "session" {
+			return a.typedWithout("--name")
+		}
 	}
 	return ""
 }
@@ -54,21 +57,39 @@ func (a *invocation) retyped(name, by string) string {
 	return strings.Join(line, " ")
 }
 
-// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged.
+// typedWithout is the line that was typed without a flag and its value.
+func (a *invocation) typedWithout(flag string) string {
+	line := []string{"paw"}
+	for i, word := range a.typed {
+		if word != flag && !strings.HasPrefix(word, flag+"=") && (i == 0 || a.typed[i-1] != flag) {
+			line = append(line, errs.Quote(word))
+		}
+	}
+	return strings.Join(line, " ")
+}
+
+// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged: the last one, since of two that are the same the
+// second is in the way. A name may also be the whole list.
 func renamed(list, name, by string, found bool) (string, bool) {
+	if list == name {
+		return by, true
+	}
 	items := strings.Split(list, ",")
-	for i, item := range items {
+	for i, item := range slices.Backward(items) {
 		first, rest, pair := strings.Cut(item, "=")
 		switch {
 		case item == name:
-			items[i], found = by, true
+			items[i] = by
 		case pair && first == name:
-			items[i], found = by+"="+rest, true
+			items[i] = by + "=" + rest
 		case pair && rest == name:
-			items[i], found = first+"="+by, true
+			items[i] = first + "=" + by
+		default:
+			continue
 		}
+		return strings.Join(items, ","), true
 	}
-	return strings.Join(items, ","), found
+	return list, found
 }
 
 // retypedAgent is the line that was typed with another agent.

@@ -264,7 +264,11 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 				return err
 			}
 			if len(o.CLIs) == 0 {
-				return usagef(cmd, "which CLIs? pass --cli")
+				line := lineOf(cmd, nil)
+				if len(s.Agents) > 0 {
+					line += " --cli " + s.Agents[0].CLI
+				}
+				return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
 			}
 			if moreThanOne(from != "" || a.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
 				return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")

@@ -158,8 +158,8 @@ func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, pr
 		for _, st := range statuses {
 			orchestrator.FollowUnseen(h, st, nil)
 		}
-		width, _ := a.terminalSize()
-		for _, line := range append(a.allLines(h, statuses, width), queueLines(h, statuses)...) {
+		width, height := a.terminalSize()
+		for _, line := range append(a.allLines(h, statuses, width, height), queueLines(h, statuses)...) {
 			fmt.Fprintln(a.stdout, line)
 		}
 		return a.showHosts(answers, h.Now())
@@ -190,17 +190,25 @@ func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	return lines
 }
 
-// allLines shows sessions on a terminal, with an empty line between them.
-func (a *invocation) allLines(h *app.App, statuses []observe.SessionStatus, width int) []string {
-	var lines []string
-	for i, st := range statuses {
-		if i > 0 {
-			lines = append(lines, "")
+// allLines shows sessions on a terminal, with an empty line between them, and in brief where not all would be seen otherwise.
+func (a *invocation) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
+	for _, brief := range []bool{false, true} {
+		lines = nil
+		for i, st := range statuses {
+			if i > 0 {
+				lines = append(lines, "")
+			}
+			lines = append(lines, a.statusLines(st, h.Now(), width, brief)...)
 		}
-		lines = append(lines, a.statusLines(st, h.Now(), width)...)
+		if len(lines)+roomForPrompt <= height {
+			break
+		}
 	}
 	return lines
 }
+
+// roomForPrompt is how many lines of the terminal are not for the status: the command above it, and the next prompt.
+const roomForPrompt = 2
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
@@ -254,7 +262,7 @@ func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, pr
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
 	}
-	lines = append(lines, a.allLines(h, statuses, width)...)
+	lines = append(lines, a.allLines(h, statuses, width, height)...)
 	return a.drawScreen(append(lines, a.hostLines(answers, h.Now(), width)...), height)
 }
 

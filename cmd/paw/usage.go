@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -30,7 +32,9 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 			if err != nil {
 				return err
 			}
+			done := a.busy(h, "reading what "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent")+" took")
 			all, err := orchestrator.Usage(cmd.Context(), h, s, agents)
+			done()
 			if err != nil {
 				return err
 			}

@@ -62,7 +62,7 @@ func usableGit(ctx context.Context) (version string, err error) {
 		return "", errs.New(errs.Missing, "git: not installed").Hint(installGit)
 	}
 	if err == nil && (major < gitMajor || major == gitMajor && minor < gitMinor) {
-		err = errs.New(errs.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor)
+		err = errs.New(errs.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor).Hint(installGit)
 	}
 	return raw, err
 }
@@ -90,7 +90,7 @@ func MissingProgram(err error) error {
 func (h *App) usableTmux(ctx context.Context) (version string, err error) {
 	v, err := h.TmuxFor(nil).Version(ctx)
 	if err == nil && !v.AtLeast(tmuxMajor, tmuxMinor) {
-		err = errs.New(errs.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
+		err = errs.New(errs.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor).Hint("%s", installTmux())
 	}
 	return v.Raw, TmuxError(err)
 }

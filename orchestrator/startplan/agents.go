@@ -38,7 +38,9 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 			agents[i].branch = branches[i]
 		}
 	default:
-		return nil, errs.New(errs.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
+		e := errs.New(errs.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
+		e.Instead = errs.Instead{Of: strings.Join(items, ","), By: strings.Join(asMany(items, len(branches)), ",")}
+		return nil, e
 	}
 	used := map[string]bool{}
 	for name := range taken {
@@ -143,4 +145,17 @@ func RequireCLIs(h *app.App, agents []Agent, prompt string) error {
 		}
 	}
 	return nil
+}
+
+// asMany are so many items of --cli: without the last ones, or with the CLI of the last one again.
+func asMany(items []string, number int) []string {
+	items = strings.Split(strings.Join(items, ","), ",")
+	_, last, named := strings.Cut(items[len(items)-1], "=")
+	if !named {
+		last = items[len(items)-1]
+	}
+	for len(items) < number {
+		items = append(items, last)
+	}
+	return items[:number]
 }

@@ -127,6 +127,8 @@ type Paw interface {
 	Draft(key string) string
 	// KeepDraft keeps such a prompt, for the next desk as well; an empty one is none.
 	KeepDraft(key, text string) error
+	// CLIs are the names of the CLIs that are installed.
+	CLIs() []string
 	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
 	Run(ctx context.Context, out io.Writer, words ...string) int
 	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.

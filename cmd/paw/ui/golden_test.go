@@ -89,6 +89,8 @@ func (p *played) ChangeComment(_ context.Context, _ Agent, old Comment, text str
 	return nil
 }
 
+func (p *played) CLIs() []string { return []string{"claude", "demo"} }
+
 func (p *played) Draft(key string) string { return p.drafts[key] }
 
 func (p *played) KeepDraft(key, text string) error {

@@ -402,6 +402,32 @@ func TestCommentsInTheMargin(t *testing.T) {
 	}
 }
 
+// Where no agent is shown, the list has all the room, and no key shows a page about none.
+func TestNobodyIsThere(t *testing.T) {
+	for _, key := range []string{"t", "d", "o", "m", "L", "enter"} {
+		m := typed(opened(&played{}, Board{Place: "~/src"}, Options{}, 120, 35), key)
+		if got := screenOf(m); !strings.Contains(got, "S starts some, A shows all sessions of this machine\n") {
+			t.Errorf("%s:\n%s", key, got)
+		}
+	}
+}
+
+// Which CLIs there are is said before one is asked for, and a word that is none is refused before its prompt is written.
+func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
+	paw := &played{}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "S")
+	if got := screenOf(m); !strings.Contains(got, "several with commas: claude, demo · Esc cancels") {
+		t.Errorf("not said:\n%s", got)
+	}
+	if got := screenOf(typed(m, strings.Fields("f r e d enter")...)); !strings.Contains(got, "fred: no such CLI is installed; there is claude, demo") {
+		t.Errorf("not refused:\n%s", got)
+	}
+	typed(m, strings.Fields("x = d e m o , c l a u d e enter enter")...)
+	if want := "start --detach --cli x=demo,claude"; !slices.ContainsFunc(paw.ran, func(line string) bool { return strings.HasSuffix(line, want) }) {
+		t.Errorf("ran %q, want %s", paw.ran, want)
+	}
+}
+
 // A comment with the cursor on none of a file's lines is about the file, and says so.
 func TestCommentOnAFile(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}

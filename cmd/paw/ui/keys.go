@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,15 +95,6 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.page.scroll(-m.pageHeight()/2, m.pageHeight())
 	case "p":
 		m.tab = tabPane
-	case "t":
-		m.tab, m.focus = tabTurns, true
-	case "d":
-		m.tab, m.focus = tabDiff, true
-		a, _ := m.current()
-		m.scope = scope{unseen: a.Group == ToReview}
-	case "o":
-		m.tab, m.focus = tabLog, true
-		m.page.cursor = 0
 	case "/":
 		m.ask = &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.filter), empty: true,
 			changed: func(m *Model, answer string) { m.narrow(answer) },
@@ -144,6 +136,14 @@ func (m *Model) nextTab(word string) {
 // act is the model after a key that does something with the selected agent.
 func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
+	case "t":
+		m.tab, m.focus = tabTurns, true
+	case "d":
+		m.tab, m.focus = tabDiff, true
+		m.scope = scope{unseen: a.Group == ToReview}
+	case "o":
+		m.tab, m.focus = tabLog, true
+		m.page.cursor = 0
 	case "enter":
 		if a.Pane == "" && !a.Far {
 			m.ask = m.bringBack(a)
@@ -322,7 +322,7 @@ func (m *Model) sent(words []string) {
 // askRewind asks to which turn the worktree goes back.
 func (m Model) askRewind(a Agent) (tea.Model, tea.Cmd) {
 	m.tab = tabTurns
-	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "a number, or undo for the last rewind; esc does nothing",
+	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
 		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
 			if answer == "undo" {
 				answer = "--undo"
@@ -334,7 +334,7 @@ func (m Model) askRewind(a Agent) (tea.Model, tea.Cmd) {
 
 // askAdd asks for one more agent of a session, and for its prompt.
 func (m Model) askAdd(a Agent) (tea.Model, tea.Cmd) {
-	return m.askAgents("add to "+a.Session, "[NAME=]CLI", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+	return m.askAgents("add to "+a.Session, "[NAME=]CLI, several with commas", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
 	})
 }
@@ -348,9 +348,16 @@ func (m Model) askStart() (tea.Model, tea.Cmd) {
 
 // askAgents asks for agents, then for their first prompt, which may be none.
 func (m Model) askAgents(what, form, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
-	m.ask = &ask{title: what, keys: form, text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
+	there := m.paw.CLIs()
+	m.ask = &ask{title: what, keys: form + ": " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
 		items = strings.ReplaceAll(items, " ", "")
-		m.ask = &ask{title: "first prompt of " + items, keys: "enter sends it, or none; alt+enter goes to a new line, ctrl+g opens your editor", several: true, empty: true,
+		for item := range strings.SplitSeq(items, ",") {
+			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && !(named && slices.Contains(there, cli)) {
+				m.say(true, "%s: no such CLI is installed; there is %s", item, strings.Join(there, ", "))
+				return m, nil
+			}
+		}
+		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,
 			done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return do(m, items, prompt) }}
 		return m, nil
 	}}

@@ -47,11 +47,13 @@ func (m Model) layout() layout {
 	switch {
 	case m.large || m.focus && m.width < focusBeside || m.help || m.run != nil && m.width < besideWidth:
 		l.detail = whole
+	case len(m.rows) == 0 && m.run == nil:
+		l.list = whole
 	case m.width >= besideWidth:
 		l.beside = true
 		l.list = area{0, 1, min(max(m.width*48/100, leastList), mostList), height}
 		l.detail = area{l.list.width + 2, 1, m.width - l.list.width - 2, height}
-	case m.height < leastHeight, len(m.rows) == 0:
+	case m.height < leastHeight:
 		l.list = whole
 	default:
 		most := max(height*mostListBelow/100, 3)
