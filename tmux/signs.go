@@ -130,7 +130,8 @@ func statusRight() string {
 const (
 	// usersStatusRight is a session option that keeps the user's status-right.
 	usersStatusRight = "@paw_status_right"
-	// leaves is a session option that says how to leave where status-right is tmux's default: whoever has no status line of their own may not know.
+	// leaves is a session option that says how to leave tmux where status-right is tmux's default:
+	// a user without a status line of their own may not know it.
 	leaves = "@paw_leaves"
 	// roomForUsers is the least width, in columns, of a terminal that also shows the user's
 	// status-right; on a narrower one the window list gets the space.
