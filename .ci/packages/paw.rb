@@ -30,11 +30,14 @@ class Paw < Formula
   end
 
   def install
-    bin.install Dir["bin/*"]
+    bin.install "bin/paw"
+    bin.install_symlink bin/"paw" => "git-paw"
     man1.install Dir["share/man/man1/*"]
-    bash_completion.install Dir["share/bash-completion/completions/*"]
+    bash_completion.install "share/bash-completion/completions/paw"
+    bash_completion.install_symlink bash_completion/"paw" => "git-paw"
     zsh_completion.install Dir["share/zsh/site-functions/*"]
     fish_completion.install "share/fish/vendor_completions.d/paw.fish"
+    doc.install Dir["share/doc/paw/*"]
   end
 
   test do

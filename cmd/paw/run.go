@@ -40,7 +40,13 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 		Example: `  paw run claude --prompt "fix the failing test"
   paw run codex --type review < prompt.md
   paw run --cli docs=claude --prompt "write the manual" --json`,
-		Args:              cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return errs.New(errs.Usage, "%s: paw run takes its prompt with --prompt", strings.Join(args[1:], " ")).
+					Hint("%s --prompt %s", lineOf(cmd, args[:1]), errs.Quote(strings.Join(args[1:], " ")))
+			}
+			return nil
+		},
 		ValidArgsFunction: a.completeAgent,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.runTurn(cmd, args, o) },
 	}

@@ -41,8 +41,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
   paw start --cli claude --issue 12`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return errs.New(errs.Usage, "%s: paw start takes CLIs with --cli", strings.Join(args, " ")).
-					Hint("paw start --cli %s", errs.Quote(strings.Join(args, ",")))
+				return withFlag(cmd, args)
 			}
 			return nil
 		},
@@ -106,6 +105,21 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 		return err
 	}
 	return a.showStarted(cmd, h, started, o.detach)
+}
+
+// withFlag is the error of words that start and add take with flags: CLIs and, from the first word on that has a blank, a prompt.
+func withFlag(cmd *cobra.Command, args []string) error {
+	line, prompt := cmd.CommandPath(), len(args)
+	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
+		prompt = i
+	}
+	if prompt > 0 {
+		line += " --cli " + errs.Quote(strings.Join(args[:prompt], ","))
+	}
+	if prompt < len(args) {
+		line += " --prompt " + errs.Quote(strings.Join(args[prompt:], " "))
+	}
+	return errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath()).Hint("%s", line)
 }
 
 // askAboutTags asks once, before the first turn tags of a repository are made, whether they are to stay out of git log.
@@ -254,7 +268,12 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"
   paw add --cli claude --pr 7 --prompt "go through the comments"`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return withFlag(cmd, args)
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, s, from, err := a.originSession(cmd, from)
 			if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ var aliases = map[string][]string{
 }
 
 // otherWords are words that are no commands, with the command that does what they ask for. AGENT stands for the word that was
-// typed behind, and CLI for the CLI of that agent; words behind that follow a line that ends with AGENT.
+// typed behind, and CLI for the CLI of that agent; words behind that follow a line that ends with AGENT or --all.
 var otherWords = map[string]string{
 	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
 	"cancel": "paw attach AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
@@ -32,9 +33,14 @@ var otherWords = map[string]string{
 	"squash": "paw land AGENT --as squash", "sync": "paw update AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "test": "paw check AGENT",
 	"top": "paw status --watch", "undo": "paw rewind AGENT --undo", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
 	"watch": "paw status --watch", "worktree": "paw path AGENT", "worktrees": "paw status --all", "wt": "paw status --all",
-	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "paw send AGENT --issue", "price": "paw usage", "states": "paw help states",
+	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "gh issue list", "price": "paw usage", "states": "paw help states",
 	"tokens": "paw usage", "vs": "paw diff AGENT", "whoami": "paw path",
-	"broadcast": "paw send AGENTS", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
+	"accept": "paw land AGENT", "attach-session": "paw attach AGENT", "branch": "paw status --all", "capture-pane": "paw log AGENT", "chat": "paw attach AGENT",
+	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop",
+	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
+	"select-pane": "paw attach AGENT", "send-keys": "paw send AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
+	"who":       "paw status",
+	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
 // wordNotes say what no command could: why there is none.
@@ -56,6 +62,9 @@ func (a *invocation) unknownCommand(root *cobra.Command, args []string) *errs.Er
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
 			e.Message += "; " + note
 		}
+		if n := slices.IndexFunc(behind, isTurns); word == "issue" && n >= 0 {
+			meant = "paw add --issue " + behind[n]
+		}
 		a.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
@@ -75,21 +84,22 @@ const mostAgents = 4
 
 // fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
 // agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
-// and the hint is its help. AGENTS are all of the session.
+// and the hint is its help.
 func (a *invocation) fillIn(e *errs.Error, line string, behind []string) {
 	s := a.sessionHere()
 	names := agentNames(s)
 	if len(behind) == 0 && line == "paw attach AGENT" {
 		line = "paw attach"
 	}
-	if strings.HasSuffix(line, "AGENTS") && len(names) > 0 {
-		line, behind = strings.TrimSuffix(line, "S"), append([]string{strings.Join(names, ",")}, behind...)
-	}
+	behind = namingFirst(s, line, behind)
 	switch {
+	case strings.HasSuffix(line, " --all") && strings.HasPrefix(line, "paw send "):
+		e.Hints = []string{filledIn(line, "", behind, s)}
+		return
 	case !strings.Contains(line, "AGENT"):
 		e.Hints = []string{line}
 		return
-	case len(behind) > 0:
+	case len(behind) > 0 && (len(names) == 0 || namesAgent(s, behind[0])):
 		names = behind[:1]
 		behind = behind[1:]
 	case len(names) == 0:
@@ -103,6 +113,29 @@ func (a *invocation) fillIn(e *errs.Error, line string, behind []string) {
 	}
 }
 
+// namesAgent reports whether a word is about agents of a session.
+func namesAgent(s *session.Session, word string) bool {
+	word = word[strings.LastIndexAny(word, "/:")+1:]
+	first, _, _ := strings.Cut(word, ",")
+	name, _, _ := strings.Cut(first, "@")
+	return s.Agent(name) != nil || word == everybody
+}
+
+// namingFirst are the words that were typed behind another one, as a line can take them: first the agent, where the session has one of
+// that name. Without it only a prompt or a command is of use.
+func namingFirst(s *session.Session, line string, behind []string) []string {
+	if len(behind) == 0 || len(s.Agents) == 0 || namesAgent(s, behind[0]) {
+		return behind
+	}
+	if strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ") {
+		return behind
+	}
+	if len(behind) > 1 && namesAgent(s, behind[1]) {
+		return behind[1:]
+	}
+	return nil
+}
+
 // filledIn is a line with an agent and its CLI; words behind follow one that ends with the agent.
 func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
@@ -112,7 +145,7 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if w := s.Agent(agent); w != nil {
 		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
-	if strings.HasSuffix(line, "AGENT") || strings.HasSuffix(line, " --issue") {
+	if strings.HasSuffix(line, "AGENT") || strings.HasSuffix(line, " --all") {
 		for _, word := range behind {
 			filled = append(filled, errs.Quote(word))
 		}

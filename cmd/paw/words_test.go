@@ -5,13 +5,16 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"paw/orchestrator/errs"
+	"paw/session"
 )
 
 // typed runs paw with words that must not reach any session.
 func typed(words ...string) (code int, stdout, stderr string) {
-	var out, errs bytes.Buffer
-	code = run(append([]string{"paw"}, words...), []string{"HOME=/nonexistent"}, strings.NewReader(""), &out, &errs)
-	return code, out.String(), errs.String()
+	var out, said bytes.Buffer
+	code = run(append([]string{"paw"}, words...), []string{"HOME=/nonexistent"}, strings.NewReader(""), &out, &said)
+	return code, out.String(), said.String()
 }
 
 // What people type who know other programs is answered with the command that they mean, or with none.
@@ -34,6 +37,13 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"zz":                  "zz: no such command\npaw: hint: paw --help\n",
 		"help nonsense":       "nonsense: no such command\npaw: hint: paw --help\n",
 		"start demo":          "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
+		"add demo":            "demo: paw add takes CLIs with --cli\npaw: hint: paw add --cli demo\n",
+		"run web fix it":      "fix it: paw run takes its prompt with --prompt\npaw: hint: paw run web --prompt 'fix it'\n",
+		"issue list":          "issue: no such command\npaw: hint: gh issue list\n",
+		"issue view 12":       "issue: no such command\npaw: hint: paw add --issue 12\n",
+		"kill-session":        "kill-session: no such command\npaw: hint: paw stop\n",
+		"send-keys web a b":   "send-keys: no such command\npaw: hint: paw send web a b\n",
+		"broadcast a b":       "broadcast: no such command\npaw: hint: paw send --all a b\n",
 		"remove":              "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
 		"path a b c":          "paw path a b c: c is one word too many; it is paw path [NAME] [AGENT]\npaw: hint: paw path --help\n",
 		"completion tcsh":     "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
@@ -155,5 +165,29 @@ func TestWantsColour(t *testing.T) {
 		if got := wantsColour(c.flag, c.terminal, func(name string) string { return lookUp(env, name) }); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}
+	}
+}
+
+// What stands behind such a word is an agent only where the session has one of that name: no line is offered that is about nobody.
+func TestWordsBehindWordsThatAreNoCommands(t *testing.T) {
+	s := &session.Session{Agents: []session.Agent{{Name: "api", CLI: "demo"}, {Name: "web", CLI: "demo"}}}
+	for line, want := range map[string]string{
+		"paw path AGENT; remove web":     "web",
+		"paw path AGENT; web":            "web",
+		"paw path AGENT; list":           "",
+		"paw land AGENT; message":        "",
+		"paw land AGENT; shop/web@2":     "shop/web@2",
+		"paw land AGENT; all":            "all",
+		"paw send AGENT; fix the parser": "fix the parser",
+		"paw send AGENT; api,web hi":     "api,web hi",
+		"paw update AGENT; main":         "",
+	} {
+		meant, behind, _ := strings.Cut(line, "; ")
+		if got := strings.Join(namingFirst(s, meant, strings.Fields(behind)), " "); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	if got := withFlag(rootForDocs(), []string{"claude,codex", "fix it"}); len(errs.HintsOf(got)) != 1 || errs.HintsOf(got)[0] != "paw --cli claude,codex --prompt 'fix it'" {
+		t.Errorf("%q", errs.HintsOf(got))
 	}
 }

@@ -12,7 +12,7 @@ var helpFor = []struct {
 }{
 	{"Move", []key{
 		{"j k Home End", "down, up, first, last", ""},
-		{"1-9  Tab", "the agent with that number, the next group", ""},
+		{"1 12  Tab", "the agent with that number, the next group", ""},
 		{"n", "next agent that needs you", ""},
 		{"/  Esc", "show only some, show all", "paw status"},
 		{"A", "sessions of this place, of the machine", "paw status --all"},

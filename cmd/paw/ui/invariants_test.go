@@ -261,9 +261,20 @@ func TestOutputIsNoTrap(t *testing.T) {
 		t.Errorf("the plan that was turned down is still there\n%s", screenOf(m))
 	}
 	for key, want := range map[string]string{"n": "shop/docs", "4": "shop/web", "esc": "shop/api", "tab": "shop/tests", "j": "shop/api"} {
-		if m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l", key); m.selected != want || (m.run == nil) != (key != "j") {
+		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l", key)
+		if m.selected != want || (m.run == nil) != (key != "j") {
 			t.Errorf("%s: %s is selected, output: %t", key, m.selected, m.run != nil)
 		}
+	}
+}
+
+// g is for those whose turns were cut also while it is read which these are.
+func TestGoOnBehindARecovery(t *testing.T) {
+	board := fiveAgents()
+	board.Agents[4].Asks, board.Agents[4].Cut = false, true
+	m := typed(opened(&played{}, board, Options{}, 120, 35), "R", "y", "g")
+	if got := screenOf(m); !strings.Contains(got, "tell api to go on?") {
+		t.Error(got)
 	}
 }
 
@@ -425,6 +436,29 @@ func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
 	typed(m, strings.Fields("x = d e m o , c l a u d e enter enter")...)
 	if want := "start --detach --cli x=demo,claude"; !slices.ContainsFunc(paw.ran, func(line string) bool { return strings.HasSuffix(line, want) }) {
 		t.Errorf("ran %q, want %s", paw.ran, want)
+	}
+}
+
+// Two digits that are typed at once are one number where an agent has that; after a while, or where none has it, the second is its own.
+func TestNumbersOfTwoDigits(t *testing.T) {
+	var board Board
+	for n := 1; n <= 12; n++ {
+		a := agent(fmt.Sprintf("agent%d", n), "claude", Quiet, "idle", "", "1", "")
+		a.Number = n
+		board.Agents = append(board.Agents, a)
+	}
+	for keys, want := range map[string]string{"1": "agent1", "1 2": "agent12", "1 0": "agent10", "1 3": "agent3", "2 1": "agent1", "1 later 2": "agent2", "1 1 2": "agent12", "1 j 2": "agent2", "1 0 5": "agent5"} {
+		m := opened(&played{}, board, Options{}, 120, 35)
+		for key := range strings.FieldsSeq(keys) {
+			if key == "later" {
+				m = after(m, clockMsg(noon.Add(5*time.Second)))
+				continue
+			}
+			m = typed(m, key)
+		}
+		if a, _ := m.current(); a.Name != want {
+			t.Errorf("%s: %s, want %s", keys, a.Name, want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -58,6 +59,9 @@ func (m Model) topNow() int {
 // inList is the model after a key while the list has them.
 func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	m.note = note{}
+	if strings.Trim(word, "0123456789") != "" {
+		m.digit = ""
+	}
 	switch word {
 	case "q", "ctrl+c":
 		return m.leave()
@@ -79,7 +83,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.selectAt(len(m.rows) - 1)
 	case "tab":
 		m.nextGroup()
-	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
+	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9":
 		m.selectNumber(word)
 	case "n":
 		m.nextThatNeedsYou()
@@ -381,16 +385,26 @@ func (m *Model) selectAt(i int) {
 	}
 }
 
-// selectNumber selects the agent that has the number.
-func (m *Model) selectNumber(word string) {
-	n, _ := strconv.Atoi(word)
-	for _, a := range m.rows {
-		if m.numberOf(a) == n {
-			m.choose(a)
-			return
+// digitTime is how long after a digit another one belongs to the same number.
+const digitTime = time.Second
+
+// selectNumber selects the agent whose number was typed: the digit, or it and the one right before it where an agent has that number.
+func (m *Model) selectNumber(digit string) {
+	typed := digit
+	if m.now.Sub(m.digitAt) <= digitTime {
+		typed = m.digit + digit
+	}
+	m.digit, m.digitAt = digit, m.now
+	for _, text := range []string{typed, digit} {
+		n, _ := strconv.Atoi(text)
+		for _, a := range m.rows {
+			if n > 0 && m.numberOf(a) == n {
+				m.choose(a)
+				return
+			}
 		}
 	}
-	m.say(true, "no agent that is shown has the number %d", n)
+	m.say(true, "no agent that is shown has the number %s", digit)
 }
 
 // choose selects an agent. The one before it goes if the filter does not leave it.
@@ -443,7 +457,7 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	}
-	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" {
+	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" && word != "g" { // these are for agents
 		m.scrollRun(by)
 		return m, nil
 	}

@@ -50,8 +50,10 @@ type Model struct {
 	chosen   bool            // the user has pressed a key: until then the first row is selected
 	marks    map[string]bool // agents that the next key is for, by key
 	numbers  map[string]int  // of the agents of several sessions, by key, as long as the desk is open
-	top      int             // first line of the list that is shown
-	large    bool            // the detail has the whole screen
+	digit    string          // the last one that was typed, at digitAt
+	digitAt  time.Time
+	top      int  // first line of the list that is shown
+	large    bool // the detail has the whole screen
 	tab      tab
 
 	lines    map[string]Lines // by key of the agent
