@@ -45,10 +45,10 @@ type App struct {
 	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration is tolerated; nil tolerates none
 	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
 	Expect     func(worktrees int)                                  // called with how many worktrees are about to be made
-	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
-	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
-	Watcher    func(parents []string)                               // lets somebody look at parents again; nil is tmux
-	configured string                                               // main worktree of the repository that Config is of
+	Follower   func(sessionName, agentName string)                  // follows an agent's turn; nil starts a process instead
+	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers results to a parent; nil starts a process instead
+	Watcher    func(parents []string)                               // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
+	configured string                                               // main worktree of the repository whose configuration Config has
 }
 
 // New returns an App for the user's directory and environment. It reads the configuration and
