@@ -114,7 +114,7 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	dated := isTerminal(a.stdout)
+	dated := isTerminal(a.stdout) || a.colourFlag == "always" // as for the desk
 	head := heads("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")
 	if dated {
 		head = slices.Insert(head, 5, heads("WHEN")...)

@@ -1,6 +1,9 @@
 package ui
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // key is one line of the help: keys, what they do, and the command that does the same.
 type key struct{ keys, does, command string }
@@ -80,7 +83,11 @@ func (m Model) hints() []hint {
 	case m.focus && m.tab == tabDiff:
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"u B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
 	case m.focus:
-		return []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
+		hints := []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
+		if m.tab == tabTurns {
+			hints = slices.Insert(hints, 2, hint{"enter", "what it changed"})
+		}
+		return hints
 	case !ok:
 		return []hint{{"S", "start"}, {"A", "all sessions"}, {"/", "filter"}, {"?", "help"}, {"q", "quit"}}
 	}

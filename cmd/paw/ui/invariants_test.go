@@ -462,6 +462,20 @@ func TestNumbersOfTwoDigits(t *testing.T) {
 	}
 }
 
+// Enter on a turn shows what it has changed; a key that does nothing says so.
+func TestEnterOnATurn(t *testing.T) {
+	paw := &played{pages: map[string]string{"turns shop/tests": "N   OUTCOME\n11  success\n12  success\n"}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "t", "j", "enter")
+	if m.tab != tabDiff || m.scope.turn != 11 || !slices.Contains(paw.ran, "diff shop/tests@11") {
+		t.Errorf("turn %d is shown; ran %q", m.scope.turn, paw.ran)
+	}
+	for _, keys := range []string{"y", "t y", "c"} {
+		if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)); !strings.Contains(got, " does nothing here; ? lists all keys") {
+			t.Errorf("%s:\n%s", keys, got)
+		}
+	}
+}
+
 // A comment with the cursor on none of a file's lines is about the file, and says so.
 func TestCommentOnAFile(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}

@@ -189,6 +189,8 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		return m.askRewind(a)
 	case "+":
 		return m.askAdd(a)
+	default:
+		m.unknownKey(word)
 	}
 	return m, nil
 }
@@ -546,7 +548,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab, m.focus = tabPane, false
 	case "/":
-		m.ask = &ask{title: "search", keys: "n and N go on", text: textOf(m.page.search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+		m.ask = &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(m.page.search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
 			m.page.search = answer
 			m.found(1)
 			return m, nil
@@ -570,6 +572,10 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "[", "]", "u", "B":
 		m.changeScope(word, a)
 	case "enter", "a", "s", "m", "l", "L", "U", "x", "r", "R", "F", "C":
+		if n := m.page.turnUnderCursor(); word == "enter" && m.tab == tabTurns && n > 0 {
+			m.tab, m.scope = tabDiff, scope{turn: n}
+			return m, nil
+		}
 		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
 			m.page.jump(to, height)
 			return m, nil
@@ -579,9 +585,18 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		}
 		return m.act(word, a)
 	default:
-		m.page.walk(scrollKey(word, max(height/2, 1)), height)
+		by := scrollKey(word, max(height/2, 1))
+		if by == 0 {
+			m.unknownKey(word)
+		}
+		m.page.walk(by, height)
 	}
 	return m, nil
+}
+
+// unknownKey says that a key does nothing here: who presses it expects something.
+func (m *Model) unknownKey(word string) {
+	m.say(false, "%s does nothing here; ? lists all keys", word)
 }
 
 // found walks to the next line that has what is searched for.

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -165,6 +166,16 @@ func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 		}
 	}
 	return false
+}
+
+// turnUnderCursor is the number of the turn whose line in the list of turns has the cursor, 0 for none.
+func (p page) turnUnderCursor() int {
+	if p.cursor >= len(p.lines) {
+		return 0
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(display.Strip(p.lines[p.cursor])), " ")
+	n, _ := strconv.Atoi(first)
+	return n
 }
 
 // jump goes to a line, and shows some of what is above it.
