@@ -64,6 +64,9 @@ func (a *invocation) unknownCommand(root *cobra.Command, args []string) *errs.Er
 		}
 		if n := slices.IndexFunc(behind, isTurns); word == "issue" && n >= 0 {
 			meant = "paw add --issue " + behind[n]
+			if s := a.sessionHere(); namesAgent(s, behind[0]) {
+				meant = "paw send AGENT --issue " + behind[n]
+			}
 		}
 		a.fillIn(e, meant, behind)
 	case len(near) > 0:
