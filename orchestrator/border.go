@@ -147,11 +147,13 @@ func TellInTmux(ctx context.Context, h *app.App, text string) bool {
 	return inside && tmux.New(socket).Tell(ctx, text) == nil
 }
 
-// turnTags matches the refs of all turn tags, in the form of git's settings.
-const turnTags = "refs/tags/" + turn.TagPrefix + "*"
+// ownRefs match the refs of all turn tags and paw's other refs, in the form of git's settings. git log
+// shows refs outside of heads, remotes and tags as soon as it is told to leave any out.
+var ownRefs = []string{"refs/tags/" + turn.TagPrefix + "*", "refs/paw/*"}
 
 // hideTags is the command that hides turn tags in git log.
-var hideTags = "git config --add log.excludeDecoration " + errs.Quote(turnTags)
+var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]) +
+	" && git config --add log.excludeDecoration " + errs.Quote(ownRefs[1])
 
 // TagsWillShow reports whether git log is about to show turn tags in this repository for the first
 // time, so that the user can be asked once.
@@ -161,7 +163,7 @@ func TagsWillShow(ctx context.Context, h *app.App) bool {
 		return false
 	}
 	m := h.Manager(repository)
-	hidden, err := m.Remotes().Undecorated(ctx, turnTags)
+	hidden, err := m.Remotes().Undecorated(ctx, ownRefs...)
 	if err != nil || hidden {
 		return false
 	}
@@ -175,16 +177,16 @@ func HideTags(ctx context.Context, h *app.App) error {
 	if err != nil {
 		return err
 	}
-	return h.Manager(repository).Remotes().Undecorate(ctx, turnTags)
+	return h.Manager(repository).Remotes().Undecorate(ctx, ownRefs...)
 }
 
 // decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
 // first ones.
 func decorationNote(ctx context.Context, m worktree.Manager) []string {
-	if hidden, err := m.Remotes().Undecorated(ctx, turnTags); err != nil || hidden {
+	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
 		return nil
 	}
-	return []string{"turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"}
+	return []string{"turn tags will show in git log; paw doctor --fix keeps them out (log.excludeDecoration)"}
 }
 
 // examineDecoration reports whether turn tags of the user's repository show in git log, and hides
@@ -198,12 +200,12 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
 		return
 	}
-	if hidden, err := m.Remotes().Undecorated(ctx, turnTags); err != nil || hidden {
+	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
 		return
 	}
 	if !fix {
 		f.fine("turn tags show in git log", "paw doctor --fix")
-	} else if err := m.Remotes().Undecorate(ctx, turnTags); err != nil {
+	} else if err := m.Remotes().Undecorate(ctx, ownRefs...); err != nil {
 		f.wrong(errs.WithHints(err, hideTags))
 	} else {
 		f.fine("git log no longer names turn tags: " + hideTags)

@@ -152,21 +152,29 @@ func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, com
 // excludeDecoration is git's setting for refs that git log does not show as decoration.
 const excludeDecoration = "log.excludeDecoration"
 
-// Undecorated reports whether the user's settings make git log hide the refs of a pattern.
-func (remotes Remotes) Undecorated(ctx context.Context, pattern string) (bool, error) {
-	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
-	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
-		return false, nil
-	}
-	for line := range strings.Lines(out) {
-		if strings.TrimSpace(line) == pattern {
-			return true, err
-		}
-	}
-	return false, err
+// Undecorated reports whether the user's settings make git log hide the refs of all these patterns.
+func (remotes Remotes) Undecorated(ctx context.Context, patterns ...string) (bool, error) {
+	shown, err := remotes.decorated(ctx, patterns)
+	return len(shown) == 0, err
 }
 
-// Undecorate makes git log hide the refs of a pattern, in this repository.
-func (remotes Remotes) Undecorate(ctx context.Context, pattern string) error {
-	return remotes.objects.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
+// decorated returns those of the patterns that the user's settings do not name.
+func (remotes Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
+	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
+	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
+		err = nil
+	}
+	set := strings.Fields(out)
+	return slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool { return slices.Contains(set, pattern) }), err
+}
+
+// Undecorate makes git log hide the refs of patterns, in this repository.
+func (remotes Remotes) Undecorate(ctx context.Context, patterns ...string) error {
+	shown, err := remotes.decorated(ctx, patterns)
+	for _, pattern := range shown {
+		if err == nil {
+			err = remotes.objects.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
+		}
+	}
+	return err
 }
