@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -52,22 +53,14 @@ type LineOrigin struct {
 	Before              int // next turn, for changes between turns; 0 for none
 	Prompt, Message     string
 	By                  By
+	Gone                bool // the agent was removed
 	from, to            time.Time
 }
 
-// lineage collects the states of agents in order, with the origins that they stand for.
-type lineage struct {
-	h       *app.App
-	m       worktree.Manager // writes nothing into the repository
-	steps   []worktree.LineStep
-	origins []*LineOrigin
-	ends    map[string]map[int]int // for each turn session, the index of the step at the end of each turn
-	refs    map[string]string
-}
-
-// Blame returns, for each line of a file, the agent's turn or the commit that introduced the line.
+// Blame returns, for each line of a file, the agent's turn or the commit that introduced the line. s is
+// nil without an agent.
 func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) ([]Blamed, error) {
-	m, err := h.ManagerOf(ctx, s)
+	m, err := blamedIn(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}
@@ -89,20 +82,29 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	} else {
 		of.Dir = h.Dir
 	}
-	landed := l.landings(s.GitCommonDir)
-	commits, heads, parents, err := reader.Objects().Line(ctx, l.steps, landed)
+	landed := l.landings(m.Repository.CommonDir)
+	line, parents, err := reader.Objects().Line(ctx, l.steps, landed)
 	if err != nil {
 		return nil, err
 	}
 	of.Parents = parents
 	if last >= 0 {
-		of.Commit = commits[last]
+		of.Commit = line[last].Commit
 	}
 	lines, err := reader.Objects().Blame(ctx, of)
 	if err != nil {
 		return nil, errs.New(errs.Failed, "%s: %w", o.File, err)
 	}
-	return l.tell(ctx, lines, commits, heads)
+	return l.tell(ctx, lines, line)
+}
+
+// blamedIn returns the manager of the repository of s or, if s is nil, of the current directory.
+func blamedIn(ctx context.Context, h *app.App, s *session.Session) (worktree.Manager, error) {
+	if s != nil {
+		return h.ManagerOf(ctx, s)
+	}
+	here, err := worktree.Discover(h.Dir)
+	return h.Manager(here), err
 }
 
 // agentAt returns the step of the agent's state that was asked for: the present one, or the end of
@@ -133,200 +135,32 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 	return step, nil
 }
 
-// add appends a state with its parent steps, unless it equals its first parent, and returns its
-// step.
-func (l *lineage) add(state string, origin *LineOrigin, after ...int) int {
-	if len(after) > 0 && l.steps[after[0]].State == state {
-		return after[0]
-	}
-	l.steps, l.origins = append(l.steps, worktree.LineStep{State: state, After: after}), append(l.origins, origin)
-	return len(l.steps) - 1
-}
-
-// agent adds the states of an agent from its base to the end of its last turn, and returns the last
-// step.
-func (l *lineage) agent(s *session.Session, w session.Agent) (last int) {
-	if ends := l.ends[w.TurnSession]; ends != nil {
-		return ends[-1]
-	}
-	ends := map[int]int{}
-	l.ends[w.TurnSession] = ends
-	records, _ := l.h.TurnDir(s.Name, w.Name).Records()
-	at := l.begin(s, w, records)
-	if ends[0], ends[-1] = at, at; at < 0 {
-		return at
-	}
-	first := 0 // first turn without a known end before this one
-	for i, r := range records {
-		before, after := l.refs[turn.BeforeRef(w.TurnSession, r.Number)], l.refs[turn.TurnRef(w.TurnSession, r.Number)]
-		if first == 0 {
-			first = r.Number
-		}
-		from := []int{at}
-		if i > 0 {
-			from = l.rewound(&w, records[i-1].Number, at)
-		}
-		if before != "" && first == r.Number {
-			between := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: r.Number, By: ByYou}
-			at = l.add(before, between, from...)
-			from = []int{at}
-		}
-		if after == "" {
-			continue
-		}
-		at = l.add(after, l.ofTurn(s, w, r, first), from...)
-		ends[r.Number], ends[-1], first = at, at, 0
-	}
-	ends[-1] = at
-	return at
-}
-
-// begin returns the step with which an agent began: its base, or the state of the agent that it was
-// made from.
-func (l *lineage) begin(s *session.Session, w session.Agent, records []turn.Record) int {
-	base := w.BaseCommit
-	if base == "" && len(records) > 0 { // the agent was removed
-		base = records[0].StartCommit
-	}
-	if base == "" {
-		return -1
-	}
-	at := l.add(base, nil)
-	if w.From == nil {
-		return at
-	}
-	parents := []int{at}
-	if source := s.Agent(w.From.Agent); source != nil {
-		l.agent(s, *source)
-		if end, there := l.ends[source.TurnSession][w.From.Turn]; there && end >= 0 {
-			parents = []int{end, at}
-		}
-	}
-	if w.From.Snapshot == "" && len(parents) == 1 {
-		return at
-	}
-	handed := base
-	if w.From.Snapshot != "" {
-		handed = w.From.Snapshot
-	}
-	if w.From.Agent == "" {
-		return l.add(handed, &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: 1, By: ByYou}, parents...)
-	}
-	return l.add(handed, &LineOrigin{Session: s.Name, Agent: w.From.Agent, Turn: w.From.Turn + 1, First: w.From.Turn + 1, By: ByTurn}, parents...)
-}
-
-// rewound returns the parent steps of the state after a turn, including the step to which the
-// worktree was rewound.
-func (l *lineage) rewound(w *session.Agent, last, at int) []int {
-	to := -1
-	for _, shift := range w.Shifts {
-		switch {
-		case shift.Last != last:
-		case shift.Kind == session.ShiftRewind:
-			to = shift.To
-		case shift.Kind == session.ShiftUndo:
-			to = -1
-		}
-	}
-	if step, there := l.ends[w.TurnSession][to]; there && to >= 0 && step != at {
-		return []int{step, at}
-	}
-	return []int{at}
-}
-
-func (l *lineage) ofTurn(s *session.Session, w session.Agent, r turn.Record, first int) *LineOrigin {
-	origin := &LineOrigin{
-		Session: s.Name, Agent: w.Name, CLI: w.CLI, Turn: r.Number, First: first,
-		Prompt: r.Prompt.Words(), Message: r.Message, By: ByTurn, from: r.StartedAt, to: time.Now(),
-	}
-	if r.EndedAt != nil {
-		origin.to = *r.EndedAt
-	}
-	return origin
-}
-
-// since returns the origin of changes after the agent's last turn, or in its open turn.
-func (l *lineage) since(s *session.Session, w session.Agent) *LineOrigin {
-	if last, err := l.h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil && last.State == turn.InProgress {
-		return l.ofTurn(s, w, *last, last.Number)
-	}
-	return &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, By: ByYou}
-}
-
-func (l *lineage) lastTurn(s *session.Session, agent string) int {
-	last, err := l.h.TurnDir(s.Name, agent).Last()
-	if err != nil || last == nil {
-		return 0
-	}
-	return last.Number
-}
-
-// landings adds the states of all landings in a repository that still have their refs, by the
-// commits of the landings.
-func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding {
-	found := map[string]worktree.LineLanding{}
-	sessions, _, err := l.h.Store.List()
-	if err != nil {
-		return found
-	}
-	for _, s := range sessions {
-		if s.GitCommonDir != gitCommonDir {
-			continue
-		}
-		for _, landing := range s.Landings {
-			side := func(side string) string { return l.refs[turn.LandedRef(landing.TurnSession, landing.ID, side)] }
-			before, after, state := side("before"), side("after"), side("state")
-			if before == "" || after == "" || state == "" {
-				continue
-			}
-			w := session.Agent{Name: landing.Agent, TurnSession: landing.TurnSession}
-			if there := s.Agent(landing.Agent); there != nil && there.TurnSession == landing.TurnSession {
-				w = *there
-			}
-			if l.agent(s, w) < 0 {
-				continue
-			}
-			at, there := l.ends[w.TurnSession][landing.LastTurn]
-			if !there {
-				at = l.ends[w.TurnSession][0]
-			}
-			since := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: landing.LastTurn + 1, By: ByYou}
-			found[after] = worktree.LineLanding{Before: before, State: l.add(state, since, at)}
-		}
-	}
-	return found
-}
-
 // tell finds the origin of each line.
-func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits, heads []string) ([]Blamed, error) {
-	byCommit := map[string]*LineOrigin{}
-	for i, id := range commits {
+func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, line []worktree.LineCommit) ([]Blamed, error) {
+	byCommit, at := map[string]*LineOrigin{}, map[string]time.Time{}
+	for i, step := range line {
 		if l.origins[i] != nil && len(l.steps[i].After) > 0 {
-			byCommit[id] = l.origins[i]
+			byCommit[step.Commit], at[step.Commit] = l.origins[i], step.At
 		}
 	}
 	asked := map[string]bool{}
 	var told []Blamed
-	for _, line := range lines {
-		one := Blamed{BlamedLine: line, By: ByCommit}
-		if strings.Trim(line.Commit, "0") == "" {
+	for _, b := range lines {
+		one := Blamed{BlamedLine: b, By: ByCommit}
+		if strings.Trim(b.Commit, "0") == "" {
 			one.By = ByUncommitted
 			told = append(told, one)
 			continue
 		}
-		if byCommit[line.Commit] == nil && !asked[line.Commit] {
-			asked[line.Commit] = true
-			if err := l.committed(ctx, line, heads, byCommit); err != nil {
+		if byCommit[b.Commit] == nil && !asked[b.Commit] {
+			asked[b.Commit] = true
+			if err := l.committed(ctx, b, line, byCommit); err != nil {
 				return nil, err
 			}
 		}
-		if one.Origin = byCommit[line.Commit]; one.Origin != nil {
-			one.By = one.Origin.By
-			switch {
-			case one.By != ByTurn:
-			case line.Author != "paw": // a commit of the agent, no snapshot
-				one.At = line.Committed
-			case !one.Origin.to.IsZero():
+		if one.Origin = byCommit[b.Commit]; one.Origin != nil {
+			one.By, one.At = one.Origin.By, cmp.Or(at[b.Commit], b.Committed)
+			if ofSnapshot := !at[b.Commit].IsZero(); ofSnapshot && one.By == ByTurn && !one.Origin.from.IsZero() {
 				one.At = one.Origin.to
 			}
 		}
@@ -337,43 +171,51 @@ func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, commits
 
 // committed finds the turn in which an agent made a commit: a turn that was open at the time of the
 // commit and moved HEAD along first parents over it, so that the commit was not merged.
-func (l *lineage) committed(ctx context.Context, line worktree.BlamedLine, heads []string, byCommit map[string]*LineOrigin) error {
+func (l *lineage) committed(ctx context.Context, b worktree.BlamedLine, line []worktree.LineCommit, byCommit map[string]*LineOrigin) error {
 	for i, origin := range l.origins {
-		if origin == nil || origin.By != ByTurn || origin.from.IsZero() || len(l.steps[i].After) == 0 {
+		if origin == nil || origin.By != ByTurn || len(l.steps[i].After) == 0 {
 			continue
 		}
-		from := heads[l.steps[i].After[len(l.steps[i].After)-1]]
-		if from == heads[i] || line.Committed.Before(origin.from.Add(-time.Second)) || line.Committed.After(origin.to.Add(time.Second)) {
+		before, after := line[l.steps[i].After[len(l.steps[i].After)-1]], line[i]
+		from, to := origin.from, origin.to
+		if from.IsZero() { // a turn without a log here
+			from, to = before.At, after.At
+		}
+		if before.Head == after.Head || b.Committed.Before(from.Add(-time.Second)) || b.Committed.After(to.Add(time.Second)) {
 			continue
 		}
-		made, err := l.m.Objects().FirstParents(ctx, from, heads[i])
+		made, err := l.m.Objects().FirstParents(ctx, before.Head, after.Head)
 		if err != nil {
 			return err
 		}
-		if made[line.Commit] {
-			byCommit[line.Commit] = origin
+		if made[b.Commit] {
+			byCommit[b.Commit] = origin
 			return nil
 		}
 	}
 	return nil
 }
 
-// AgentHere returns the agent in whose worktree the user is, "" for none, and path relative to that
-// worktree.
-func AgentHere(h *app.App, s *session.Session, path string) (agent, inRepository string) {
+// AgentHere returns the agent in whose worktree the user is, and path relative to that worktree; a nil
+// session outside of worktrees of agents.
+func AgentHere(h *app.App, path string) (s *session.Session, agent, inRepository string) {
 	place, err := worktree.Discover(h.Dir)
 	if err != nil {
-		return "", path
+		return nil, "", path
 	}
-	at := slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.WorktreePath == place.Worktree })
-	if at < 0 {
-		return "", path
+	sessions, _, _ := h.Store.List()
+	for _, s := range sessions {
+		at := slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.WorktreePath == place.Worktree })
+		if at < 0 {
+			continue
+		}
+		if full := filepath.Join(h.Dir, path); !filepath.IsAbs(path) {
+			path = full
+		}
+		if below, err := filepath.Rel(place.Worktree, path); err == nil {
+			path = below
+		}
+		return s, s.Agents[at].Name, path
 	}
-	if full := filepath.Join(h.Dir, path); !filepath.IsAbs(path) {
-		path = full
-	}
-	if below, err := filepath.Rel(place.Worktree, path); err == nil {
-		path = below
-	}
-	return s.Agents[at].Name, path
+	return nil, "", path
 }

@@ -41,6 +41,10 @@ type Landing struct {
 	// Began is the commit of the user's uncommitted files that the agent started with, "" for none.
 	// Kept here since the agent may be removed before others land.
 	Began string `json:"began,omitempty"`
+	// From is the agent's work from which the agent started, and Shifts are the moves of its worktree
+	// until this landing.
+	From   *Origin `json:"from,omitempty"`
+	Shifts []Shift `json:"shifts,omitempty"`
 	// Handed is a commit of Before plus those uncommitted files of the checkout that landed
 	// unchanged since they were handed to the agent, "" for none. Undoing the landing puts the
 	// files back.

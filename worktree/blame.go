@@ -23,6 +23,13 @@ type LineStep struct {
 	After []int  // indexes of the steps that this one follows, nearest first; none for a commit whose history is git's own
 }
 
+// LineCommit is the commit of a step.
+type LineCommit struct {
+	Commit string
+	Head   string    // HEAD of the worktree
+	At     time.Time // commit time of the state
+}
+
 // LineLanding describes a commit of a branch that was made from its previous tip and the state of a
 // step.
 type LineLanding struct {
@@ -32,25 +39,26 @@ type LineLanding struct {
 
 // Line makes a commit for each step. The parents are the commits of the steps before and, if HEAD
 // has moved since, HEAD, so that lines of commits that came in keep those commits. Line returns the
-// commits, HEAD at each step, and replacement parents (for BlameOptions.Parents) of commits that
-// landed or were made between two steps. o must be made by Manager.WithScratch.
-func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (commits, heads []string, parents map[string][]string, err error) {
+// commits and replacement parents (for BlameOptions.Parents) of commits that landed or were made
+// between two steps. o must be made by Manager.WithScratch.
+func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (line []LineCommit, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
 		states[i] = s.State
 	}
 	if len(states) == 0 {
-		return nil, nil, map[string][]string{}, nil
+		return nil, map[string][]string{}, nil
 	}
 	read, err := o.goals(ctx, states...)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	known := map[string]goal{}
 	for _, g := range read {
 		known[g.commit] = g
 	}
 	var made [][]byte
+	var commits, heads []string
 	g := lineGraph{parents: map[string][]string{}, instead: map[string][]string{}}
 	for i, s := range steps {
 		state := known[s.State]
@@ -69,15 +77,15 @@ func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]L
 		text := stepText(state.tree, from, i)
 		id, err := idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "commit %d\x00%s", len(text), text))
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 		commits, made, g.parents[id] = append(commits, id), append(made, text), from
 	}
 	if err := o.keepSteps(ctx, made); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if err := o.readHistory(ctx, &g, steps, heads); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for after, of := range landed {
 		g.land(after, of.Before, commits[of.State])
@@ -87,7 +95,10 @@ func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]L
 			g.between(heads[i], s.After, commits)
 		}
 	}
-	return commits, heads, g.instead, nil
+	for i, s := range steps {
+		line = append(line, LineCommit{commits[i], heads[i], known[s.State].at})
+	}
+	return line, g.instead, nil
 }
 
 // moved reports whether HEAD at a step differs from HEAD at each step before it.

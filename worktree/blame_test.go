@@ -258,13 +258,13 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 	for after, from := range h.landed {
 		landed[ids[after]] = LineLanding{ids[from.before], place[from.state]}
 	}
-	lines, _, parents, err := reader.Objects().Line(context.Background(), steps, landed)
+	line, parents, err := reader.Objects().Line(context.Background(), steps, landed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	commits := make([]string, len(steps))
 	for i, at := range place {
-		commits[i] = lines[at]
+		commits[i] = line[at].Commit
 	}
 	other := h.random.IntN(len(h.steps))
 	for _, one := range []struct {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Rescued says where the state before a rewind is kept, and where HEAD was and is.
@@ -99,6 +100,7 @@ type goal struct {
 	commit, tree string
 	head         string // commit for HEAD, "" to leave HEAD
 	was          string // tree that the files must equal, "" for any
+	at           time.Time
 }
 
 // goal reads one commit.
@@ -116,7 +118,7 @@ func (o Objects) goal(ctx context.Context, target string) (goal, error) {
 // goals reads commits, each once, unordered. paw's snapshots are recognised by their author and
 // committer.
 func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
-	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
+	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce%x00%ct", "--end-of-options"}
 	out, err := o.home().Output(ctx, append(append(args, targets...), "--")...)
 	if err != nil {
 		return nil, err
@@ -124,10 +126,10 @@ func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
 	var all []goal
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
-		if len(fields) != 5 {
+		if len(fields) != 6 {
 			return nil, &RefError{Ref: targets[0]}
 		}
-		to := goal{commit: fields[0], tree: fields[1], head: fields[0]}
+		to := goal{commit: fields[0], tree: fields[1], head: fields[0], at: unixTime(fields[5])}
 		if fields[3] == snapshotEmail && fields[4] == snapshotEmail {
 			to.head, _, _ = strings.Cut(fields[2], " ")
 		}

@@ -92,6 +92,8 @@ func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, ag
 		return nil, nil, usagef(cmd, "--here takes no agent")
 	case len(agent) == 0 && o.State != "":
 		return nil, nil, usagef(cmd, "--state needs an agent")
+	case len(agent) == 0 && cmd.Flag("session").Changed:
+		return nil, nil, usagef(cmd, "--session needs an agent")
 	}
 	if len(agent) == 1 {
 		h, s, name, number, err := a.agentAndTurn(cmd, agent)
@@ -101,11 +103,13 @@ func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, ag
 		o.Agent, o.Turn, o.File = name, number, filepath.Clean(o.File)
 		return h, s, err
 	}
-	h, s, err := a.session(cmd)
-	if err == nil && !here {
-		o.Agent, o.File = orchestrator.AgentHere(h, s, o.File)
+	h, err := a.paw()
+	if err != nil || here {
+		return h, nil, err
 	}
-	return h, s, err
+	var s *session.Session
+	s, o.Agent, o.File = orchestrator.AgentHere(h, o.File)
+	return h, s, nil
 }
 
 // promptWidth is how much of a prompt a line of a table shows.
@@ -148,6 +152,9 @@ func (a *invocation) printLine(line orchestrator.Blamed) {
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(o.Prompt))
 	if answer := strings.TrimSpace(o.Message); answer != "" {
 		fmt.Fprintf(out, "\n%s\n", firstWords(answer))
+	}
+	if o.Gone {
+		return
 	}
 	name := errs.Quote(o.Session + "/" + o.Agent)
 	fmt.Fprintf(out, "\npaw log %s --turn %d\npaw diff %s %d\n", name, o.Turn, name, o.Turn)

@@ -66,6 +66,8 @@ func TestLandFromAHost(t *testing.T) {
 	m.turnThere("one", "do: write far.txt there, and changed")
 	m.says(0, "turn 2", "land", "gpu:one")
 	m.has("far.txt", "there, and changed\n")
+	m.says(0, "gpu:shop/one 1  demo", "blame", "README")
+	m.says(0, "paw diff gpu:shop/one 2", "blame", "far.txt:1")
 	m.says(0, "landed", "land", "--list", "--session", "gpu:shop")
 	m.says(0, "undone: landing 2", "land", "--undo", "--session", "gpu:shop")
 	m.has("far.txt", "there\n")
@@ -144,7 +146,7 @@ func TestUnrelatedHost(t *testing.T) {
 func TestAddFromAHost(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "one=demo")
-	m.turnThere("one", "do: run echo committed > c.txt && git add c.txt && git commit -qm c\ndo: run echo loose > loose.txt")
+	m.turnThere("one", "do: run echo committed > c.txt && git add c.txt && env -u GIT_COMMITTER_DATE git commit -qm c\ndo: run echo loose > loose.txt")
 	m.ok("start", "--name", "near", "--cli", "local=demo", "--detach")
 	m.says(10, "gpus: no such host (did you mean gpu?)", "add", "--cli", "on=demo", "--from", "gpus:one")
 	m.says(10, "nobody", "add", "--cli", "on=demo", "--from", "gpu:nobody")
@@ -156,6 +158,8 @@ func TestAddFromAHost(t *testing.T) {
 		}
 	}
 	m.ok("wait", "near/on")
+	m.says(0, "gpu:shop/one 1 ", "blame", "near/on", "loose.txt")
+	m.says(0, "gpu:shop/one 1 ", "blame", "near/on", "c.txt")
 	if out := m.ok("turns", "near/on", "--json"); !strings.Contains(out, "gpu:shop/one") {
 		t.Errorf("turns: %s", out)
 	}

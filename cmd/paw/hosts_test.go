@@ -74,6 +74,15 @@ func TestHostFromNothingToATurn(t *testing.T) {
 			t.Errorf("paw %v: exit code %d, want %d\n%s%s", tt.args, code, tt.code, out, complaints)
 		}
 	}
+	// What it says is to be pasted means its agents, and not those of the same names here.
+	m.ok("start", "--cli", "demo", "--detach")
+	m.says(3, "paw: hint: paw remove demo --force --session gpu:shop\n", "remove", "gpu:demo")
+	m.says(3, "paw: hint: ssh -t gpu-box 'git -C ", "remove", "gpu:demo")
+	m.says(0, "demo removed", "remove", "demo", "--force", "--session", "gpu:shop")
+	if out := m.ok("status", "--here"); !strings.Contains(out, "  demo") {
+		t.Errorf("an agent of this machine is gone: %s", out)
+	}
+	m.says(0, "paw attach gpu:shop shows it\n", "add", "--on", "gpu", "--cli", "more=demo")
 	m.ok("stop", "gpu:shop")
 	m.ok("host", "remove", "gpu")
 	if text, err := os.ReadFile(filepath.Join(m.root, "here/.config/paw/config.toml")); err != nil || strings.Contains(string(text), "gpu") {
@@ -86,6 +95,7 @@ func TestHostsInTheSameList(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
 	m.ok("host", "add", "gpu", "gpu-box")
+	m.patient(20, "gpu")
 	m.ok("start", "--on", "gpu", "--cli", "demo")
 	m.ok("start", "--name", "near", "--cli", "demo", "--detach")
 	out := m.ok("status")
@@ -163,6 +173,7 @@ func TestLoginShells(t *testing.T) {
 			}
 			m := newMachines(t, shell)
 			m.ok("host", "add", "gpu", "gpu-box", "--install")
+			m.patient(20, "gpu")
 			if installed, _ := filepath.Glob(filepath.Join(m.there, ".local/share/paw/bin/paw-*")); len(installed) != 1 {
 				t.Errorf("installed: %v", installed)
 			}
@@ -207,6 +218,9 @@ func TestHostWithAnOlderPaw(t *testing.T) {
 			m.says(12, cure, "host", "add", "gpu", "gpu-box")
 		}
 		m.says(0, "installed", strings.Fields(cure)[1:]...)
+		if !known {
+			m.patient(20, "gpu")
+		}
 		m.ok("host", "doctor", "gpu")
 	}
 	m.ok("start", "--on", "gpu", "--cli", "demo")

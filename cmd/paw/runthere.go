@@ -46,9 +46,9 @@ func (a *invocation) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, w
 	}
 	if in, ok := a.stdin.(*os.File); ok && a.interactive() && isTerminal(a.stdout) {
 		request.Args = append(slices.Clone(words), "--no-pager")
-		return a.endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: a.stdout}))
+		return a.endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(a.stdout)}))
 	}
-	return a.endedThere(client.Run(cmd.Context(), host, request, a.inputFor(cmd), a.stdout, forReading(a.stderr)))
+	return a.endedThere(client.Run(cmd.Context(), host, request, a.inputFor(cmd), a.stdout, host.Said(forReading(a.stderr))))
 }
 
 // fullScreen reports whether a command draws on the whole terminal over there: tmux, a shell or an editor.
@@ -89,7 +89,11 @@ func (a *invocation) launchThere(cmd *cobra.Command, h *app.App, client hosts.Cl
 	if rest := a.inputFor(cmd); rest != nil {
 		in = io.MultiReader(in, rest)
 	}
-	code, err := client.Run(cmd.Context(), host, request, in, forReading(a.stdout), forReading(a.stderr))
+	stdout := forReading(a.stdout)
+	if !a.json {
+		stdout = host.Said(stdout)
+	}
+	code, err := client.Run(cmd.Context(), host, request, in, stdout, host.Said(forReading(a.stderr)))
 	if err != nil || code != 0 || !wanted {
 		return a.endedThere(code, err)
 	}

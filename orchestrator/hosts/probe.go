@@ -15,7 +15,7 @@ type Found struct {
 	System string // output of uname -sm
 	Git    string // version, "" for none
 	Tmux   string
-	Paws   []string // absolute paths of programs called paw, the one on PATH first
+	Paws   []string // absolute paths of programs called paw, the one on PATH first, installed copies last, newest first
 	Top    string   // top level of the checkout asked for, "" for none
 	Name   string   // git's user.name
 	Email  string
@@ -31,8 +31,11 @@ say tmux "$(tmux -V 2>/dev/null)"
 say paw "$(command -v paw 2>/dev/null)"
 login=$("${SHELL:-/bin/sh}" -ilc 'command -v paw' </dev/null 2>/dev/null | tail -n 1)
 case $login in /*) say paw "$login" ;; esac
-for p in "$HOME"/.local/bin/paw "$HOME"/go/bin/paw /usr/local/bin/paw "$HOME"/.local/share/paw/bin/paw-*; do
+for p in "$HOME"/.local/bin/paw "$HOME"/go/bin/paw /usr/local/bin/paw; do
 	[ -x "$p" ] && say paw "$p"
+done
+ls -t "$HOME"/.local/share/paw/bin 2>/dev/null | while read -r p; do
+	case $p in paw-*) say paw "$HOME/.local/share/paw/bin/$p" ;; esac
 done
 say name "$(git config --get user.name 2>/dev/null)"
 say email "$(git config --get user.email 2>/dev/null)"

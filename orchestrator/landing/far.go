@@ -84,7 +84,7 @@ func (p *Parcel) Refspecs(host string) []string {
 	for i := range p.Session.Agents {
 		w := &p.Session.Agents[i]
 		from, to := turn.RefPrefix(w.TurnSession), turn.RefPrefix(session.FarTurnSession(host, w.TurnSession))
-		for _, kind := range []string{"turn/*", "head/*", "start/*", "updated/*"} {
+		for _, kind := range []string{"before/*", "turn/*", "head/*", "start/*", "updated/*"} {
 			specs = append(specs, "+"+from+kind+":"+to+kind)
 		}
 		if slices.ContainsFunc(p.States, func(one parcelState) bool { return one.Agent == w.Name && one.Error == "" }) {

@@ -247,8 +247,11 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	}
 	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
 		Agent: l.agent.Name, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
-		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.agent.Handed(),
+		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.agent.Handed(), Shifts: slices.Clone(l.agent.Shifts),
 	}}
+	if l.agent.From != nil && l.agent.From.Agent != "" {
+		landed.From = l.agent.From
+	}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
 		return nil, t, nil, l.notComposed(err, t)
