@@ -30,6 +30,7 @@ type Arrival struct {
 	prompt  string    // prompt in the CLI's canonical form
 	since   time.Time // lines with an earlier time are about an earlier prompt, however late those lines are written
 	number  int       // number of the last turn before the prompt
+	last    string    // prompt of that turn in the canonical form, with which an interrupted CLI may begin again
 	open    bool      // the last turn before the prompt was still open
 	records []grown   // files that get the prompt when it joins a turn or is queued
 	prompts grown     // file that gets the prompt as soon as the CLI takes it, busy or not
@@ -67,7 +68,7 @@ func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arrival {
 	a := Arrival{cli: e.cli, prompt: e.prompt, since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
-		a.number, a.open = last.Number, last.State == turn.InProgress
+		a.number, a.open, a.last = last.Number, last.State == turn.InProgress, e.cli.Canonical(string(last.Prompt))
 		a.records = append(a.records, growing(last.LogFile))
 	}
 	a.prompts = growing(e.prompts.path)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"paw/orchestrator/app"
@@ -34,7 +35,7 @@ func (t *sender) recallEarlier() earlier {
 		return earlier{}
 	}
 	since, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(e.Turn)
-	if e.in(since, t.cli.Canonical) != nil {
+	if e.begun(since, t.cli.Canonical) {
 		return earlier{}
 	}
 	return e
@@ -49,14 +50,9 @@ func (t *sender) lastTyped() earlier {
 	return *t.last
 }
 
-// in returns the turn that began with the prompt, nil for none.
-func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Record {
-	for i := range turns {
-		if e.Prompt != "" && canonical(string(turns[i].Prompt)) == e.Prompt {
-			return &turns[i]
-		}
-	}
-	return nil
+// begun reports whether the prompt began one of the turns.
+func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool {
+	return e.Prompt != "" && slices.ContainsFunc(turns, func(one turn.Record) bool { return canonical(string(one.Prompt)) == e.Prompt })
 }
 
 // leave saves the prompt that is about to be typed for the next sender; settled deletes it.

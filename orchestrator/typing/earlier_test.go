@@ -7,6 +7,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
 	"paw/session"
 	"paw/session/turn"
@@ -16,18 +17,9 @@ import (
 // it begins is not what became of the next one, which is queued behind it.
 func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
-	cli, _ := clis.New(nil).Get("qwen")
-	typistOf := func(prompt string) *sender {
-		one := &sender{app: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: cli, prompt: prompt}
-		one.before = Expect(t.Context(), h, one.s, one.w, cli, prompt)
-		one.lastTyped()
-		return one
-	}
-	begin := func(n int, prompt string) {
-		if err := turn.New(h.TurnDir("shop", "one"), n, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	qwen, _ := clis.New(nil).Get("qwen")
+	typistOf := func(prompt string) *sender { return typistIn(t, h, qwen, prompt) }
+	begin := func(n int, prompt string) { beginIn(t, h, n, prompt) }
 	first := typistOf("do: hang")
 	first.leave()
 	second := typistOf("do: say next")
@@ -67,5 +59,45 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 	first.settled()
 	if again := typistOf("do: x"); again.lastTyped().Prompt != "" {
 		t.Error("it was settled")
+	}
+}
+
+// typistIn is a sender that is about to type a prompt.
+func typistIn(t *testing.T, h *app.App, c cli.CLI, prompt string) *sender {
+	t.Helper()
+	one := &sender{app: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: c, prompt: prompt}
+	one.before = Expect(t.Context(), h, one.s, one.w, c, prompt)
+	one.lastTyped()
+	return one
+}
+
+// beginIn begins a turn, as a hook does.
+func beginIn(t *testing.T, h *app.App, n int, prompt string) *turn.Turn {
+	t.Helper()
+	one := turn.New(h.TurnDir("shop", "one"), n, h.Now)
+	if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt}); err != nil {
+		t.Fatal(err)
+	}
+	return one
+}
+
+// TestAPromptThatBeginsAgainIsNotTheNextOne: codex, stopped while it holds a prompt back, begins with that prompt once more, when the
+// next one is typed. The next one is queued behind it.
+func TestAPromptThatBeginsAgainIsNotTheNextOne(t *testing.T) {
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	codex, _ := clis.New(nil).Get("codex")
+	_ = beginIn(t, h, 1, "do: sleep 60").Abort(&turn.Abort{Reason: turn.ReasonInterrupted}) // what it returns is the reason
+	next := typistIn(t, h, codex, "do: say next")
+	beginIn(t, h, 2, "do: sleep 60")
+	if other := next.otherTurn(); other != nil {
+		t.Errorf("turn %d is not what became of the next prompt", other.Number)
+	}
+	next.countEarlier()
+	if next.before.number != 2 || !next.before.open {
+		t.Errorf("it comes behind turn %d, open %v", next.before.number, next.before.open)
+	}
+	beginIn(t, h, 3, "something else")
+	if other := next.otherTurn(); other == nil || other.Number != 3 {
+		t.Errorf("turn 3 is another one: %+v", other)
 	}
 }

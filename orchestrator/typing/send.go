@@ -210,14 +210,23 @@ func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 	return false
 }
 
-// countEarlier treats a turn that the earlier prompt began late as the turn before this prompt. For
-// two equal prompts either turn will do.
+// countEarlier treats a turn that an earlier prompt began late, or began again, as the turn before
+// this prompt.
 func (t *sender) countEarlier() {
-	last := t.lastTyped()
-	if one := last.in(t.newTurns(), t.cli.Canonical); one != nil && one.State == turn.InProgress && last.Prompt != t.before.prompt {
-		t.before.number, t.before.open = one.Number, true
-		t.before.records = append(t.before.records, growing(one.LogFile))
+	for _, one := range t.newTurns() {
+		if one.State == turn.InProgress && t.isEarlier(one) {
+			t.before.number, t.before.open = one.Number, true
+			t.before.records = append(t.before.records, growing(one.LogFile))
+		}
 	}
+}
+
+// isEarlier reports whether a turn began with a prompt from before this one: with the prompt that
+// was typed last and came late, or with that of an interrupted turn, which the CLI began again. For
+// two equal prompts either turn will do.
+func (t *sender) isEarlier(one turn.Record) bool {
+	prompt := t.cli.Canonical(string(one.Prompt))
+	return prompt != "" && prompt != t.before.prompt && (prompt == t.lastTyped().Prompt || prompt == t.before.last)
 }
 
 // newTurns returns the turns that began after the prompt was typed.
@@ -229,7 +238,7 @@ func (t *sender) newTurns() []turn.Record {
 // otherTurn returns the newest turn that began with another prompt of the user, nil for none.
 func (t *sender) otherTurn() *turn.Record {
 	for _, one := range slices.Backward(t.newTurns()) {
-		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) && t.lastTyped().in([]turn.Record{one}, t.cli.Canonical) == nil {
+		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) && !t.isEarlier(one) {
 			return &one
 		}
 	}
