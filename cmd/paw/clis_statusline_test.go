@@ -71,7 +71,7 @@ func TestCLIsStatusLine(t *testing.T) {
 	same("after a stop")
 
 	// A status line of the user's own, which is there from now on.
-	w.write(filepath.Join(w.root, "home/.claude"), "mine.json", w.settingsWith(`{"type":"command","command":"sed 's/.*\"version\":\"\\([^\"]*\\)\".*/mine of \\1/'"}`))
+	w.write(filepath.Join(w.root, "home/.claude"), "mine.json", w.withSetting("statusLine", `{"type":"command","command":"sed 's/.*\"version\":\"\\([^\"]*\\)\".*/mine of \\1/'"}`))
 	if err := os.Rename(filepath.Join(w.root, "home/.claude/mine.json"), filepath.Join(w.root, "home/.claude/settings.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func TestCLIsStatusLine(t *testing.T) {
 	same("after the third stop, by claude's record")
 }
 
-// settingsWith is the user's settings of claude with a status line.
-func (w *cliWorld) settingsWith(line string) string {
+// withSetting is the user's settings of claude with one more.
+func (w *cliWorld) withSetting(name, value string) string {
 	w.t.Helper()
 	content, err := os.ReadFile(filepath.Join(w.root, "home/.claude/settings.json"))
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *cliWorld) settingsWith(line string) string {
 	if err := json.Unmarshal(content, &settings); err != nil {
 		w.t.Fatal(err)
 	}
-	settings["statusLine"] = json.RawMessage(line)
+	settings[name] = json.RawMessage(value)
 	content, err = json.Marshal(settings)
 	if err != nil {
 		w.t.Fatal(err)

@@ -36,3 +36,19 @@ func TestClaudeQuestionBesideThePanel(t *testing.T) {
 		t.Errorf("the dialog is %q", got)
 	}
 }
+
+// TestClaudeTakesNoPromptInVisualMode: in the vim modes INSERT and NORMAL a prompt that is typed goes to an empty box, in VISUAL it would
+// stay there.
+func TestClaudeTakesNoPromptInVisualMode(t *testing.T) {
+	const width = 80
+	edge := strings.Repeat("─", width)
+	for mode, want := range map[string]cli.Box{
+		"-- INSERT -- ": cli.BoxEmpty, "": cli.BoxEmpty, "-- VISUAL -- ": cli.BoxFilled, "-- VISUAL LINE -- ": cli.BoxFilled,
+	} {
+		lines := []string{" Claude Code v2.1.330", "", edge, "❯\u00a0", edge, "  $0.00", "  " + mode + "⏸ manual mode on", ""}
+		shot := cli.Screenshot{Text: strings.Join(lines, "\n") + "\n", Width: width, Height: len(lines), CursorX: 2, CursorY: 3}
+		if got := get(t, "claude").Screen(shot); got.Box != want {
+			t.Errorf("%q: the box is %s, want %s", mode, got, want)
+		}
+	}
+}

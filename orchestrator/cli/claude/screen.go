@@ -64,6 +64,9 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 		return cli.Screen{}, false
 	}
 	text := rows[top+1 : bottom]
+	if !cut && visual.MatchString(screens.TextOf(rows[bottom:])) {
+		return cli.Screen{Box: cli.BoxFilled}, true
+	}
 	if len(text) == 1 && empty(first.From(2), s.CursorX) {
 		return cli.Screen{Box: cli.BoxEmpty}, true
 	}
@@ -78,6 +81,8 @@ var (
 	hidden = lazyregexp.New(`─ ↑ \d+ more ─`)
 	// other matches the hint below the box of the session list, which starts another session.
 	other = lazyregexp.New(`enter to return|space to reply`)
+	// visual is below a box in which no Enter sends anything.
+	visual = lazyregexp.New(`(?m)^ *-- VISUAL( LINE)? --`)
 )
 
 // border reports whether row y is an edge of the input box. An edge may contain words.
