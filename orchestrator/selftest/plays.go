@@ -59,11 +59,13 @@ func (p *player) start(ctx context.Context) (string, error) {
 }
 
 // beforePrompt checks the state of a CLI that has just started. Some CLIs report nothing before the
-// first prompt.
+// first prompt: of these it awaits a screen that stays the same.
 func (p *player) beforePrompt(ctx context.Context) (string, error) {
+	c, known := p.paw.CLIs.Get(p.cli)
+	reports := known && c.Ready().Event
 	err := p.await(ctx, "the state idle", func() bool {
 		state := p.agent(ctx).State
-		return state != session.StateUnknown && state != session.StateRunning && state != "" || p.quiet(ctx)
+		return state != session.StateUnknown && state != session.StateRunning && state != "" || !reports && p.quiet(ctx)
 	})
 	a := p.agent(ctx)
 	switch {
@@ -211,15 +213,16 @@ func (p *player) staysInPane(ctx context.Context) (string, error) {
 	return "the conversation stays in its pane", nil
 }
 
-// escape presses Esc until the turn has ended: some CLIs want a second Esc, and forget the first.
+// escape presses Esc, and does so again where the CLI wants a second Esc and forgets the first, until
+// the turn has ended. In other CLIs a second Esc opens a menu.
 func (p *player) escape(ctx context.Context) error {
 	var pressed time.Time
 	return p.await(ctx, "the state idle after Esc", func() bool {
 		if p.agent(ctx).State == session.StateIdle {
 			return true
 		}
-		confirm := p.manners.Again != "" && strings.Contains(p.screen(ctx), p.manners.Again)
-		if confirm || time.Since(pressed) > 5*time.Second {
+		twice := p.manners.Again != ""
+		if pressed.IsZero() || twice && (strings.Contains(p.screen(ctx), p.manners.Again) || time.Since(pressed) > 5*time.Second) {
 			p.press(ctx, "Escape")
 			pressed = time.Now()
 		}
