@@ -47,12 +47,14 @@ func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
 }
 
 // TestCLIsTakeAPromptAfterAnEarlyEsc: some CLIs put a prompt that is stopped before the first word back into their box;
-// the next one does not run together with it.
+// the next one does not run together with it. An Esc before codex has sent the prompt to its model would send it once more.
 func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
-		w.send("do: sleep 60\ndo: say Deleted.")
+		const stopped = "do: sleep 60\ndo: say Deleted."
+		w.send(stopped)
 		w.awaitState("running")
+		w.await("the model is asked", func() bool { _, asked := w.model.Asked(stopped, 0); return asked })
 		w.escape()
 		w.awaitState("idle")
 		one := w.work("do: say Only looked.")

@@ -150,8 +150,10 @@ func (w *cliWorld) describe() string {
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
 }
 
-// endWithTests ends the tmux server and the CLIs when the test process gets a signal: programs in panes would outlive the test.
+// endWithTests ends the tmux server and the CLIs when the test process gets a signal: programs in panes would outlive the test. Whoever
+// reads the output may have got that signal, too: without the second channel the next line of output would end the process first.
 func (w *cliWorld) endWithTests() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	w.t.Cleanup(func() { signal.Stop(ended) })
