@@ -15,6 +15,7 @@ type Observed struct {
 	Waiting  bool   // the CLI waits for the user, at a dialog
 	Question string // text of the dialog, as far as the record has it
 	Vague    bool   // the record has only the kind of the dialog
+	Late     bool   // the record gets the answer to a dialog only when what was allowed has ended
 	// Ended tells how the open turn ended (KindEnd, KindError or KindInterrupt), nil when the
 	// record has no end of it.
 	Ended *turn.Event

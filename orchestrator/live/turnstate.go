@@ -135,8 +135,17 @@ func (o Observation) closedTurn() session.AgentStatus {
 	return st
 }
 
-// withScreen refines a state by the screen, which is used last: for what nothing else tells, and
-// for a dialog that covers a turn.
+// drawLag is how long after its hook a question may come to the screen.
+const drawLag = 2 * time.Second
+
+// AnswerUnseen reports whether a question may have been answered already, which the screen alone
+// tells: it shows work in place of the question.
+func (o Observation) AnswerUnseen() bool {
+	return o.open() && o.Observed.Late && o.Now.Sub(o.Observed.At) > drawLag
+}
+
+// withScreen refines a state by the screen, which is used last: for what nothing else tells, for a
+// dialog that covers a turn, and for work in place of a question.
 func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 	seen, unknown := o.Screen, st.State == session.StateUnknown
 	switch {
@@ -151,6 +160,8 @@ func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 		}
 	case seen.Dialog != "" && st.State == session.StateError && st.Limit != nil:
 		st.Reason = both(st.Reason, seen.Dialog)
+	case seen.Works && st.State == session.StateWaitingInput && o.AnswerUnseen():
+		return o.withHelpers(session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux, Since: at(o.Last.StartedAt)})
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
 	case unknown && seen.Box != cli.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:

@@ -62,6 +62,11 @@ func TestStateByTurns(t *testing.T) {
 	record := func(busy, waiting bool, second int) cli.Observed {
 		return cli.Observed{Known: true, Busy: busy, Waiting: waiting, At: after(second), Source: session.SourceRecord}
 	}
+	late := func(second int) cli.Observed {
+		o := record(false, true, second)
+		o.Late = true
+		return o
+	}
 	ended := func(kind turn.Kind, message string) cli.Observed {
 		return cli.Observed{Known: true, Ended: &turn.Event{Kind: kind, Message: message}, At: after(15), Source: session.SourceTranscript}
 	}
@@ -151,6 +156,10 @@ func TestStateByTurns(t *testing.T) {
 		{name: "screen shows a box, the first hook is overdue", at: runs, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
 		{name: "screen shows work", at: runs, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
 		{name: "screen shows a box in a turn", at: runs, facts: Turns{Last: open(), Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
+		{name: "asked, screen shows work, the record is late", at: runs, facts: Turns{Last: open(), Observed: late(50), Screen: cli.Screen{Box: cli.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux, since: ptr(after(10))},
+		{name: "asked just now, screen shows work, the record is late", at: runs, facts: Turns{Last: open(), Observed: late(59), Screen: cli.Screen{Box: cli.BoxEmpty, Works: true}}, state: session.StateWaitingInput, source: session.SourceRecord},
+		{name: "asked, screen shows a box, the record is late", at: runs, facts: Turns{Last: open(), Observed: late(50), Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateWaitingInput, source: session.SourceRecord},
+		{name: "asked, screen shows work, the record is exact", at: runs, facts: Turns{Last: open(), Observed: record(false, true, 50), Screen: cli.Screen{Box: cli.BoxEmpty, Works: true}}, state: session.StateWaitingInput, source: session.SourceRecord},
 		{name: "screen of a CLI that does not run", at: crashed, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},
 		{name: "hooks cannot write, no turn", at: runs, facts: Turns{HooksSeen: after(1), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "its hooks cannot write /x"},
 		{name: "hooks cannot write, first prompt on its way", at: runs, facts: Turns{Prompted: true, Launched: after(1), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},

@@ -153,8 +153,8 @@ type ScreenPolicy int
 const (
 	// NotAtScreens reads no screens.
 	NotAtScreens ScreenPolicy = iota
-	// WhereUnknown reads the screens of agents whose state or question nothing else tells, and of
-	// those that a limit has stopped.
+	// WhereUnknown reads the screens of agents whose state or question nothing else tells, of those
+	// whose question may have been answered, and of those that a limit has stopped.
 	WhereUnknown
 	// WhereRunning also reads the screens of agents in a turn: a dialog that no hook reports may
 	// cover the turn.
@@ -176,7 +176,7 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	case session.StateError: // the agent's screen may ask what to do about the limit
 		return st.Limit != nil
 	case session.StateWaitingInput:
-		return a.Turns.Observed.Vague
+		return a.Turns.Observed.Vague || seen.AnswerUnseen()
 	case session.StateRunning:
 		return look == WhereRunning
 	default:

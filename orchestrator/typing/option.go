@@ -28,7 +28,12 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		case !sameQuestion(asked.ID, now.ID):
 			return t.refusal("asks something else by now: %s", now.Text)
 		case !sameForm(asked.ID, now.ID):
-			return t.refusal("something else covers its question by now: %s", now.Text)
+			// It was about to be drawn when it was looked at first: yes and no are the same on its screen.
+			drawn, err := now.pick(string(asked.Options[option].Means()), false)
+			if err != nil || typed || !slices.ContainsFunc(now.Options, func(o cli.Option) bool { return o.Key != "" || o.Selected }) {
+				return t.refusal("something else covers its question by now: %s", now.Text)
+			}
+			asked, option = now, drawn
 		}
 		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o cli.Option) bool { return o.Selected })
 		key := want.Key
@@ -73,10 +78,16 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 }
 
 // taken waits until the CLI's hooks or its own record report that the question was answered. An
-// "always" may have to be confirmed: that is another question, which the user has to see.
+// "always" may have to be confirmed: that is another question, which the user has to see. On a busy
+// machine the record is some seconds behind the screen.
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
-	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
+	begun := t.app.Now()
+	over := func() bool {
+		waited := t.app.Now().Sub(begun)
+		return waited > handedPatience || waited > answerPatience && t.shows(ctx, asked)
+	}
+	for ; !over(); poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):

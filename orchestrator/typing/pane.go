@@ -41,7 +41,7 @@ func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus,
 		return nil, session.AgentStatus{}, err
 	}
 	t.found = f
-	return t.runs(f)
+	return t.runs(ctx, f)
 }
 
 // recall observes the agent again from files and locks, in the pane that find found.
@@ -55,12 +55,13 @@ func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 	if err != nil {
 		return session.AgentStatus{}, err
 	}
-	_, state, err := t.runs(f)
+	_, state, err := t.runs(ctx, f)
 	return state, err
 }
 
-// runs returns the observed agent and its state, or an error if it does not run in a pane.
-func (t *sender) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
+// runs returns the observed agent and its state, or an error if it does not run in a pane. Whether a
+// question was answered is read from the screen where only the screen tells.
+func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
 	a := f.Agent(t.w.Name)
 	switch f.Running(*a) {
 	case live.InPane:
@@ -72,6 +73,9 @@ func (t *sender) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, err
 		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.app, t.s, f, *a), error(t.notRunning()))
 	}
 	t.program = tmux.Program{Pane: a.Pane.ID, PID: cmp.Or(a.Lock.Holder.PID, a.Lock.PID())}
+	if f.Observation(*a).AnswerUnseen() {
+		observe.LookAtScreens(ctx, t.app, []*observe.Facts{&f}, observe.WhereUnknown)
+	}
 	return a, f.State(*a), nil
 }
 

@@ -77,6 +77,7 @@ func (c driver) observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	}
 	if asked, ok := questionOf(last, s.ConversationID); ok && !tail.answered(asked.Since) {
 		seen.Busy, seen.Waiting, seen.Question, seen.At = false, true, asked.Question, asked.Since
+		seen.Late = len(last.Others) == 0 // else the screen may be that of another conversation
 	}
 	return seen, nil
 }

@@ -120,7 +120,7 @@ func (g driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		ended.Conversation, ended.TurnID, ended.Transcript = s.ConversationID, last.TurnID, found.Transcript
 		seen.Ended = ended
 	case last.Waiting && last.WaitingSince != nil && !at.After(*last.WaitingSince):
-		seen.Waiting, seen.Question, seen.At = true, last.Question, *last.WaitingSince
+		seen.Waiting, seen.Late, seen.Question, seen.At = true, true, last.Question, *last.WaitingSince
 	default:
 		seen.Busy = true
 	}
