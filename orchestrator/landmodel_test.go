@@ -380,7 +380,7 @@ func (m *landModel) lost(l lineState) (all []lostWork) {
 	for _, one := range own {
 		gone[one.id] = len(one.changes) > 0 && one.goneFrom(tip.has, own, gone, m)
 	}
-	out := map[int]bool{} // by the agent itself, from its own state
+	out := map[int]bool{} // by the agent, from its own state
 	for _, one := range own {
 		to := m.meets(l, one)
 		if !gone[one.id] {
@@ -391,7 +391,7 @@ func (m *landModel) lost(l lineState) (all []lostWork) {
 			if !gone[by.id] && slices.Contains(by.instead, one.id) && slices.Contains(by.line, to) {
 				covered = true
 			}
-			if by.agent == one.agent && by.id > one.id && !gone[by.id] && slices.Contains(by.line, one.line[len(one.line)-1]) {
+			if by.id > one.id && !gone[by.id] && slices.Contains(by.line, one.line[len(one.line)-1]) {
 				takenOut = one.absent(by.line[len(by.line)-1].has, own, out)
 			}
 		}

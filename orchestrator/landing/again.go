@@ -128,7 +128,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 		switch {
 		case a.again && s.hasLost(one):
 			ids = append(ids, one.ID)
-		case !shared || one.TurnSession != a.agent.TurnSession || one.offered() || one.Standing == Elsewhere:
+		case !shared || one.Session != a.session.Name || one.offered() || one.Standing == Elsewhere:
 		case one.ByFiles, !one.stands() && !had[to]:
 			ids = append(ids, one.ID)
 		}

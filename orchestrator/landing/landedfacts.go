@@ -92,8 +92,8 @@ func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
 	return nil
 }
 
-// onlyWhole takes landings for dropped that only files tell of, where the branch does not have an earlier one that they stood on: to have all of
-// their files is no more than a likeness then.
+// onlyWhole takes landings for dropped that only files tell of, where the branch does not have an earlier one that they stood on, or has one in its
+// history whose work they brought again: to have all of their files is no more than a likeness then.
 func (l *looker) onlyWhole() {
 	for i := range l.all {
 		one := &l.all[i]
@@ -102,8 +102,13 @@ func (l *looker) onlyWhole() {
 		}
 		line := l.lives.line(one.point())
 		if slices.ContainsFunc(l.all, func(earlier Stand) bool {
-			return earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && !earlier.stands() && earlier.Standing != Elsewhere &&
-				!slices.Contains(one.Instead, earlier.ID) && slices.Contains(line, earlier.point())
+			if earlier.TurnSession != one.TurnSession || earlier.ID >= one.ID || earlier.offered() || !slices.Contains(line, earlier.point()) {
+				return false
+			}
+			if slices.Contains(one.Instead, earlier.ID) {
+				return earlier.Standing == InForce
+			}
+			return !earlier.stands() && earlier.Standing != Elsewhere
 		}) {
 			one.ByFiles, one.Standing = false, Dropped
 		}
@@ -363,7 +368,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 			}
 		}
 	}
-	return l.lookWhoTookOut(ctx, lost, own, facts)
+	return l.lookWhoTookOut(ctx, lost, facts)
 }
 
 // lostOf reports whether the files of the tip have nothing of a landing that is in its history. gone is what the paths alone tell of that.
@@ -380,28 +385,48 @@ func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, 
 	return l.without(ctx, &l.all[i], l.tip, lost)
 }
 
-// lookWhoTookOut finds the landings that the agent has taken out of its own state before a later one, with the earlier ones that they went on from.
-func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []landingFacts) error {
+// lookWhoTookOut finds the landings that agents have taken out of their own state before a later one, with the earlier ones that they went on from.
+func (l *looker) lookWhoTookOut(ctx context.Context, lost []int, facts []landingFacts) error {
 	var out []int
 	for _, i := range lost {
-		for _, k := range slices.Backward(own) {
-			if !slices.Contains(l.lives.line(l.all[k].point()), l.all[i].point()) {
-				continue // it goes on from another state
-			}
-			if k <= i || slices.Contains(lost, k) || !facts[k].inTip && facts[k].rewritten == "" {
-				continue
-			}
-			var err error
-			if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, out); err != nil {
+		k, err := l.nextOf(ctx, i, lost, facts)
+		if err != nil || k < 0 {
+			if err != nil {
 				return err
 			}
-			break
+			continue
+		}
+		if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, out); err != nil {
+			return err
 		}
 		if facts[i].takenOut {
 			out = append(out, i)
 		}
 	}
 	return nil
+}
+
+// nextOf is the last landing that went on from the state of one, that the tip has and has not lost, -1 for none: of the same agent, or of one that
+// started from there.
+func (l *looker) nextOf(ctx context.Context, i int, lost []int, facts []landingFacts) (int, error) {
+	last := -1
+	for k := range l.all {
+		one, by := &l.all[i], &l.all[k]
+		if by.Session != one.Session || by.ID <= one.ID || last >= 0 && by.ID < l.all[last].ID || !facts[k].inTip && facts[k].rewritten == "" ||
+			slices.Contains(lost, k) || !slices.Contains(l.lives.line(by.point()), one.point()) {
+			continue
+		}
+		if by.TurnSession != one.TurnSession {
+			if gone, err := l.without(ctx, by, l.tip, nil); err != nil || gone {
+				if err != nil {
+					return -1, err
+				}
+				continue
+			}
+		}
+		last = k
+	}
+	return last, nil
 }
 
 // without reports whether the files of a commit have nothing of a landing: to take it out of them changes nothing. Where that collides, what

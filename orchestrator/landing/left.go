@@ -138,7 +138,11 @@ func (a *asker) baseAt(ctx context.Context, h *history, before, node string, lin
 			return "", err
 		}
 	}
-	return a.baseWith(ctx, h, before, node, both, h.leftOf(h.commitOf(node)), line, within...)
+	left := h.leftOf(h.commitOf(node))
+	if err := a.linkLeft(ctx, h, left, line); err != nil {
+		return "", err
+	}
+	return a.baseWith(ctx, h, before, node, both, left, line, within...)
 }
 
 // baseWith returns one commit with all that a branch, at node tip, and a node both have, as bases, and with what that node got and the branch has left; ""
