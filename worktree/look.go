@@ -228,9 +228,12 @@ func (e indexEntry) alike(other indexEntry) bool {
 	return e.name == other.name && e.stage == other.stage && e.same(other)
 }
 
-// listIndex lists repo's index, by name, then by stage.
-func listIndex(ctx context.Context, repo git.Repo) ([]indexEntry, error) {
-	out, err := repo.Output(ctx, privately("ls-files", "--stage", "-v", "-z")...)
+// listIndex lists the index in a file, by name, then by stage. It starts git, with repo, only where the file does not tell.
+func listIndex(ctx context.Context, repo git.Repo, file string) ([]indexEntry, error) {
+	if entries, ok := readIndex(file); ok {
+		return entries, nil
+	}
+	out, err := repo.WithEnv("GIT_INDEX_FILE="+file).Output(ctx, privately("ls-files", "--stage", "-v", "-z")...)
 	if err != nil {
 		return nil, err
 	}

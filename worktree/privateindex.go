@@ -148,7 +148,7 @@ func (x *privateIndex) entries(ctx context.Context) ([]indexEntry, error) {
 	if x.listed != nil || !exists(x.file) {
 		return x.listed, nil
 	}
-	listed, err := listIndex(ctx, x.repo)
+	listed, err := listIndex(ctx, x.repo, x.file)
 	x.listed = oneEach(listed)
 	return x.listed, err
 }
@@ -163,7 +163,7 @@ func (x *privateIndex) same(ctx context.Context, real string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	now, err := listIndex(ctx, x.repo.WithEnv("GIT_INDEX_FILE="+real))
+	now, err := listIndex(ctx, x.repo, real)
 	return err == nil && slices.EqualFunc(oneEach(now), entries, indexEntry.alike), err
 }
 

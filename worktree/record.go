@@ -255,7 +255,7 @@ func (r *recording) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed, err := listIndex(ctx, r.repo)
+	listed, err := listIndex(ctx, r.repo, r.scratch)
 	if err != nil {
 		return err
 	}

@@ -403,7 +403,7 @@ func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(t.Context(), w.m.Trash().dir())
-	if entries, err := listIndex(t.Context(), git.Repo{Dir: w.Dir}.WithEnv("GIT_INDEX_FILE="+filepath.Join(removed.Trash, "index"))); err != nil || findEntry(entries, "staged").name == "" {
+	if entries, err := listIndex(t.Context(), git.Repo{Dir: w.Dir}, filepath.Join(removed.Trash, "index")); err != nil || findEntry(entries, "staged").name == "" {
 		t.Errorf("the index is not kept: %+v, %v", removed, err)
 	}
 }
