@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/errs"
+	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -20,7 +21,7 @@ type known struct {
 	leftAt int    // turn after which that was
 }
 
-// newestStates returns the newest known states of agents: the snapshot at the end of the last turn or of an update after it
+// newestStates returns the newest known states of agents: the snapshot at the end of the last turn, or that of an update or a landing after it
 // or, when the branch has gone on since, the branch.
 func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
 	if len(agents) > 0 && agents[0].session.Host != "" {
@@ -42,7 +43,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 	var last []lastSnapshots
 	var snapshots []string
 	for i := range agents {
-		one := lastSnapshots{ended: lastOf(refs, prefixes[2*i]), updated: lastOf(refs, prefixes[2*i+1])}
+		one := lastSnapshots{ended: lastOf(refs, prefixes[2*i]), updated: lastOf(refs, prefixes[2*i+1]), landed: agents[i].lastLanded()}
 		last = append(last, one)
 		for _, s := range one.newestFirst() {
 			snapshots = append(snapshots, s.commit)
@@ -93,14 +94,34 @@ func lastOf(refs map[string]string, prefix string) numbered {
 	return last
 }
 
-// lastSnapshots are the snapshots at the end of the last turn, and after the last update.
-type lastSnapshots struct{ ended, updated numbered }
+// lastLanded is the state of the moment that an agent landed last, unless its worktree was moved since.
+func (w work) lastLanded() numbered {
+	moved := 0
+	for _, shift := range w.agent.Shifts {
+		if shift.Kind != session.ShiftStay {
+			moved = shift.Landings
+		}
+	}
+	for _, l := range slices.Backward(w.session.Landings) {
+		if l.TurnSession == w.agent.TurnSession && l.Turn == 0 && l.Phase != session.LandingBegun && l.ID > moved {
+			return numbered{l.LastTurn, l.State}
+		}
+	}
+	return numbered{}
+}
 
-// newestFirst returns those that there are. An update after turn n is newer than the end of that turn.
+// lastSnapshots are the snapshots at the end of the last turn, after the last update, and of the last landing after that.
+type lastSnapshots struct{ ended, updated, landed numbered }
+
+// newestFirst returns those that there are. An update after turn n is newer than the end of that turn, and so is a landing after
+// the update.
 func (l lastSnapshots) newestFirst() (all []numbered) {
 	both := []numbered{l.ended, l.updated}
 	if l.updated.turn >= l.ended.turn {
 		slices.Reverse(both)
+		if l.landed.turn >= l.updated.turn {
+			both = append([]numbered{l.landed}, both...)
+		}
 	}
 	for _, one := range both {
 		if one.commit != "" {

@@ -22,7 +22,7 @@ func TestNewestKnownState(t *testing.T) {
 		"the branch is gone":           {numbered{2, "turn2"}, none, "", known{commit: "turn2", turn: 2, whole: true}},
 		"the branch and all turns are": {none, none, "", known{}},
 	} {
-		if got := (lastSnapshots{c.ended, c.updated}).known(c.tip, heads); got != c.want {
+		if got := (lastSnapshots{ended: c.ended, updated: c.updated}).known(c.tip, heads); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
