@@ -144,9 +144,10 @@ type Agent struct {
 
 	Finished // embedded: JSON fields of the agent itself
 
-	// Seen counts the finished turns that the user has looked at. The state looked at is kept by a
-	// ref.
-	Seen Finished `json:"seen,omitzero"`
+	// Seen counts the finished turns that the user has looked at. The state looked at is kept by
+	// a ref: that of the landing SeenLanded, or a ref of its own if SeenLanded is 0.
+	Seen       Finished `json:"seen,omitzero"`
+	SeenLanded int      `json:"seen_landed,omitempty"`
 	// SeenCut is the number of the last cut turn that the user has marked as seen, 0 for none.
 	SeenCut int `json:"seen_cut,omitempty"`
 

@@ -120,6 +120,16 @@ func (o Objects) TreeOf(ctx context.Context, commit string) (string, error) {
 	return tree, err
 }
 
+// treeAndParents is TreeOf, and remembers the parents of the commit.
+func (o Objects) treeAndParents(ctx context.Context, commit string) (tree string, err error) {
+	out, err := o.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
+	tree, parents, _ := strings.Cut(out, " ")
+	for _, parent := range strings.Fields(parents) {
+		o.known.cameBefore(parent, commit)
+	}
+	return tree, err
+}
+
 // IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.
 func (o Objects) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
 	if !isOID(commit) {

@@ -136,39 +136,30 @@ func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 	if len(pairs) == 0 {
 		return all, nil
 	}
-	trees, err := o.trees(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
 	var input strings.Builder
 	for _, pair := range pairs {
-		if trees[pair[0]] == "" || trees[pair[1]] == "" {
-			return nil, fmt.Errorf("%s or %s: not a commit", pair[0], pair[1])
-		}
-		input.WriteString(trees[pair[0]] + " " + trees[pair[1]] + "\n")
+		input.WriteString(pair[1] + " " + pair[0] + "\n") // git takes the second one for the parent of the first
 	}
-	out, err := o.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
+	out, err := o.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
 	if err != nil {
 		return nil, err
 	}
-	at := -1
-	for fields := strings.Split(out, "\x00"); len(fields) > 0; fields = fields[1:] {
-		var raw string
-		for line := range strings.Lines(fields[0]) { // each pair starts with a line of its own
-			if strings.HasPrefix(line, ":") {
-				raw = line
-				continue
-			}
-			at++
-			all[min(at, len(all)-1)] = map[string]BlobChange{}
-		}
-		if what := strings.Fields(strings.TrimPrefix(raw, ":")); len(what) == 5 && len(fields) > 1 && at >= 0 { // two modes, two ids, a letter
-			all[at][fields[1]] = BlobChange{what[0] + " " + what[2], what[1] + " " + what[3]}
+	told := 0
+	for fields := nulSeparated(out); len(fields) > 0; fields = fields[1:] {
+		what := strings.Fields(strings.TrimPrefix(fields[0], ":"))
+		switch {
+		case told < len(pairs) && fields[0] == pairs[told][1]: // before the changes of each pair
+			all[told] = map[string]BlobChange{}
+			told++
+		case told > 0 && len(what) == 5 && len(fields) > 1: // modes, ids, letter
+			all[told-1][fields[1]] = BlobChange{what[0] + " " + what[2], what[1] + " " + what[3]}
 			fields = fields[1:]
+		default:
+			return nil, fmt.Errorf("git diff-tree says %q, which is not understood", fields[0])
 		}
 	}
-	if at != len(pairs)-1 {
-		return nil, fmt.Errorf("git diff-tree tells of %d pairs, not of %d", at+1, len(pairs))
+	if told != len(pairs) {
+		return nil, fmt.Errorf("git diff-tree tells of %d pairs of commits, not of %d", told, len(pairs))
 	}
 	return all, nil
 }

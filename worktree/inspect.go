@@ -92,22 +92,48 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 // holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
 // there.
 func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
+	tree, err := m.treeOfAll(ctx, path)
+	if err != nil || tree == "" {
+		return false
+	}
+	saved, err := m.Objects().treeAndParents(ctx, commit)
+	return err == nil && tree == saved
+}
+
+// treeOfAll returns the tree of all files of the worktree at path and of all that is staged there, "" where there is no such tree.
+func (m Manager) treeOfAll(ctx context.Context, path string) (string, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
 	m, drop, err := m.WithScratch()
 	if err != nil {
-		return false
+		return "", err
 	}
 	defer drop()
 	dir, err := os.MkdirTemp("", "paw") // A folder in the worktree's git directory would look like a change.
 	if err != nil {
-		return false
+		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	now, err := m.Snapshots().TakeWithin(ctx, path, "", "paw: what a worktree holds", dir, Budget{})
-	if err != nil || now.Staged || now.Unmerged || len(now.NotSaved) > 0 {
-		return false
+	l, err := m.Snapshots().lookAt(ctx, path, admin, dir)
+	if err != nil {
+		return "", err
 	}
-	same, err := m.Objects().sameTree(ctx, now.Commit, commit)
-	return err == nil && same
+	defer l.drop()
+	submodules, err := l.changedSubmodules(ctx)
+	if err != nil || l.staged || l.unmerged || len(l.embedded)+len(submodules) > 0 {
+		return "", err
+	}
+	r, err := l.plan(ctx, admin, dir)
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.tree(ctx)
+	if len(r.notSaved) > 0 {
+		return "", err
+	}
+	return tree, err
 }
 
 // inspection inspects one worktree, or a submodule of it.
@@ -133,7 +159,7 @@ func (i inspection) look(ctx context.Context) error {
 
 // index lists the submodules in the worktree's index, and collects changes that the index hides.
 func (i inspection) index(ctx context.Context) (submodules []string, err error) {
-	bits, err := bitsOf(listIndex(ctx, in(i.path)))
+	bits, err := bitsOf(listIndex(ctx, in(i.path), filepath.Join(i.admin, "index")))
 	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
 		return bits.Submodules, err
 	}

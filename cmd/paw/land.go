@@ -226,7 +226,11 @@ func (a *invocation) removeLanded(ctx context.Context, h *app.App, l *landing.La
 	if err != nil {
 		return err
 	}
-	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, teardown.Options{}, func(removed *teardown.Removed) {
+	o := teardown.Options{}
+	if !l.Nothing {
+		o.Landed = &l.Landing
+	}
+	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, o, func(removed *teardown.Removed) {
 		if !a.json {
 			a.printRemoved(removed)
 		}

@@ -22,8 +22,8 @@ type mover struct {
 }
 
 // advance carries a landing out: intent in the record, refs, branch and checkout, fact in the record. Nobody else moves
-// anything meanwhile. see marks what has landed as seen, and returns what the record of the agent gets for it, nil for nothing.
-func (v mover) advance(ctx context.Context, l *session.Landing, see func(context.Context) func(*session.Agent)) error {
+// anything meanwhile. see notes in the record of the agent what the user has seen with that.
+func (v mover) advance(ctx context.Context, l *session.Landing, see func(*session.Landing, *session.Agent)) error {
 	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (v mover) advance(ctx context.Context, l *session.Landing, see func(context
 	if err != nil {
 		return v.withdraw(ctx, l, err)
 	}
-	return v.settled(ctx, l, session.LandingDone, see(context.WithoutCancel(ctx)))
+	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
 
 // move moves branch and checkout of a landing, forward or back.

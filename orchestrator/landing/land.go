@@ -194,24 +194,15 @@ func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) er
 	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
 }
 
-// see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
-// shown once more.
-func (l *landing) see(ctx context.Context) func(*session.Agent) {
-	if l.session.Host != "" { // what was seen of it, that machine says
-		return nil
-	}
-	look := turns.State{Commit: l.composer.source.state, Finished: l.composer.source.finished}
+// see marks what has landed as seen in the record of its agent, unless the user has seen more.
+func (l *landing) see(landed *session.Landing, w *session.Agent) {
+	finished := l.composer.source.finished
 	if number := l.composer.source.turn; number > 0 {
-		look.Finished = turns.FinishedUpTo(l.composer.source.turns, number)
+		finished = turns.FinishedUpTo(l.composer.source.turns, number)
 	}
-	if look.Finished.Turns < l.agent.Seen.Turns {
-		return nil
+	if finished.Turns >= w.Seen.Turns && l.session.Host == "" { // what was seen of it elsewhere, that machine says
+		w.Seen, w.SeenLanded = finished, landed.ID
 	}
-	saw, err := turns.KeepSeen(ctx, l.home, l.m, l.agent, look)
-	if err != nil {
-		l.home.Notef("%s: landed, and not marked as seen: %v", l.agent.Name, err)
-	}
-	return saw
 }
 
 // prepare composes a landing, and refuses what could not be carried out.

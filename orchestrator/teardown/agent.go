@@ -25,7 +25,8 @@ type Options struct {
 	Force        bool // save uncommitted work in a rescue ref, then remove
 	NoTeardown   bool // do not run the project's teardown command
 	DryRun       bool
-	Tags         bool // purge only: delete turn tags, refs/paw and turn logs
+	Tags         bool             // purge only: delete turn tags, refs/paw and turn logs
+	Landed       *session.Landing // what the agent has just landed, nil for nothing
 }
 
 // Agent is the plan for removing one agent.

@@ -165,9 +165,10 @@ func giveUp(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 	return err
 }
 
-// dropAgents removes entries of agents from the record.
+// dropAgents removes entries of agents from the record. After a loss of power the record may have
+// them again, and their removal is resumed.
 func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...string) error {
-	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+	_, err := h.UpdateSoon(ctx, sessionName, func(rec *session.Session) error {
 		for _, name := range names {
 			launch.DropAgent(rec, name)
 		}

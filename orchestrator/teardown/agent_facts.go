@@ -50,7 +50,7 @@ func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe
 			if o.KeepWorktree {
 				found[i].missing = !exists(found[i].plan.Path)
 			} else {
-				found[i].look(ctx, m, f.Session)
+				found[i].look(ctx, m, f.Session, o.Landed)
 			}
 			return nil
 		})
@@ -77,9 +77,17 @@ func (f *AgentFacts) lookAtTeardown(h *app.App, o Options) {
 	f.torn = w.Phase == session.PhaseRemoving && h.TeardownBegan(f.session, w.Name)
 }
 
-// look gathers the facts of the agent's worktree.
-func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Session) {
-	f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
+// look gathers the facts of the agent's worktree; landed is what the agent has just landed, nil for
+// nothing.
+func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Session, landed *session.Landing) {
+	if landed != nil && landed.Turn == 0 && landed.TurnSession == f.agent.Record.TurnSession {
+		if tip, err := m.Refs().BranchTip(ctx, landed.Target); err == nil && tip == landed.After {
+			f.plan.Saved = landed.State
+		}
+	}
+	if f.plan.Saved == "" {
+		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
+	}
 	f.place(ctx, m, s)
 	if f.wrong == nil && f.looked() {
 		f.seen, f.unseen = m.See(ctx, f.plan)

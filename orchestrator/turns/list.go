@@ -169,6 +169,9 @@ func FinishedUpTo(list []Turn, number int) session.Finished {
 // LastSeen returns the commit that the user looked at last, or the base.
 func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string, error) {
 	ref := turn.SeenRef(w.TurnSession)
+	if w.SeenLanded > 0 {
+		ref = turn.LandedRef(w.TurnSession, w.SeenLanded, "state")
+	}
 	refs, err := m.Refs().List(ctx, ref)
 	if err != nil || refs[ref] == "" {
 		return w.Base(), err
@@ -179,19 +182,11 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 // MarkSeen records what the user has looked at. If paw is killed in between, seen turns are still
 // shown as to be reviewed, never the opposite.
 func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look State) error {
-	saw, err := KeepSeen(ctx, h, m, w, look)
-	if err != nil {
+	if err := m.Refs().Set(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
 		return err
 	}
-	return h.UpdateAgent(ctx, sessionName, w.Name, saw)
-}
-
-// KeepSeen is like MarkSeen for a caller that saves the record: it returns the change to the
-// agent's entry.
-func KeepSeen(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, look State) (saw func(*session.Agent), err error) {
-	if err := m.Refs().Set(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
-		return nil, err
-	}
 	h.Step("seen.ref")
-	return func(w *session.Agent) { w.Seen, w.SeenCut = look.Finished, max(look.Last, w.SeenCut) }, nil
+	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) {
+		w.Seen, w.SeenLanded, w.SeenCut = look.Finished, 0, max(look.Last, w.SeenCut)
+	})
 }

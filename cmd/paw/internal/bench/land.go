@@ -16,11 +16,12 @@ const (
 	filesFolder = 100 // files to a folder
 )
 
-// Budgets for a landing of a small change, for one that also removes the agent, and for one of so many files that git reads
+// Budgets for a landing of a small change, for the next one, for one that also removes the agent, and for one of so many files that git reads
 // the files in batches: more processes for the batches, and none for each file.
 var (
-	landCounts       = &counts{git: 10, tmux: 1, syncs: 4}
-	landRemoveCounts = &counts{git: 14, tmux: 2, syncs: 4}
+	landCounts       = &counts{git: 15, tmux: 1, syncs: 5}
+	landAgainCounts  = &counts{git: 18, tmux: 1, syncs: 5}
+	landRemoveCounts = &counts{git: 24, tmux: 3, syncs: 8}
 	landManyCounts   = &counts{git: 16, tmux: 1, syncs: 12, deep: true}
 )
 
@@ -31,7 +32,7 @@ func (b *bench) measureLand(w *world) {
 	script := &job{name: "  the same with git"}
 	land := b.job("land, a small change", budget{multiple: 2, of: script, counts: landCounts})
 	b.jobs = append(b.jobs, script)
-	again := b.job("land, the next small change", budget{multiple: 2, of: script, counts: landCounts})
+	again := b.job("land, the next small change", budget{multiple: 2, of: script, counts: landAgainCounts})
 	remove := b.job("land --remove, a small change", budget{counts: landRemoveCounts})
 	for i := range landings {
 		do := w.time
