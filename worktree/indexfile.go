@@ -11,7 +11,8 @@ import (
 	"os"
 )
 
-// The parts of an index file, see gitformat-index(5): a header, entries, extensions, and a checksum of all of it.
+// Offsets and flags in an index file, see gitformat-index(5): a header, entries, extensions and a
+// checksum follow each other.
 const (
 	indexHeader   = 12 // signature, version, number of entries
 	indexModeAt   = 24 // in an entry
@@ -22,9 +23,9 @@ const (
 	indexSkipped  = 0x4000 // in these others
 )
 
-// readIndex reads an index as `git ls-files --stage -v` lists it. ok is false where git has to be asked: for a file that is not
-// whole, for a version that shortens names, for an index that other files belong to, and for one with entries of a sparse
-// checkout, of which git first looks whether the files are there.
+// readIndex reads an index as `git ls-files --stage -v` lists it. ok is false if git has to be asked:
+// for a file that is not whole, a version that shortens names, an index that other files belong to,
+// and one with entries of a sparse checkout, for which git first looks whether the files exist.
 func readIndex(file string) (entries []indexEntry, ok bool) {
 	content, err := os.ReadFile(file)
 	if err != nil || len(content) < indexHeader+sha1.Size || string(content[:4]) != "DIRC" {
@@ -53,7 +54,8 @@ func readIndex(file string) (entries []indexEntry, ok bool) {
 	return entries, len(rest) == 0
 }
 
-// checksumSize is the length of the checksum at the end of an index, which is that of the ids in it, 0 where it is not right.
+// checksumSize returns the length of the checksum at the end of an index, which is also that of the
+// ids in the index; 0 if the checksum is wrong.
 func checksumSize(content []byte) int {
 	for _, sum := range []hash.Hash{sha1.New(), sha256.New()} {
 		if at := len(content) - sum.Size(); at >= indexHeader {
@@ -66,7 +68,7 @@ func checksumSize(content []byte) int {
 	return 0
 }
 
-// nextEntry reads an entry of an index, and tells how many bytes it has, 0 where it is not whole.
+// nextEntry reads an entry of an index and returns its number of bytes, 0 if the entry is cut off.
 func nextEntry(from []byte, idSize int) (e indexEntry, size int) {
 	nameAt := indexIDAt + idSize + 2
 	if len(from) < nameAt+2 {

@@ -100,7 +100,8 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	return err == nil && tree == saved
 }
 
-// treeOfAll returns the tree of all files of the worktree at path and of all that is staged there, "" where there is no such tree.
+// treeOfAll returns the tree of all files of the worktree at path and of everything staged there,
+// "" if no tree can hold all of that.
 func (m Manager) treeOfAll(ctx context.Context, path string) (string, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {

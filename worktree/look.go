@@ -228,7 +228,8 @@ func (e indexEntry) alike(other indexEntry) bool {
 	return e.name == other.name && e.stage == other.stage && e.same(other)
 }
 
-// listIndex lists the index in a file, by name, then by stage. It starts git, with repo, only where the file does not tell.
+// listIndex lists the index in a file, by name, then by stage. It starts git, as repo, only if
+// readIndex does not understand the file.
 func listIndex(ctx context.Context, repo git.Repo, file string) ([]indexEntry, error) {
 	if entries, ok := readIndex(file); ok {
 		return entries, nil

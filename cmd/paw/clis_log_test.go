@@ -24,7 +24,7 @@ func (w *cliWorld) checkLog(agent string) {
 	turns := w.turnsOf(agent)
 	cut := func(at time.Time) bool {
 		return slices.ContainsFunc(turns, func(one turnJSON) bool {
-			return one.State == "aborted" && at.After(one.StartedAt) && at.Before(*one.EndedAt)
+			return one.State == "aborted" && at.After(*one.StartedAt) && at.Before(*one.EndedAt)
 		})
 	}
 	open, calls := map[string]history.Message{}, 0

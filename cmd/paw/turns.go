@@ -94,7 +94,12 @@ func sinceWhen(text string, now time.Time) (time.Time, error) {
 // turnsSince leaves the turns that are not over or ended after a time.
 func turnsSince(list []turns.AgentTurns, from time.Time) {
 	for i := range list {
-		list[i].Turns = slices.DeleteFunc(list[i].Turns, func(t turns.Turn) bool { return t.EndedAt != nil && t.EndedAt.Before(from) })
+		if !from.IsZero() {
+			list[i].Finished = 0 // when is not known
+		}
+		list[i].Turns = slices.DeleteFunc(list[i].Turns, func(t turns.Turn) bool {
+			return t.LogGone && !from.IsZero() || t.EndedAt != nil && t.EndedAt.Before(from)
+		})
 	}
 }
 
@@ -110,7 +115,12 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		fmt.Fprintln(a.stdout, list.Agent)
 		indent = "  "
 	}
-	if len(list.Turns) == 0 {
+	switch {
+	case len(list.Turns) > 0:
+	case list.Finished > 0:
+		fmt.Fprintf(a.stdout, "%s%s finished; no log and no tag is left\n", indent, errs.Counted(list.Finished, "turn"))
+		return
+	default:
 		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
 		return
 	}
@@ -136,13 +146,17 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		if t.State == turn.Aborted && t.ErrorMessage != "" {
 			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 		}
+		took, when := duration(t, time.Now()), whenBegun(t, time.Now())
+		if t.LogGone {
+			prompt, took, when = "(its log is gone)", "", ""
+		}
 		outcome, colour := turnOutcome(t)
 		if dated && outcome == "waiting_input" {
 			outcome = "waits for you"
 		}
-		row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: duration(t, time.Now())}, {text: prompt}}
+		row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: took}, {text: prompt}}
 		if dated {
-			row = slices.Insert(row, 5, cell{text: whenBegun(t, time.Now())})
+			row = slices.Insert(row, 5, cell{text: when})
 		}
 		rows = append(rows, row)
 	}
@@ -170,6 +184,8 @@ func turnOutcome(t turns.Turn) (word, state string) {
 		return "running", "running"
 	case t.State == turn.Aborted:
 		return string(t.Reason), "error"
+	case t.LogGone:
+		return "finished", "waiting_children"
 	case t.Outcome == "success":
 		return t.Outcome, "active"
 	}
@@ -227,7 +243,7 @@ type turnJSON struct {
 	CommitHash   *string    `json:"commit_hash"`
 	Snapshot     *string    `json:"snapshot"`
 	Tag          *string    `json:"tag"`
-	StartedAt    time.Time  `json:"started_at"`
+	StartedAt    *time.Time `json:"started_at"`
 	EndedAt      *time.Time `json:"ended_at"`
 	FilesChanged *int       `json:"files_changed"`
 	Prompt       string     `json:"prompt"`
@@ -256,10 +272,14 @@ func turnView(t turns.Turn) turnJSON {
 	if t.State == turn.Aborted {
 		message = t.ErrorMessage
 	}
+	var began *time.Time
+	if !t.LogGone {
+		began = &t.StartedAt
+	}
 	return turnJSON{
 		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: orNull(t.Outcome),
 		Reason: orNull(string(t.Reason)), CommitHash: orNull(t.CommitHash), Snapshot: orNull(t.After), Tag: orNull(t.Tag),
-		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: string(t.Prompt), Message: orNull(message),
+		StartedAt: began, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: string(t.Prompt), Message: orNull(message),
 		ErrorType: orNull(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: orNull(t.ErrorTrace), Children: append([]string{}, t.Children...),
 		Notes: append([]string{}, t.Notes...),
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"paw/orchestrator/app"
@@ -16,8 +17,9 @@ import (
 
 // AgentTurns lists the turns of one agent, oldest first.
 type AgentTurns struct {
-	Agent string
-	Turns []Turn
+	Agent    string
+	Turns    []Turn
+	Finished int // turns that ended well, by the record
 	// RewoundTo is the turn to whose end the worktree was rewound after the last turn, 0 for the
 	// start; nil where it was not, or the rewind was undone.
 	RewoundTo *int
@@ -28,12 +30,13 @@ type AgentTurns struct {
 // Turn is one turn of the log with its tag, snapshots and changed files.
 type Turn struct {
 	turn.Record
-	Tag    string // tag of the turn, "" when no tag is on the turn's commit
-	Before string // snapshot at the turn's begin, "" for none
-	After  string // snapshot at the turn's end, "" for none
-	Head   string // HEAD at the turn's end if there is no snapshot
-	Files  *int   // number of files changed in the turn; nil when unknown
-	Cut    bool   // open in the log while the agent's CLI does not run: shown as paw recover will close it
+	Tag     string // tag of the turn, "" when no tag is on the turn's commit
+	Before  string // snapshot at the turn's begin, "" for none
+	After   string // snapshot at the turn's end, "" for none
+	Head    string // HEAD at the turn's end if there is no snapshot
+	Files   *int   // number of files changed in the turn; nil when unknown
+	LogGone bool   // the turn's log is gone: only its tag and refs are known
+	Cut     bool   // open in the log while the agent's CLI does not run: shown as paw recover will close it
 }
 
 // Incomplete reports whether the state at the begin or end of a closed turn is unknown.
@@ -43,7 +46,7 @@ func (l Turn) Incomplete() bool {
 
 // List joins log, refs and tags of one agent, with two git processes for any number of turns.
 func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (AgentTurns, []error, error) {
-	list := AgentTurns{Agent: w.Name, Turns: []Turn{}}
+	list := AgentTurns{Agent: w.Name, Turns: []Turn{}, Finished: w.Finished.Turns}
 	// Refs are read first: a tag is made after the turn's end is logged, so that no turn is listed
 	// as tagged and not ended, whatever a hook writes meanwhile.
 	refs, err := m.Refs().List(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
@@ -55,10 +58,15 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
 		records[n-1] = asStatusHasIt(h, s, w, records[n-1])
 	}
+	gone := map[int]bool{}
+	if len(problems) == 0 { // else its log may be there, and cannot be read
+		records, gone = withLogGone(records, tags, refs, w.TurnSession)
+	}
 	var pairs [][2]string
 	for _, r := range records {
 		one := Turn{
-			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
+			LogGone: gone[r.Number],
+			Record:  r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
 		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Objects().Has(ctx, one.After) {
@@ -96,6 +104,22 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 		}
 	}
 	return list, problems, nil
+}
+
+// withLogGone adds the turns that have a tag and no log any more. A tag without a ref that took its
+// number is not of a turn.
+func withLogGone(records []turn.Record, tags map[int]string, refs map[string]string, turnSession string) (all []turn.Record, gone map[int]bool) {
+	gone = map[int]bool{}
+	for n, at := range tags {
+		logged := slices.ContainsFunc(records, func(r turn.Record) bool { return r.Number == n })
+		if taken := refs[fmt.Sprint(turn.ClaimPrefix(turnSession), n)]; n > 0 && !logged && taken != "" {
+			gone[n] = true
+			all = append(all, turn.Record{Number: n, State: turn.Finished, CommitHash: at})
+		}
+	}
+	all = append(all, records...)
+	slices.SortFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
+	return all, gone
 }
 
 // whereRewound reports whether the worktree is still at the commit to which a rewind has put it.

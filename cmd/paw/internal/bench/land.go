@@ -16,8 +16,9 @@ const (
 	filesFolder = 100 // files to a folder
 )
 
-// Budgets for a landing of a small change, for the next one, for one that also removes the agent, and for one of so many files that git reads
-// the files in batches: more processes for the batches, and none for each file.
+// Budgets for a landing of a small change, for the next one, for one that also removes the agent,
+// and for one of so many files that git reads the files in batches: more processes for the batches,
+// and none for each file.
 var (
 	landCounts       = &counts{git: 15, tmux: 1, syncs: 5}
 	landAgainCounts  = &counts{git: 18, tmux: 1, syncs: 5}
