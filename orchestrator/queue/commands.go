@@ -118,7 +118,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	if err := possible(ctx, h, s, tasks); err != nil {
 		return nil, nil, err
 	}
-	f, _, err := Gather(ctx, h, s, (&session.Queue{Session: s.Name}).Clone())
+	f, err := lookAt(ctx, h, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,6 +130,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	errDry := errors.New("dry run")
 	var q *session.Queue
 	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
+		catchUp(now, f, h.Now())
 		if err := Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }); err != nil {
 			return err
 		}
@@ -154,6 +155,26 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	}
 	Wake(h, s.Name, 0, false)
 	return q, all, nil
+}
+
+// lookAt gathers the facts that a command changes the queue of a session by.
+func lookAt(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
+	q, err := h.Queues().Load(s.Name)
+	if err != nil {
+		return Facts{}, h.RecordError(s.Name, err)
+	}
+	if q == nil {
+		q = (&session.Queue{Session: s.Name}).Clone()
+	}
+	f, _, err := Gather(ctx, h, s, q)
+	f.Looking = true
+	return f, err
+}
+
+// catchUp brings a queue to what paw queue shows of it, which no pump may have written down yet: commands count from there.
+func catchUp(q *session.Queue, f Facts, now time.Time) {
+	next, _ := Next(q, f, now)
+	*q = *next
 }
 
 // seenOf returns the number of an agent's last turn, counting prompts that were typed and have not
@@ -237,7 +258,15 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 		}
 		return "", 0
 	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return nil, err
+	}
+	f, err := lookAt(ctx, h, s)
+	if err != nil {
+		return nil, err
+	}
 	_, err = h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
+		catchUp(q, f, h.Now())
 		if err := Named(q, ids); err != nil {
 			return err
 		}
