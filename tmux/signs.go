@@ -256,7 +256,15 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 	return err
 }
 
-// TimerMark returns the mark of the pane's last timer of that name, "" without one.
+// StopTimer sets the mark of the pane's last timer of that name to "off". The program of the timer
+// still runs, and learns it from TimerMark.
+func (c *Client) StopTimer(ctx context.Context, pane, name string) error {
+	_, err := c.onPane(ctx, pane, "set-option", "-p", timerMark(name), "off")
+	return err
+}
+
+// TimerMark returns the mark of the pane's last timer of that name, "" without a timer or without
+// that pane.
 func (c *Client) TimerMark(ctx context.Context, pane, name string) (string, error) {
 	return c.fact(ctx, pane, "#{"+timerMark(name)+"}")
 }

@@ -70,8 +70,8 @@ var (
 		return queue.Tell(ctx, h, args[0], strings.Split(args[1], ","))
 	})
 	// newTick moves the queue of a session on when time has passed.
-	newTick = inner("__tick SESSION PANE MARK", 3, func(ctx context.Context, h *app.App, args []string) error {
-		return queue.Tick(ctx, h, args[0], args[1], args[2])
+	newTick = inner("__tick SESSION TMUX-SESSION PANE MARK", 4, func(ctx context.Context, h *app.App, args []string) error {
+		return queue.Tick(ctx, h, args[0], args[1], args[2], args[3])
 	})
 )
 

@@ -98,7 +98,9 @@ func letGo(q *session.Queue, t *session.Task, of known) {
 func Retry(q *session.Queue, ids []string, of known) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
-		if t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
+		cli, _ := of(t.Agent)
+		gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && cli == "" // its agent was removed
+		if !gone && t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
 			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
 			continue
 		}
@@ -108,7 +110,7 @@ func Retry(q *session.Queue, ids []string, of known) (said []string) {
 		if t.Text == session.TextContinue {
 			t.Text = session.TextPrompt
 		}
-		switch cli, _ := of(t.Agent); {
+		switch {
 		case t.Agent != "" && cli != "":
 			t.Kind = session.PromptTask
 		case len(t.CLIs) > 0:

@@ -24,7 +24,10 @@ type verdict struct {
 // begin decides which waiting tasks begin, in their order, and when to look again.
 func (d *decision) begin() {
 	working, starts := d.working(), d.q.Starts
-	armed := working > 0
+	armed := working > 0 || slices.ContainsFunc(d.q.Tasks, func(t session.Task) bool { return t.Checking })
+	if d.f.Down == session.ReasonTmuxSilent && d.q.Open() {
+		d.steps = append(d.steps, Step{Do: StepLook, Why: d.f.Down}) // nobody can be told to look later
+	}
 	var due time.Time
 	taken := map[string]bool{}
 	for i := range d.q.Tasks {

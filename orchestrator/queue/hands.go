@@ -33,15 +33,26 @@ type ownHands struct {
 	session  string
 	keyboard typing.PaneWriter
 	seen     observe.Facts // observation of the last look
+	pane     string        // id of the pane of the last timer
+	tmuxID   string        // id of that pane's tmux session
 }
 
 // Pump does all that is due in the queue of a session, unless another process does. It first waits
 // for the process hook to end: the CLI takes no input while its hook runs.
 func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	app.AwaitHook(ctx, hook)
+	p, _ := newPump(h, sessionName)
+	return noted(h, p.run(ctx))
+}
+
+func newPump(h *app.App, sessionName string) (*pump, *ownHands) {
 	hands := &ownHands{App: h, as: h, session: sessionName, keyboard: typing.NewPaneWriter(h)}
-	p := &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}
-	err := app.UnlessGone(p.run(ctx))
+	return &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}, hands
+}
+
+// noted writes down what a process has met that nobody waits for.
+func noted(h *app.App, err error) error {
+	err = app.UnlessGone(err)
 	if err != nil {
 		h.LogHook("paw", "queue", err)
 	}
@@ -255,36 +266,44 @@ const timerName = "queue"
 
 // arm sets a timer in tmux after which paw looks again. Of several chains of timers only the newest
 // goes on.
-func (o *ownHands) arm(ctx context.Context) error {
-	pane, sessionID := o.anyPane()
-	if pane == "" {
-		return nil // recover pumps when it brings an agent back
+func (o *ownHands) arm(ctx context.Context) (armed bool, err error) {
+	s := o.seen.Session
+	for _, a := range o.seen.Agents {
+		if a.Pane != nil {
+			o.pane, o.tmuxID = a.Pane.ID, a.Pane.SessionID
+			break
+		}
+	}
+	if s == nil { // before the first look
+		if s, err = o.as.Load(o.session); err != nil {
+			return false, err
+		}
+	}
+	if o.pane == "" {
+		return false, nil // recover pumps when it brings an agent back
 	}
 	env, mark := children.TimerEnv(o.App), uuid.NewString()
 	if pace := o.Getenv(paceVariable); pace != "" {
 		env[paceVariable] = pace
 	}
-	err := o.TmuxFor(o.seen.Session).SetTimer(ctx, sessionID, tmux.Timer{
-		Name: timerName, Pane: pane, Mark: mark, After: paceOf(o.App).Every, Program: o.Executable, Env: env,
-		Words: []string{"__tick", o.session, strings.TrimPrefix(pane, "%"), mark},
+	err = o.TmuxFor(s).SetTimer(ctx, o.tmuxID, tmux.Timer{
+		Name: timerName, Pane: o.pane, Mark: mark, After: paceOf(o.App).Every, Program: o.Executable, Env: env,
+		Words: []string{"__tick", o.session, strings.TrimPrefix(o.tmuxID, "$"), strings.TrimPrefix(o.pane, "%"), mark},
 	})
 	if err != nil && ctx.Err() == nil {
 		o.LogHook("paw", "queue", err)
 	}
 	if err == nil {
-		err = os.WriteFile(armedPath(o.App, o.session), nil, 0o600)
+		_ = os.WriteFile(armedPath(o.App, o.session), nil, 0o600) // only paw status reads it
 	}
-	return err
+	return err == nil, err
 }
 
-// anyPane returns the pane of any agent, and its tmux session.
-func (o *ownHands) anyPane() (pane, sessionID string) {
-	for _, a := range o.seen.Agents {
-		if a.Pane != nil {
-			return a.Pane.ID, a.Pane.SessionID
-		}
+func (o *ownHands) disarm(ctx context.Context) {
+	if o.pane == "" {
+		return
 	}
-	return "", ""
+	_ = o.TmuxFor(o.seen.Session).StopTimer(ctx, o.pane, timerName) // otherwise one more tick finds nothing due
 }
 
 // armedPath returns the file that is written whenever a timer is set.
@@ -302,14 +321,21 @@ func Armed(h *app.App, sessionName string) bool {
 	return recent(armedPath(h, sessionName), 2*paceOf(h).Every+soon) || recent(h.Queues().Folder(sessionName)+"/queue.json", soon)
 }
 
-// Tick is the look of a timer in tmux; one of an older chain ends at once.
-func Tick(ctx context.Context, h *app.App, sessionName, pane, mark string) error {
+// Tick is the look of a timer in tmux; one of an older chain ends at once. The pane of the timer may
+// have been closed.
+func Tick(ctx context.Context, h *app.App, sessionName, tmuxSession, pane, mark string) error {
 	s, err := h.Load(sessionName)
 	if err != nil {
 		return app.UnlessGone(err)
 	}
-	if now, err := h.TmuxFor(s).TimerMark(ctx, "%"+pane, timerName); err != nil || now != mark {
-		return err
+	now, err := h.TmuxFor(s).TimerMark(ctx, "%"+pane, timerName)
+	p, hands := newPump(h, sessionName)
+	switch {
+	case err != nil || now == "":
+		return noted(h, p.run(ctx))
+	case now != mark:
+		return nil
 	}
-	return Pump(ctx, h, sessionName, 0)
+	hands.pane, hands.tmuxID = "%"+pane, "$"+tmuxSession
+	return noted(h, p.tick(ctx))
 }

@@ -12,6 +12,15 @@ import (
 	"paw/session/turn"
 )
 
+// limitAt returns the limit that a turn met at the time since. An end before that time counts as an
+// unknown one.
+func limitAt(limit *turn.Limit, since time.Time) *session.Limit {
+	if !limit.Until.After(since) {
+		return &session.Limit{}
+	}
+	return (*session.Limit)(limit)
+}
+
 // block holds the tasks of an account until its limit is lifted. A limit with an unknown end is
 // held for Pace.Again and, after Pace.GiveUp, until the user releases it. block returns the end,
 // zero for unknown.
@@ -47,10 +56,11 @@ func (d *decision) atLimits() {
 		if last == nil || last.Limit == nil || !last.Now {
 			continue
 		}
-		limit, since := (*session.Limit)(last.Limit), last.ended()
+		since := last.ended()
 		if last.LimitedSince != nil {
 			since = *last.LimitedSince
 		}
+		limit := limitAt(last.Limit, since)
 		over := limit.Until
 		if over.IsZero() {
 			over = since.Add(d.f.Pace.Again)
@@ -85,12 +95,13 @@ func (d *decision) lonely(name string, agent Agent, last *Turn) {
 
 // limited decides about a task whose turn a limit has ended.
 func (d *decision) limited(t *session.Task, agent Agent, one *Turn) {
-	until := d.block(agent, (*session.Limit)(one.Limit), one.ended())
+	limit := limitAt(one.Limit, one.ended())
+	until := d.block(agent, limit, one.ended())
 	lane := d.q.Lanes[t.Agent]
 	lane.Limit, lane.Seen = one.Number, max(lane.Seen, one.Number)
 	d.q.Lanes[t.Agent] = lane
 	why := "limit:" + agent.CLI + untilText(until)
-	if !one.Limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // a limit with an unknown end counts no attempts: Pace.GiveUp ends them
+	if !limit.Until.IsZero() || len(d.f.Limits.HandOver) > 0 { // a limit with an unknown end counts no attempts: Pace.GiveUp ends them
 		t.Limits++
 	}
 	switch {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,11 @@ func TestNext(t *testing.T) {
 	silent := func(ago time.Duration) func(*Agent) { // its screen shows that it works
 		return func(a *Agent) { a.Silent, a.Ready, a.Status.State = noon.Add(-ago), live.Busy, session.StateRunning }
 	}
+	longAgo := func(t *Turn) { // and lifted since
+		end := noon.Add(-time.Hour)
+		hits(noon.Add(-2*time.Minute), true)(t)
+		t.StartedAt, t.EndedAt = end, &end
+	}
 	started := running(func(t *session.Task) { t.Kind, t.Turn, t.Begun = session.AgentTask, 0, noon.Add(-time.Hour) })
 	task := session.Task{Kind: session.AgentTask, CLIs: []string{"a", "b"}}
 	after := func(state session.TaskState) *session.Queue {
@@ -146,8 +152,8 @@ func TestNext(t *testing.T) {
 		"one that asks":                       {running(asIs), seen(asks, one(turn.InProgress, plain)), "", "running", true},
 		"one that takes too long":             {running(func(t *session.Task) { t.Timeout = time.Second }), seen(busy, one(turn.InProgress, plain)), "finish t1", "failed not done within 1s; the agent works on", true},
 		"one that has ended":                  {running(asIs), seen(same, one(turn.Finished, plain)), "finish t1", "done", false},
-		"one with a check":                    {running(func(t *session.Task) { t.Check = []string{"true"} }), seen(same, one(turn.Finished, plain)), "check t1", "running", false},
-		"one whose check runs":                {running(func(t *session.Task) { t.Checking = true }), seen(same, one(turn.Finished, plain)), "check t1", "running", false},
+		"one with a check":                    {running(func(t *session.Task) { t.Check = []string{"true"} }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
+		"one whose check runs":                {running(func(t *session.Task) { t.Checking = true }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
 		"one that gave up":                    {running(asIs), seen(same, one(turn.Finished, func(t *Turn) { t.Outcome = "failure" })), "finish t1", "failed its outcome is failure", false},
 		"one that failed":                     {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonError, "overloaded" })), "finish t1", "failed overloaded", false},
 		"the second that failed at its start": {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(same, one(turn.Aborted, soonAborted(turn.ReasonError))), "hold a,finish t1", "failed no login", false},
@@ -159,7 +165,7 @@ func TestNext(t *testing.T) {
 		"no turn, and it begins or ends":      {running(untold), seen(between), "look t1", "running", true},
 		"no turn, and it does so for long":    {running(func(t *session.Task) { t.Turn = 0 }), seen(between), "hold t1", "held interrupted", false},
 		"no turn, and its pane is gone":       {running(untold), seen(gone), "hold t1", "held interrupted", false},
-		"no turn, and tmux is silent":         {running(func(t *session.Task) { t.Turn = 0 }), with(seen(between), func(f *Facts) { f.Down = session.ReasonTmuxSilent }), "", "running", true},
+		"no turn, and tmux is silent":         {running(func(t *session.Task) { t.Turn = 0 }), with(seen(between), func(f *Facts) { f.Down = session.ReasonTmuxSilent }), "look ", "running", true},
 		"no turn, and another one moves it":   {running(untold), with(seen(gone), func(f *Facts) { f.Looking = true }), "", "running", true},
 		"not made yet, and another one does":  {running(func(t *session.Task) { t.Turn, t.Agent = 0, "z" }), with(seen(same), func(f *Facts) { f.Looking = true }), "", "running", true},
 		"no turn of one that starts":          {running(func(t *session.Task) { t.Turn = 0 }), seen(starting), "", "running", true},
@@ -181,7 +187,7 @@ func TestNext(t *testing.T) {
 		"a limit, to hand over":               {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), handsOver), "hold a,wait t1,handover t1 b", "waiting", true},
 		"a limit, and nobody to hand over to": {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), func(f *Facts) { handsOver(f); f.CLIs = nil }), "hold a,hold t1", "held limit:a until 2 Jan 14:00; none of b is installed", false},
 		"a CLI that goes on by itself":        {running(asIs), with(seen(busy, one(turn.InProgress, func(t *Turn) { t.Limit = &turn.Limit{Until: later} })), continues), "hold a", "running", true},
-		"a limit that is lifted":              {changed(oneTask(session.Task{Limited: true, Before: 1, NotYet: noon}), func(q *session.Queue) { q.Lanes["x"] = session.Lane{Seen: 1, Limit: 1} }), with(seen(same, one(turn.Aborted, hits(noon.Add(-2*time.Minute), true))), continues), "continue t1", "waiting", true},
+		"a limit that is lifted":              {changed(oneTask(session.Task{Limited: true, Before: 1, NotYet: noon}), func(q *session.Queue) { q.Lanes["x"] = session.Lane{Seen: 1, Limit: 1} }), with(seen(same, one(turn.Aborted, longAgo)), continues), "continue t1", "waiting", true},
 		"one that went on by itself":          {oneTask(session.Task{Limited: true, NotYet: noon}), with(seen(busy, one(turn.InProgress, func(t *Turn) { t.Task, t.Person = "", true })), continues), "begun t1", "running", true},
 		"one whose user went on":              {oneTask(session.Task{Limited: true, NotYet: later}), with(seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), continues), "hold x", "held you", false},
 	} {
@@ -257,6 +263,13 @@ func TestTwentyTasks(t *testing.T) {
 	_, steps = Next(next, f, later.Add(2*time.Minute))
 	if len(steps) == 0 || steps[0].Do != StepStart {
 		t.Errorf("the limit is lifted, and next is %v", steps)
+	}
+
+	// A time that was over when the limit was met says nothing of its end: as of one without a time it is looked at again later.
+	f = seen(same, one(turn.Aborted, hits(noon.Add(-time.Hour), true)))
+	next, steps = Next(q, f, noon)
+	if at := next.Blocks["a"].Until; slices.ContainsFunc(steps, Step.Acts) || !at.Equal(noon.Add(UsualPace.Again)) {
+		t.Errorf("a limit in the past holds until %s, and next is %v", at, steps)
 	}
 }
 

@@ -29,6 +29,9 @@ var events = []event{
 	{"a task is queued", func(w *world, n int) {
 		w.add(session.Task{Kind: session.AgentTask, CLIs: [][]string{{"a"}, {"b"}, {"a", "b"}}[n%3], After: w.after(n), What: "task", Check: w.checks(n), Retries: n % 2})
 	}},
+	{"a task is queued that may take 20 s", func(w *world, n int) {
+		w.add(session.Task{Kind: session.AgentTask, CLIs: []string{"a"}, What: "task", Timeout: 20 * time.Second, Check: w.checks(n)})
+	}},
 	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
 	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
 	{"a turn ends", func(w *world, n int) { w.end(w.agents[w.agent(n)], ends) }},
@@ -39,6 +42,11 @@ var events = []event{
 		w.end(w.agents[w.agent(n)], w.limited(w.clock.Add(time.Duration(n)*time.Minute), n%2 == 0))
 	}},
 	{"a limit is reached of which nobody tells the end", func(w *world, n int) { w.end(w.agents[w.agent(n)], w.limited(time.Time{}, n%2 == 0)) }},
+	{"a CLI waits for a limit itself", func(w *world, n int) {
+		if p := w.agents[w.agent(n)]; p.running && p.open() {
+			p.turns[len(p.turns)-1].Limit = &turn.Limit{Until: w.clock.Add(time.Duration(n) * time.Minute)}
+		}
+	}},
 	{"an agent asks", func(w *world, n int) { p := w.agents[w.agent(n)]; p.asks = p.running && p.open() }},
 	{"the user prompts an agent", func(w *world, n int) { w.prompt(w.agent(n)) }},
 	{"the user prompts an agent in the midst of it", func(w *world, n int) { w.between = func() { w.prompt(w.agent(n)) } }},
@@ -48,8 +56,30 @@ var events = []event{
 		for _, p := range w.agents {
 			w.crash(p)
 		}
-		w.waiting, w.armed = nil, false
+		w.waiting, w.timer, w.lost, w.down = nil, "", true, "crash"
 	}},
+	{"a CLI ends", func(w *world, n int) {
+		if p := w.agents[w.agent(n)]; p.running && !p.open() {
+			w.dies(p)
+		}
+	}},
+	{"CLIs end at their start", func(w *world, n int) { w.dying = n % 6 }},
+	{"a CLI tells nothing", func(w *world, n int) {
+		if p := w.agents[w.agent(n)]; p.running && len(p.turns) == 0 {
+			p.mute = w.now()
+		}
+	}},
+	{"no agent can be made", func(w *world, n int) { w.refused = n % 3 }},
+	{"an agent is removed", func(w *world, n int) {
+		if len(w.agents) > 1 {
+			delete(w.agents, w.agent(n))
+			w.pump()
+		}
+	}},
+	{"the session is stopped", func(w *world, _ int) { w.stop() }},
+	{"tmux is silent", func(w *world, n int) { w.silent = n % 8 }},
+	{"another process runs in the midst of it", func(w *world, n int) { w.midst = func() { w.some(n) } }},
+	{"a process runs and another one after it", func(w *world, n int) { w.pump(); w.some(n) }},
 	{"recover", func(w *world, _ int) { w.recover() }},
 	{"paw is killed", func(w *world, n int) { w.kill = killSteps[n%len(killSteps)] }},
 	{"a CLI is slow", func(w *world, n int) { w.agents[w.agent(n)].late = n%2 == 0 }},
@@ -58,8 +88,10 @@ var events = []event{
 	{"time passes", func(w *world, _ int) { w.tick() }},
 	{"a process runs", func(w *world, n int) { w.some(n) }},
 	{"a process runs", func(w *world, n int) { w.some(n) }},
-	{"all processes run", func(w *world, _ int) { w.drain() }},
-	{"go", func(w *world, _ int) { w.change(func(q *session.Queue) { Go(q, nil, w.agentOf) }) }},
+	{"all processes run", func(w *world, _ int) { w.drain(); w.checkArmed() }},
+	{"time passes, and all processes run", func(w *world, _ int) { w.tick(); w.drain(); w.checkArmed() }},
+	{"go", func(w *world, _ int) { w.letGo() }},
+	{"hold all", func(w *world, _ int) { w.change(func(q *session.Queue) { Hold(q, nil) }) }},
 	{"hold", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Hold(q, []string{id}) }) }},
 	{"retry", func(w *world, n int) { w.command(n, w.retry) }},
 	{"drop", func(w *world, n int) { w.command(n, func(q *session.Queue, id string) { Drop(q, []string{id}) }) }},
@@ -109,6 +141,8 @@ func runRandom(t *testing.T, bytes []byte) {
 	w.agents["y"] = &played{cli: "b", running: true}
 	if len(bytes) > 0 {
 		w.limits = []Limits{{}, {Continue: true, Times: 2}, {HandOver: []string{"b", "a"}, Times: 2}}[int(bytes[0])%3]
+		w.most = 1 + int(bytes[1])%3
+		w.bound = []int{1000, 1000, 5}[int(bytes[1])/3%3]
 	}
 	for len(bytes) >= 2 && len(log) < 100 && !t.Failed() {
 		one, n := events[int(bytes[0])%len(events)], int(bytes[1])
@@ -169,11 +203,31 @@ func (w *world) some(n int) {
 // command is a command about one task.
 func (w *world) command(n int, do func(q *session.Queue, id string)) {
 	if tasks := w.queue().Tasks; len(tasks) > 0 {
-		w.change(func(q *session.Queue) { do(q, tasks[n%len(tasks)].ID) })
+		w.change(func(q *session.Queue) {
+			catchUp(q, w.known(), w.now())
+			do(q, tasks[n%len(tasks)].ID)
+		})
 	}
 }
 
+// letGo is paw queue go --all.
+func (w *world) letGo() {
+	clear(w.deaths)
+	w.change(func(q *session.Queue) {
+		catchUp(q, w.known(), w.now())
+		Go(q, nil, w.agentOf)
+	})
+}
+
+// known is what a command knows.
+func (w *world) known() Facts {
+	f := w.facts()
+	f.Looking = true
+	return f
+}
+
 func (w *world) retry(q *session.Queue, id string) {
+	clear(w.deaths)
 	if was := *q.Task(id); len(Retry(q, []string{id}, w.agentOf)) == 0 && was.State != session.TaskWaiting {
 		w.retried[id]++
 		delete(w.done, id)
@@ -195,24 +249,35 @@ func (w *world) checkOver() {
 // rest lets everything come to its end: what crashed is recovered, all turns end well, limits are lifted, and the user lets
 // go and begins again what is held. Then nothing may be left.
 func (w *world) rest() {
-	w.kill, w.between, w.failing = "", nil, 0
+	w.kill, w.between, w.midst, w.failing, w.refused, w.dying, w.silent = "", nil, nil, 0, 0, 0, 0
 	w.drain()
+	w.checkArmed()
 	w.recover()
 	for range 40 {
 		w.drain()
 		for _, name := range sortedKeys(w.agents) {
 			p := w.agents[name]
-			p.box, p.late = false, false
+			if p.box, p.late = false, false; !p.running {
+				w.recover()
+			}
+			p.mute = time.Time{}
 			w.take(p)
 			w.end(p, ends)
 		}
 		w.drain()
 		w.clock = w.clock.Add(10 * time.Minute)
 		w.tick()
+		w.drain()
+		w.checkArmed()
+		w.letGo()
 		w.change(func(q *session.Queue) {
-			Go(q, nil, w.agentOf)
+			q.StartsMax = 1000
 			for _, t := range q.Tasks {
-				if t.State == session.TaskHeld {
+				gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && w.agents[t.Agent] == nil
+				switch {
+				case gone && len(t.CLIs) == 0:
+					Drop(q, []string{t.ID})
+				case t.State == session.TaskHeld || gone:
 					w.retry(q, t.ID)
 				}
 			}

@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,13 +26,24 @@ type world struct {
 	clock  time.Time
 	limits Limits
 	agents map[string]*played
+	most   int // agents that the queue may keep at work
+	bound  int // launches and prompts that it may make
 	kill   string
 	killed int
 
-	waiting []*pump         // that were started and have not run yet
-	armed   bool            // tmux has somebody look later
-	between func()          // happens right after a claim, once
-	failing int             // so many checks fail
+	waiting  []func() error  // processes that were started and have not run yet
+	depth    int             // processes that run, each in the midst of another one
+	timer    string          // agent in whose pane tmux counts the time until somebody looks, "" for none
+	disarmed bool            // by the process that runs
+	lost     bool            // tmux was not told to look by a process that was killed
+	down     string          // why nothing can begin, "" for nothing
+	silent   int             // so many questions tmux does not answer
+	between  func()          // happens right after a claim, once
+	midst    func()          // happens right after a look or in a check, once
+	failing  int             // so many checks fail
+	refused  int             // so many agents are not made
+	dying    int             // so many CLIs end at their start
+	deaths   map[string]int  // in a row, by CLI
 	typed   map[string]int  // how often a text was typed or an agent started with it, by task and text
 	retried map[string]int  // how often its user had a task begun again
 	done    map[string]bool // tasks that were seen to be over
@@ -44,6 +57,8 @@ type played struct {
 	asks    bool
 	box     bool // somebody has typed half a prompt
 	late    bool // it begins a turn only some time after the prompt
+	stopped bool
+	mute    time.Time // when it was launched, if no hook of it reports
 	input   []input
 	turns   []Turn
 	state   session.State // of one that does not run
@@ -63,7 +78,7 @@ func newWorld(tb testing.TB) *world {
 	tb.Cleanup(func() { os.RemoveAll(dir) })
 	w := &world{
 		tb: tb, clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), agents: map[string]*played{}, typed: map[string]int{},
-		retried: map[string]int{}, done: map[string]bool{},
+		retried: map[string]int{}, done: map[string]bool{}, deaths: map[string]int{}, most: 2, bound: 1000,
 	}
 	paths := config.Paths{StateDir: dir}
 	w.p = &app.App{Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, Now: w.now, Step: w.step}
@@ -79,7 +94,7 @@ func (w *world) now() time.Time {
 type death struct{}
 
 func (w *world) step(name string) {
-	if w.kill == name {
+	if w.kill == name && w.depth == 1 {
 		w.kill = ""
 		w.killed++
 		panic(death{})
@@ -102,16 +117,31 @@ func (w *world) as(process func()) {
 }
 
 // pump starts a process that moves the queue on.
-func (w *world) pump() {
-	w.waiting = append(w.waiting, &pump{App: w.p, session: worldSession, hands: w, pause: func(context.Context) {}})
+func (w *world) pump() { w.waiting = append(w.waiting, func() error { return w.newPump().run(w.tb.Context()) }) }
+
+func (w *world) newPump() *pump {
+	return &pump{App: w.p, session: worldSession, hands: w, pause: func(context.Context) {}}
 }
 
 // runOne runs a process that was started.
 func (w *world) runOne(i int) {
-	one := w.waiting[i]
+	one, killed := w.waiting[i], w.killed
 	w.waiting = slices.Delete(w.waiting, i, i+1)
-	w.as(func() { w.must(one.run(w.tb.Context())) })
+	w.depth++
+	w.as(func() { w.must(one()) })
+	if w.depth--; w.depth > 0 {
+		return
+	}
 	w.release()
+	w.lost = w.killed > killed && (w.lost || w.timer == "")
+}
+
+// soon lets something happen in the midst of what a process does.
+func (w *world) soon() {
+	if midst := w.midst; midst != nil {
+		w.midst = nil
+		midst()
+	}
 }
 
 // release frees the locks of a process that was killed: this one lives on.
@@ -180,7 +210,7 @@ func (w *world) begin(p *played, one input) {
 
 // take lets a CLI begin with what was typed.
 func (w *world) take(p *played) {
-	if len(p.input) == 0 || !p.running || p.open() || p.asks {
+	if len(p.input) == 0 || !p.running || p.open() || p.asks || !p.mute.IsZero() {
 		return
 	}
 	one := p.input[0]
@@ -193,6 +223,7 @@ func (w *world) end(p *played, change func(*Turn)) {
 	if !p.running || !p.open() {
 		return
 	}
+	w.deaths[p.cli] = 0
 	last, at := &p.turns[len(p.turns)-1], w.now()
 	p.asks = false
 	last.State, last.Outcome, last.EndedAt = turn.Finished, "success", &at
@@ -217,18 +248,42 @@ func (w *world) limited(until time.Time, answered bool) func(*Turn) {
 
 // crash ends the CLI of an agent without a word.
 func (w *world) crash(p *played) {
-	p.running, p.asks, p.box, p.input, p.state = false, false, false, nil, session.StateSuspended
+	p.running, p.asks, p.box, p.input, p.state, p.mute = false, false, false, nil, session.StateSuspended, time.Time{}
+}
+
+// dies is a CLI that ends by itself, in a pane that stays.
+func (w *world) dies(p *played) {
+	w.crash(p)
+	p.state = session.StateError
+	w.deaths[p.cli]++
+}
+
+// stop is paw stop: it holds the queue before it ends anything.
+func (w *world) stop() {
+	w.change(func(q *session.Queue) {
+		if q.Open() {
+			q.Held = cmp.Or(q.Held, "stop")
+		}
+	})
+	for _, name := range sortedKeys(w.agents) {
+		p := w.agents[name]
+		w.end(p, aborted(turn.ReasonStopped))
+		w.crash(p)
+		p.stopped = true
+	}
+	w.down, w.timer = "stop", ""
 }
 
 // recover is paw recover: it holds the queue when it brings somebody back, and pumps.
 func (w *world) recover() {
 	back := false
+	w.down = ""
 	for _, name := range sortedKeys(w.agents) {
 		p := w.agents[name]
 		if p.running {
 			continue
 		}
-		back, p.running = true, true
+		back, p.running, p.stopped = true, true, false
 		for i := range p.turns {
 			p.turns[i].Now = false
 		}
@@ -248,24 +303,42 @@ func (w *world) recover() {
 
 // look is the facts of this world.
 func (w *world) look(context.Context, *session.Queue) (Facts, error) {
+	f := w.facts()
+	if w.silent > 0 {
+		w.silent--
+		f.Down = session.ReasonTmuxSilent
+		for name, one := range f.Agents {
+			one.Status.State, one.Ready, one.Exited, one.Gone = session.StateUnknown, live.NotDue, false, false
+			f.Agents[name] = one
+		}
+	}
+	w.soon()
+	return f, nil
+}
+
+func (w *world) facts() Facts {
 	f := Facts{
-		Agents: map[string]Agent{}, CLIs: map[string]CLI{"a": {true, "a"}, "b": {true, "b"}}, Max: 2, Starts: 1000, Limits: w.limits, Pace: UsualPace,
+		Agents: map[string]Agent{}, CLIs: map[string]CLI{"a": {true, "a"}, "b": {true, "b"}}, Max: w.most, Starts: w.bound, Limits: w.limits, Pace: UsualPace,
+		Down: w.down,
 	}
 	for name, p := range w.agents {
-		one := Agent{CLI: p.cli, Account: p.cli, Running: p.running, Ready: live.Due, Turns: slices.Clone(p.turns)}
+		one := Agent{CLI: p.cli, Account: p.cli, Running: p.running, Ready: live.Due, Silent: p.mute, Turns: slices.Clone(p.turns)}
 		one.Status.State = session.StateIdle
 		switch {
 		case !p.running:
 			one.Status.State, one.Ready = p.state, live.NotRunning
 			one.Exited, one.Gone = p.state != session.StateSuspended, p.state == session.StateSuspended
+			if p.stopped {
+				one.Status.Cause = session.CauseStopped
+			}
 		case p.asks:
 			one.Status.State, one.Ready = session.StateWaitingInput, live.Busy
-		case p.open():
+		case p.open() || !p.mute.IsZero():
 			one.Status.State, one.Ready = session.StateRunning, live.Busy
 		}
 		f.Agents[name] = one
 	}
-	return f, nil
+	return f
 }
 
 // count counts what is typed or started for a task, and finds what must not be.
@@ -293,21 +366,37 @@ func (w *world) count(t session.Task) {
 	if q.Held != "" {
 		w.tb.Errorf("%s begins, and the queue is held: %s", t.ID, q.Held)
 	}
-	at := 0
-	for _, t := range q.Tasks {
-		if t.State == session.TaskRunning && !t.Checking {
+	if w.down != "" {
+		w.tb.Errorf("%s begins, and nothing can: %s", t.ID, w.down)
+	}
+	if w.starts > max(w.bound, q.StartsMax) {
+		w.tb.Errorf("%d were begun, of %d", w.starts, w.bound)
+	}
+	if at := 1 + w.atWork(t.ID); at > w.most {
+		w.tb.Errorf("%s begins, and %d are at work, of %d", t.ID, at, w.most)
+	}
+}
+
+// atWork counts the agents that work for the queue by what they do, whatever it has written down: those apart that its user has
+// taken from it, or has had typed once more.
+func (w *world) atWork(but string) (at int) {
+	q := w.queue()
+	counts := func(id string) bool {
+		t := q.Task(id)
+		return t != nil && id != but && w.retried[id] == 0 && (t.State == session.TaskRunning || t.State == session.TaskFailed)
+	}
+	for _, p := range w.agents {
+		if p.running && (p.open() && counts(p.turns[len(p.turns)-1].Task) || slices.ContainsFunc(p.input, func(one input) bool { return counts(one.task) })) {
 			at++
 		}
 	}
-	if at > 2 {
-		w.tb.Errorf("%d at work", at)
-	}
+	return at
 }
 
 // enter is the typing: what tmux does, and the CLI behind it.
 func (w *world) enter(_ context.Context, t session.Task, text string, claim func() (session.Task, error)) error {
 	p := w.agents[t.Agent]
-	if p.box || p.asks || !p.running {
+	if p == nil || p.box || p.asks || !p.running || w.silent > 0 {
 		return errBusy
 	}
 	claimed, err := claim()
@@ -333,10 +422,22 @@ func (w *world) start(_ context.Context, t session.Task, cli, text string) error
 	if w.agents[t.Agent] != nil {
 		w.tb.Errorf("%s is started twice", t.Agent)
 	}
+	if w.refused > 0 {
+		w.refused--
+		return errNotBegun
+	}
 	w.count(t)
+	if w.deaths[cli] > quick+w.most {
+		w.tb.Errorf("%s is started, and %d of it have ended at their start", cli, w.deaths[cli])
+	}
 	p := &played{cli: cli, running: true, late: w.clock.Unix()%2 == 0}
 	w.agents[t.Agent] = p
 	w.p.Step("queue.started")
+	if w.dying > 0 {
+		w.dying--
+		w.dies(p)
+		return nil
+	}
 	p.input = []input{{t.ID, text}}
 	if !p.late {
 		w.take(p)
@@ -345,6 +446,7 @@ func (w *world) start(_ context.Context, t session.Task, cli, text string) error
 }
 
 func (w *world) check(context.Context, session.Task) (string, error) {
+	w.soon()
 	if w.failing > 0 {
 		w.failing--
 		return "the check failed", nil
@@ -367,14 +469,49 @@ func (w *world) tell(held []session.Task) {
 	}
 }
 
-func (w *world) arm(context.Context) error { w.armed = true; return nil }
+func (w *world) arm(context.Context) (armed bool, err error) {
+	if w.silent > 0 {
+		w.silent--
+		return false, errors.New("no answer")
+	}
+	for _, name := range sortedKeys(w.agents) {
+		if w.agents[name].state != session.StateSuspended || w.agents[name].running {
+			w.timer = name
+			return true, nil
+		}
+	}
+	return false, nil // tmux has no pane
+}
 
-// tick is tmux that looks again, once a minute has passed.
+func (w *world) disarm(context.Context) { w.timer, w.disarmed = "", true }
+
+// tick is tmux that has somebody look again, once a minute has passed, also for a pane that is gone.
 func (w *world) tick() {
 	w.clock = w.clock.Add(time.Minute)
-	if w.armed {
-		w.armed = false
+	name := w.timer
+	if w.timer = ""; name == "" {
+		return
+	}
+	if p := w.agents[name]; p == nil || !p.running && p.state == session.StateSuspended {
 		w.pump()
+		return
+	}
+	w.timer = name // it is armed before anything can kill the process
+	w.waiting = append(w.waiting, func() error { return w.newPump().tick(w.tb.Context()) })
+}
+
+// checkArmed finds what is due now or later when nobody is going to look for it.
+func (w *world) checkArmed() {
+	w.tb.Helper()
+	panes := slices.ContainsFunc(sortedKeys(w.agents), func(name string) bool { return w.agents[name].running })
+	if len(w.waiting) > 0 || w.lost || w.down != "" || !panes {
+		return
+	}
+	_, steps := Next(w.queue(), w.facts(), w.clock)
+	for _, s := range steps {
+		if (s.Acts() || s.Do == StepCheck || s.Do == StepArm) && w.timer == "" {
+			w.tb.Errorf("nobody looks, and due is: %s", s)
+		}
 	}
 }
 

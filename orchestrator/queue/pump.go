@@ -22,10 +22,12 @@ var (
 	errNoMore   = errors.New("it is not due any more")
 )
 
-// How long a pump waits for an agent that is about to take a prompt, how often it looks, and how
-// many steps it does before it leaves the rest to the next pump.
+// How long a pump waits for an agent that is about to take a prompt, how long for a tmux that does
+// not answer and thus takes no timer, how often it looks, and how many steps it does before it
+// leaves the rest to the next pump.
 const (
 	soon      = 20 * time.Second
+	unheard   = 10 * time.Minute
 	soonEvery = 200 * time.Millisecond
 	mostSteps = 1000
 )
@@ -47,8 +49,10 @@ type hands interface {
 	text(t session.Task) (string, error)
 	// tell notifies the user of held tasks.
 	tell(held []session.Task)
-	// arm arranges that paw pumps again later.
-	arm(ctx context.Context) error
+	// arm arranges that paw pumps again later, if tmux has a pane of the session.
+	arm(ctx context.Context) (armed bool, err error)
+	// disarm undoes arm.
+	disarm(ctx context.Context)
 }
 
 // pump moves one queue on.
@@ -58,6 +62,17 @@ type pump struct {
 	hands   hands
 	busy    map[string]bool // agents that did not take a prompt
 	pause   func(ctx context.Context)
+	armed   bool // tick has set the next timer
+}
+
+// tick is run by a timer. It sets the next timer first, since this process may be killed; rounds
+// removes that timer where nothing is due later.
+func (p *pump) tick(ctx context.Context) error {
+	if !p.Queues().Open(p.session) {
+		return nil
+	}
+	p.armed, _ = p.hands.arm(ctx) // or it is tried again
+	return p.run(ctx)
 }
 
 // run does all that is due, unless another process does. A process that comes in between makes it
@@ -108,14 +123,13 @@ func (p *pump) mark() error {
 
 // rounds looks and acts until nothing is due.
 func (p *pump) rounds(ctx context.Context) error {
-	began, armed := p.Now(), false
-	p.busy = map[string]bool{}
-	arm := func() error { // called before the first act: this process may be killed
-		if armed {
-			return nil
+	began, armed := p.Now(), p.armed
+	p.busy, p.armed = map[string]bool{}, false
+	var unarmed error
+	arm := func() { // called before the first act: this process may be killed
+		if !armed {
+			armed, unarmed = p.hands.arm(ctx)
 		}
-		armed = true
-		return p.hands.arm(ctx)
 	}
 	for range mostSteps {
 		f, steps, err := p.settle(ctx)
@@ -124,20 +138,31 @@ func (p *pump) rounds(ctx context.Context) error {
 		}
 		acts := slices.IndexFunc(steps, Step.Acts)
 		looks := slices.ContainsFunc(steps, func(s Step) bool { return s.Do == StepLook })
+		due := slices.ContainsFunc(steps, func(s Step) bool { return s.Do == StepArm })
+		waited, patience := p.Now().Sub(began), soon
+		if f.Down == session.ReasonTmuxSilent {
+			patience = unheard
+		}
 		switch {
 		case acts >= 0:
-			if err := errors.Join(arm(), p.act(ctx, steps[acts], f)); err != nil {
+			arm()
+			if err := p.act(ctx, steps[acts], f); err != nil {
 				return err
 			}
-		case looks && p.Now().Sub(began) < soon:
-			clear(p.busy)
-			p.pause(ctx)
-		default:
-			if slices.ContainsFunc(steps, func(s Step) bool { return s.Do == StepArm }) {
-				return arm()
+			continue
+		case due && f.Down != session.ReasonTmuxSilent:
+			arm()
+		case !due:
+			if armed {
+				p.hands.disarm(ctx)
 			}
+			armed, unarmed = false, nil
+		}
+		if !looks && unarmed == nil || waited >= patience {
 			return nil
 		}
+		clear(p.busy)
+		p.pause(ctx)
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ func (s Step) String() string {
 		}
 		return "look again until " + s.Until.Local().Format("2 Jan 15:04")
 	case StepLook:
+		if s.ID == "" {
+			return "look again at once: " + s.Why
+		}
 		return fmt.Sprintf("look at %s again at once, for %s: %s", s.Agent, s.ID, s.Why)
 	case StepFinish, StepHold, StepBegun, StepWait:
 	}
