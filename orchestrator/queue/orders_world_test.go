@@ -31,19 +31,18 @@ type world struct {
 	kill   string
 	killed int
 
-	waiting  []func() error  // processes that were started and have not run yet
-	depth    int             // processes that run, each in the midst of another one
-	timer    string          // agent in whose pane tmux counts the time until somebody looks, "" for none
-	disarmed bool            // by the process that runs
-	lost     bool            // tmux was not told to look by a process that was killed
-	down     string          // why nothing can begin, "" for nothing
-	silent   int             // so many questions tmux does not answer
-	between  func()          // happens right after a claim, once
-	midst    func()          // happens right after a look or in a check, once
-	failing  int             // so many checks fail
-	refused  int             // so many agents are not made
-	dying    int             // so many CLIs end at their start
-	deaths   map[string]int  // in a row, by CLI
+	waiting []func() error  // processes that were started and have not run yet
+	depth   int             // processes that run, each in the midst of another one
+	timer   string          // agent in whose pane tmux counts the time until somebody looks, "" for none
+	lost    bool            // tmux was not told to look by a process that was killed
+	down    string          // why nothing can begin, "" for nothing
+	silent  int             // so many questions tmux does not answer
+	between func()          // happens right after a claim, once
+	midst   func()          // happens right after a look or in a check, once
+	failing int             // so many checks fail
+	refused int             // so many agents are not made
+	dying   int             // so many CLIs end at their start
+	deaths  map[string]int  // in a row, by CLI
 	typed   map[string]int  // how often a text was typed or an agent started with it, by task and text
 	retried map[string]int  // how often its user had a task begun again
 	done    map[string]bool // tasks that were seen to be over
@@ -117,7 +116,9 @@ func (w *world) as(process func()) {
 }
 
 // pump starts a process that moves the queue on.
-func (w *world) pump() { w.waiting = append(w.waiting, func() error { return w.newPump().run(w.tb.Context()) }) }
+func (w *world) pump() {
+	w.waiting = append(w.waiting, func() error { return w.newPump().run(w.tb.Context()) })
+}
 
 func (w *world) newPump() *pump {
 	return &pump{App: w.p, session: worldSession, hands: w, pause: func(context.Context) {}}
@@ -483,7 +484,7 @@ func (w *world) arm(context.Context) (armed bool, err error) {
 	return false, nil // tmux has no pane
 }
 
-func (w *world) disarm(context.Context) { w.timer, w.disarmed = "", true }
+func (w *world) disarm(context.Context) { w.timer = "" }
 
 // tick is tmux that has somebody look again, once a minute has passed, also for a pane that is gone.
 func (w *world) tick() {
