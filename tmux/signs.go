@@ -240,7 +240,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 		return command{"set-environment", "-t", sessionID, "PAW_TIMER_" + name, value}
 	}
 	commands := []command{set("PROGRAM", t.Program)}
-	shell := "exec env -i"
+	shell := "env -i"
 	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
 		if !variable.MatchString(name) {
 			return errors.New("timer: not a variable: " + name)
@@ -249,6 +249,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 		shell += ` ` + name + `="$PAW_TIMER_` + name + `"`
 	}
 	shell += ` "$PAW_TIMER_PROGRAM" ` + strings.Join(t.Words, " ")
+	shell += ` >/dev/null 2>&1 || :` // tmux shows output and failures in view mode, which takes the pane's keys
 	delay := strconv.FormatFloat(t.After.Seconds(), 'f', -1, 64)
 	_, err := c.callPieces(ctx, append(commands,
 		command{"set-option", "-p", "-t", t.Pane, timerMark(t.Name), t.Mark},

@@ -74,3 +74,28 @@ func TestTimerTakesWordsOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestTimerSaysNothing: tmux shows what a program of a timer says, and that it has failed, in view mode, which takes the keys of
+// the pane.
+func TestTimerSaysNothing(t *testing.T) {
+	c := privateClient(t)
+	created, err := c.Create(t.Context(), NewSession{Name: "paw-s", PawSession: "s", Dir: "/", Agents: agentPanes(t, "s", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho out; echo err >&2; touch '"+dir+"/'\"$1\"; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range []string{"one", "two"} { // tmux has dealt with the first when it has started the second
+		timer := Timer{Pane: created.Panes["a1"], Mark: mark, After: 10 * time.Millisecond, Program: program, Words: []string{mark}}
+		if err := c.SetTimer(t.Context(), created.SessionID, timer); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "a program that was started", func() bool { _, err := os.Stat(filepath.Join(dir, mark)); return err == nil })
+	}
+	if mode, err := c.fact(t.Context(), created.Panes["a1"], "#{pane_mode}"); mode != "" || err != nil {
+		t.Errorf("the pane is in %q, %v", mode, err)
+	}
+}
