@@ -228,7 +228,7 @@ func (w *world) known() Facts {
 
 func (w *world) retry(q *session.Queue, id string) {
 	clear(w.deaths)
-	if was := *q.Task(id); len(Retry(q, []string{id}, w.agentOf)) == 0 && was.State != session.TaskWaiting {
+	if len(Retry(q, []string{id}, w.agentOf)) == 0 {
 		w.retried[id]++
 		delete(w.done, id)
 	}

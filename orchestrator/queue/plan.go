@@ -87,6 +87,9 @@ func ReadPlan(path string) ([]New, int, error) {
 		}
 		return nil, 0, wrong(lineOf(string(text), key[len(key)-1]), "%s", what)
 	}
+	if meta.IsDefined("max") && plan.Max < 1 {
+		return nil, 0, wrong(lineOf(string(text), "max"), "max = %d: not a number from 1 on", plan.Max)
+	}
 	lines := taskLines(string(text))
 	var tasks []New
 	for i, t := range plan.Task {

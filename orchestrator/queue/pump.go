@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"paw/orchestrator/app"
@@ -292,7 +293,7 @@ func (p *pump) takeBack(ctx context.Context, was session.Task) error {
 func (p *pump) keep(ctx context.Context, id string, why error) error {
 	_, err := p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
 		if t := q.Task(id); t != nil && t.State == session.TaskWaiting {
-			t.State, t.Why = session.TaskHeld, firstLine(why.Error())
+			t.State, t.Why = session.TaskHeld, firstLine(strings.TrimPrefix(why.Error(), errNotBegun.Error()+": "))
 		}
 		return nil
 	})
