@@ -358,7 +358,7 @@ func (m Model) askAgents(what, form, draft string, do func(m Model, items, promp
 	m.ask = &ask{title: what, keys: form + ": " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
 		items = strings.ReplaceAll(items, " ", "")
 		for item := range strings.SplitSeq(items, ",") {
-			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && !(named && slices.Contains(there, cli)) {
+			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
 				m.say(true, "%s: no such CLI is installed; there is %s", item, strings.Join(there, ", "))
 				return m, nil
 			}
