@@ -88,7 +88,10 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 		}
 		w.env = append(w.env, env...)
 	}
-	w.write(filepath.Join(home, ".config/paw"), "config.toml", `[clis.codex]
+	w.write(filepath.Join(home, ".config/paw"), "config.toml", `[turns]
+snapshot_seconds = 60 # what a snapshot has is looked at, and not how long it takes on a busy machine
+
+[clis.codex]
 git_writable = true
 
 [clis.copilot]

@@ -23,7 +23,7 @@ const (
 	youngPatience  = 30 * time.Second // the box may disappear again after a launch
 	filledPatience = 3 * time.Second
 	pastePatience  = 10 * time.Second
-	clearPatience  = 5 * time.Second
+	clearPatience  = 20 * time.Second // qwen needs more than 5 s at a load of 50
 	bytesASecond   = 10_000
 
 	// In a smaller pane a CLI may never draw its input box.
