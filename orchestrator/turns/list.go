@@ -46,7 +46,7 @@ func (l Turn) Incomplete() bool {
 
 // List joins log, refs and tags of one agent, with two git processes for any number of turns.
 func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (AgentTurns, []error, error) {
-	list := AgentTurns{Agent: w.Name, Turns: []Turn{}, Finished: w.Finished.Turns}
+	list := AgentTurns{Agent: w.Name, Turns: []Turn{}, Finished: w.Turns}
 	// Refs are read first: a tag is made after the turn's end is logged, so that no turn is listed
 	// as tagged and not ended, whatever a hook writes meanwhile.
 	refs, err := m.Refs().List(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
