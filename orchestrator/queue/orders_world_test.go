@@ -34,6 +34,7 @@ type world struct {
 	waiting []func() error  // processes that were started and have not run yet
 	depth   int             // processes that run, each in the midst of another one
 	timer   string          // agent in whose pane tmux counts the time until somebody looks, "" for none
+	ticked  bool            // a timer has started the process that runs, which has not removed the next one
 	lost    bool            // tmux was not told to look by a process that was killed
 	down    string          // why nothing can begin, "" for nothing
 	silent  int             // so many questions tmux does not answer
@@ -128,13 +129,15 @@ func (w *world) newPump() *pump {
 func (w *world) runOne(i int) {
 	one, killed := w.waiting[i], w.killed
 	w.waiting = slices.Delete(w.waiting, i, i+1)
-	w.depth++
+	if w.depth++; w.depth == 1 {
+		w.ticked = false
+	}
 	w.as(func() { w.must(one()) })
 	if w.depth--; w.depth > 0 {
 		return
 	}
 	w.release()
-	w.lost = w.killed > killed && (w.lost || w.timer == "")
+	w.lost = w.killed > killed && (w.lost || w.timer == "" && !w.ticked)
 }
 
 // soon lets something happen in the midst of what a process does.
@@ -484,7 +487,7 @@ func (w *world) arm(context.Context) (armed bool, err error) {
 	return false, nil // tmux has no pane
 }
 
-func (w *world) disarm(context.Context) { w.timer = "" }
+func (w *world) disarm(context.Context) { w.timer, w.ticked = "", false }
 
 // tick is tmux that has somebody look again, once a minute has passed, also for a pane that is gone.
 func (w *world) tick() {
@@ -497,8 +500,10 @@ func (w *world) tick() {
 		w.pump()
 		return
 	}
-	w.timer = name // it is armed before anything can kill the process
-	w.waiting = append(w.waiting, func() error { return w.newPump().tick(w.tb.Context()) })
+	w.waiting = append(w.waiting, func() error {
+		w.ticked = w.ticked || w.depth == 1
+		return w.newPump().tick(w.tb.Context())
+	})
 }
 
 // checkArmed finds what is due now or later when nobody is going to look for it.
