@@ -254,7 +254,7 @@ type BlamedLine struct {
 func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
 	repo := o.home()
 	if b.Dir != "" {
-		repo = o.withoutRefs(in(b.Dir))
+		repo = o.withoutRefs(git.Repo{Dir: b.Dir}) // which may be a subfolder
 	}
 	var grafts strings.Builder
 	for commit, parents := range b.Parents {
@@ -264,7 +264,7 @@ func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error
 	if err := os.WriteFile(file, []byte(grafts.String()), 0o600); err != nil {
 		return nil, err
 	}
-	args := []string{"-c", "advice.graftFileDeprecated=false", "-c", "blame.ignoreRevsFile=", "blame", "--porcelain"}
+	args := []string{"-c", "advice.graftFileDeprecated=false", "blame", "--porcelain", "--ignore-revs-file="} // "" forgets those of the configuration
 	if b.IgnoreSpace {
 		args = append(args, "-w")
 	}

@@ -4,8 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"paw/orchestrator/errs"
 )
 
 // textBehind are the commands whose words behind the first one are text, and no names.
@@ -18,7 +16,7 @@ func (h Host) Here(line string) string {
 	for i, command := range commands {
 		words := strings.Split(command, " ")
 		if words[0] != "paw" || len(words) < 2 || slices.Contains([]string{"config", "doctor", "clis", "queue"}, words[1]) {
-			return "ssh -t " + errs.Quote(h.SSH) + " " + errs.Quote(line)
+			return "ssh -t " + h.SSH + " " + quoted(line)
 		}
 		commands[i] = strings.Join(h.here(words), " ")
 	}
