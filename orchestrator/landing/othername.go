@@ -13,7 +13,7 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 		var rest []int
 		for i := range a.led.all {
 			one := &a.led.all[i]
-			if !one.stands() && !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
+			if !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
 				rest = append(rest, i)
 			}
 		}
