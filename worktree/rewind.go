@@ -21,7 +21,7 @@ type Rescued struct {
 
 // Rewind makes the files of the worktree at path equal the commit target, after taking a snapshot
 // that rescueRef keeps. Tracked and untracked files are then exactly those of target; other files
-// are gone, except ignored ones.
+// are gone, except those that are ignored now, or that target ignores (see spare).
 //
 // HEAD stays on its branch. The branch moves, with an entry in the reflog, to the commit that was
 // HEAD when target was taken: its first parent if target is a snapshot, else target itself. Later
@@ -153,12 +153,18 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 		return Rescued{}, err
 	}
 	done := Rescued{HeadBefore: r.head, Head: r.head, NotSaved: sorted(r.embedded)}
-	var err error
-	if done.Commit, err = r.rescue(ctx); err != nil {
+	if err := r.readNow(ctx); err != nil {
 		return Rescued{}, err
 	}
 	if r.to.was != "" && r.now != r.to.was {
 		return Rescued{}, conflict("", "", "%s: its files have changed meanwhile", r.top)
+	}
+	if err := r.spare(ctx); err != nil {
+		return Rescued{}, err
+	}
+	var err error
+	if done.Commit, err = r.rescue(ctx); err != nil {
+		return Rescued{}, err
 	}
 	changes, err := r.changes(ctx)
 	if err != nil {
@@ -193,24 +199,30 @@ func (r *rewind) refuse() error {
 	return nil
 }
 
-// rescue commits the current files. The scratch index then holds them.
-func (r *rewind) rescue(ctx context.Context) (string, error) {
+// readNow makes a tree of the current files. The scratch index then holds them.
+func (r *rewind) readNow(ctx context.Context) error {
 	if !r.dirty {
-		tree, err := r.repo.Line(ctx, "rev-parse", "--verify", r.head+"^{tree}")
-		r.now = tree
-		return r.head, err
+		var err error
+		r.now, err = r.repo.Line(ctx, "rev-parse", "--verify", r.head+"^{tree}")
+		return err
 	}
 	notSaved, cause, err := r.record(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range notSaved {
 		if !slices.Contains(r.embedded, name) {
-			return "", &NotSavedError{Path: r.top, Name: name, Cause: cause}
+			return &NotSavedError{Path: r.top, Name: name, Cause: cause}
 		}
 	}
-	if r.now, err = r.repo.Line(ctx, quietly("write-tree")...); err != nil {
-		return "", err
+	r.now, err = r.repo.Line(ctx, quietly("write-tree")...)
+	return err
+}
+
+// rescue commits the current files.
+func (r *rewind) rescue(ctx context.Context) (string, error) {
+	if !r.dirty {
+		return r.head, nil
 	}
 	var parents []string
 	if r.staged {

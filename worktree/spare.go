@@ -1,0 +1,98 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"paw/worktree/git"
+)
+
+// ignoreFile is the name of files with git's rules on which files to ignore.
+const ignoreFile = ".gitignore"
+
+// spare leaves untracked files alone that the goal ignores: they are no part of it, and stay like
+// every ignored file. spare takes them out of the current tree, and with them out of the changes and
+// of the rescue. A file at whose path the goal has a folder, or the other way round, is not spared.
+func (r *rewind) spare(ctx context.Context) error {
+	changes, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
+	if err != nil || !slices.ContainsFunc(changes, change.ignores) {
+		return err
+	}
+	untracked, comes := map[string]bool{}, map[string]bool{}
+	for _, name := range r.untracked {
+		untracked[name] = true
+	}
+	for _, c := range changes {
+		for at := c.name; !c.gone && at != "."; at = path.Dir(at) { // its folders, as well
+			comes[at] = at == c.name || comes[at]
+		}
+	}
+	var leaving []change
+	for _, c := range changes {
+		if _, folder := comes[c.name]; c.gone && untracked[c.name] && !folder && !below(c.name, comes) {
+			leaving = append(leaving, c)
+		}
+	}
+	if len(leaving) == 0 {
+		return nil
+	}
+	spared, err := r.ignoredByGoal(ctx, leaving)
+	if err != nil || len(spared) == 0 {
+		return err
+	}
+	gone := func(change) string { return "" }
+	if _, err := r.repo.Input(ctx, indexInfo(spared, gone), quietly("update-index", "-z", "--index-info")...); err != nil {
+		return err
+	}
+	r.now, err = r.repo.Line(ctx, quietly("write-tree")...)
+	return err
+}
+
+// ignores reports whether the change is one of a file with rules on what to ignore.
+func (c change) ignores() bool { return !c.gone && path.Base(c.name) == ignoreFile }
+
+// below reports whether a file comes where the path has a folder.
+func below(name string, comes map[string]bool) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if comes[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// ignoredByGoal returns those of the changed files that git would ignore with the rules of the goal.
+// git reads rules from files only, so they are checked out into a scratch folder.
+func (r *rewind) ignoredByGoal(ctx context.Context, changes []change) ([]change, error) {
+	scratch := filepath.Join(r.dir, "rules")
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return nil, err
+	}
+	rules := r.m.objects.quarantined(repoWithIndex(r.top, newScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
+	if err := rules.Run(ctx, privately("read-tree", "--no-sparse-checkout", r.to.tree)...); err != nil {
+		return nil, err
+	}
+	listed, err := rules.Output(ctx, privately("ls-files", "-z", "--", ":(top,glob)**/"+ignoreFile)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := rules.Input(ctx, []byte(listed), privately("checkout-index", "-q", "-z", "--stdin")...); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(changes))
+	for _, c := range changes {
+		names = append(names, "./"+c.name) // A leading colon would be magic.
+	}
+	out, err := rules.Input(ctx, nulTerminated(names), privately("check-ignore", "--no-index", "-z", "--stdin")...)
+	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
+		return nil, err
+	}
+	ignored := map[string]bool{}
+	for _, name := range nulSeparated(out) {
+		ignored[name] = true
+	}
+	return slices.DeleteFunc(changes, func(c change) bool { return !ignored["./"+c.name] }), nil
+}
