@@ -132,7 +132,11 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	rewound := &Rewound{Session: s.Name, Agent: agentName, Planned: dryRun}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
-		if _, err := observe.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
+		f, err := observe.RefuseNotAtRest(ctx, h, s, agentName)
+		if err == nil {
+			err = observe.RefuseGone(f, agentName)
+		}
+		if err != nil {
 			return err
 		}
 		last, err := t.Dir.Last()

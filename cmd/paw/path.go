@@ -105,7 +105,8 @@ func placeOf(s *session.Session, agent string) (*session.Agent, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(w.WorktreePath); err != nil {
-		return nil, errs.New(errs.Failed, "%s: its worktree %s is not there", agent, w.WorktreePath).Hint("paw recover %s %s", s.Name, agent)
+		return nil, errs.New(errs.Failed, "%s: its worktree %s is not there", agent, w.WorktreePath).
+			Hint("paw stop %s %s --only && paw recover %s", s.Name, agent, s.Name)
 	}
 	return w, nil
 }
