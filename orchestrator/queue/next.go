@@ -129,7 +129,8 @@ func (d *decision) resumed(t *session.Task) {
 
 // adopt finds the turn of a task that began unnoticed, for example after the pump was killed.
 func (d *decision) adopt(t *session.Task) {
-	lost := t.State == session.TaskHeld && (t.Why == session.HeldInterrupted || t.Why == session.HeldSilent)
+	lost := t.State == session.TaskHeld && t.Typed && // behind a prompt of the user, too
+		(t.Why == session.HeldInterrupted || t.Why == session.HeldSilent || t.Why == session.HeldYou)
 	if t.State != session.TaskRunning && !lost || t.Turn != 0 {
 		return
 	}

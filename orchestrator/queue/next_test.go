@@ -179,6 +179,7 @@ func TestNext(t *testing.T) {
 		"no turn, and its user was faster":    {running(func(t *session.Task) { t.Turn = 0 }), seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), "hold t1", "held you", false},
 		"a turn that was not seen to begin":   {running(func(t *session.Task) { t.Turn = 0 }), seen(busy, one(turn.InProgress, plain)), "begun t1", "running", true},
 		"one that was taken for lost":         {running(func(t *session.Task) { t.Turn, t.State, t.Why = 0, session.TaskHeld, "interrupted" }), seen(busy, one(turn.InProgress, plain)), "begun t1", "running", true},
+		"one behind a prompt of its user":     {running(func(t *session.Task) { t.Turn, t.State, t.Why = 0, session.TaskHeld, session.HeldYou }), seen(busy, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true }), one(turn.InProgress, func(t *Turn) { t.Number = 2 })), "begun t1", "running", true},
 		"a turn whose log is gone":            {running(asIs), seen(same), "hold t1", "held interrupted", false},
 		"a limit, and it is told":             {running(asIs), seen(same, one(turn.Aborted, hits(later, true))), "hold a,hold t1", "held limit:a until 2 Jan 14:00", false},
 		"a limit, to go on":                   {running(asIs), with(seen(same, one(turn.Aborted, hits(later, true))), continues), "hold a,wait t1", "waiting due 2 Jan 14:01", true},
