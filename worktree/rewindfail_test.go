@@ -102,7 +102,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &rewind{m: w.m.Moves(), look: l, at: at, to: one, dir: dir}
-		if _, err := r.rescue(ctx); err != nil {
+		if err := r.readNow(ctx); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, w.path(name), "new\n")
