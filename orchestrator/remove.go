@@ -15,6 +15,7 @@ import (
 	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
 	"paw/session"
+	"paw/tmux"
 )
 
 // Remove ends agents and removes their worktrees; their tags stay, and their branches unless these
@@ -97,6 +98,9 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 			nameQueued(h, &p)
 			return &p, err
 		}
+	}
+	if none := app.NoTmux(s.Name, tmux.Installed()); none != nil {
+		return nil, none
 	}
 	if len(o.Agents) == 0 { // hold the queues first, even if the stop fails: stopped agents must not be sent queued prompts
 		if err := queue.HoldAll(ctx, h, s.Name, "stop"); err != nil {

@@ -153,18 +153,33 @@ func (c *Client) process(ctx context.Context, commands []command, args []string)
 // program prepares a run of tmux in the directory /, since a server keeps the directory it was
 // started in busy.
 func program(ctx context.Context, env, args []string) (*exec.Cmd, error) {
-	path, err := exec.LookPath("tmux")
+	path, err := lookUp()
 	if err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			return nil, ErrNotInstalled
-		}
-		return nil, fmt.Errorf("tmux: %w", err)
+		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = "/"
 	cmd.Env = env
 	cmd.WaitDelay = waitDelay
 	return cmd, nil
+}
+
+// lookUp returns the path of tmux.
+func lookUp() (string, error) {
+	path, err := exec.LookPath("tmux")
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", ErrNotInstalled
+	}
+	if err != nil {
+		return "", fmt.Errorf("tmux: %w", err)
+	}
+	return path, nil
+}
+
+// Installed returns ErrNotInstalled if there is no tmux on PATH. It starts no process.
+func Installed() error {
+	_, err := lookUp()
+	return err
 }
 
 // nonce returns a random word, which marks paw's own lines in the output.

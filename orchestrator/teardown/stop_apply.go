@@ -13,12 +13,16 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // StopNow records the stop, looks at what runs, and ends it. Recording comes first: from then on no
 // start, add or recover in progress opens another pane (see launch.openPanes). A full disk must not
 // keep agents running.
 func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions) (*Stop, error) {
+	if none := app.NoTmux(s.Name, tmux.Installed()); none != nil {
+		return nil, none // nothing could be ended, so no stop is recorded
+	}
 	stopping := func(string) session.Phase { return session.PhaseStopping }
 	whole := len(o.Agents) == 0
 	turns.CloseDead(ctx, h, s, o.Targets(s)...)
