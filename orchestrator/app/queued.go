@@ -58,6 +58,27 @@ func (h *App) QueuedPrompts(session, agent string) []Queued {
 	})
 }
 
+// QueuedNext reports whether the agent's CLI is about to begin a prompt that was queued behind its
+// last turn: that turn has ended less than patience ago, and no turn has asked the prompt yet.
+func (h *App) QueuedNext(session, agent string, patience time.Duration) bool {
+	kept := h.keptQueued(session, agent)
+	if len(kept) == 0 {
+		return false
+	}
+	dir := h.TurnDir(session, agent)
+	last, err := dir.Last()
+	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || h.Now().Sub(*last.EndedAt) > patience {
+		return false
+	}
+	return slices.ContainsFunc(kept, func(one Queued) bool {
+		if last.StartedAt.After(one.at.Add(queuedMargin)) {
+			return false
+		}
+		asked, err := dir.Asked(strings.TrimSpace(one.Text), one.at)
+		return err == nil && !asked
+	})
+}
+
 // LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
 // behind or a later one was cut, and no turn has asked them since. A prompt behind a running turn
 // is not lost.
