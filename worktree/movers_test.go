@@ -23,6 +23,7 @@ var movers = map[string]string{
 	"worktree/settling.go:put":          "with a journal",
 	"worktree/settling.go:makeIndex":    "with a journal, a scratch index",
 	"worktree/settling.go:resetIndex":   "with a journal, a scratch index",
+	"worktree/spare.go:ignoredByGoal":   "a folder of its own",
 	"worktree/create.go:fill":           "a worktree that is new",
 	"worktree/rewind.go:FromSnapshot":   "a worktree that is new",
 	"worktree/repair.go:registerAgain":  "a registration that is new",

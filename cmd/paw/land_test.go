@@ -70,7 +70,7 @@ func (w *world) landed() []string {
 	w.t.Helper()
 	var lines []string
 	for _, line := range w.state() {
-		if strings.HasPrefix(line, "ref refs/paw/shop_one/seen ") { // what was cut short is shown once more
+		if strings.HasPrefix(line, "record ") && strings.Contains(line, `"seen_landed": `) { // what was cut short is shown once more
 			continue
 		}
 		lines = append(lines, landVolatile.ReplaceAllString(line, `"$1": VOLATILE`))

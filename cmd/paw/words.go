@@ -38,7 +38,7 @@ var otherWords = map[string]string{
 	"accept": "paw land AGENT", "attach-session": "paw attach AGENT", "branch": "paw status --all", "capture-pane": "paw log AGENT", "chat": "paw attach AGENT",
 	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop",
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
-	"select-pane": "paw attach AGENT", "send-keys": "paw send AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
+	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who":       "paw status",
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
