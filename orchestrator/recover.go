@@ -54,9 +54,6 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 			return nil, problems, err
 		}
 	}
-	if o.Name == "" && !o.All && len(sessions) == 1 && sessions[0].Status == session.StatusStopped {
-		o.Name = sessions[0].Name // no other can be meant
-	}
 	if o.Name == "" {
 		finished, err := finishFar(ctx, h, o)
 		if err != nil || finished && len(sessions) == 0 {

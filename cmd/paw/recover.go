@@ -31,7 +31,7 @@ func newRecover(a *invocation) *cobra.Command {
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
 you stopped, and agents whose CLI ended with 0, come back only when NAME or AGENT is
-given, or no other session is here; with AGENT, that agent alone. A word that names both the session you stand in
+given; with AGENT, that agent alone. A word that names both the session you stand in
 and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
