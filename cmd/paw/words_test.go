@@ -42,7 +42,6 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"issue list":          "issue: no such command\npaw: hint: gh issue list\n",
 		"issue view 12":       "issue: no such command\npaw: hint: paw add --issue 12\n",
 		"kill-session":        "kill-session: no such command\npaw: hint: paw stop\n",
-		"send-keys web a b":   "send-keys: no such command\npaw: hint: paw send web a b\n",
 		"broadcast a b":       "broadcast: no such command\npaw: hint: paw send --all a b\n",
 		"remove":              "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
 		"path a b c":          "paw path a b c: c is one word too many; it is paw path [NAME] [AGENT]\npaw: hint: paw path --help\n",
