@@ -34,7 +34,7 @@ func commands(assignments []assignment, now Config) []Command {
 }
 
 // withoutUntrusted drops the assignments that the user has not trusted. If one of a CLI's settings
-// is dropped, all of that CLI's are: nobody has agreed to a command without its arguments.
+// is dropped, all settings of that CLI are: the user has not trusted a command with other arguments.
 func withoutUntrusted(assignments []assignment, untrusted []Command) []assignment {
 	left := map[string]bool{}
 	for _, a := range assignments {

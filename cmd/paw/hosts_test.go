@@ -74,7 +74,7 @@ func TestHostFromNothingToATurn(t *testing.T) {
 			t.Errorf("paw %v: exit code %d, want %d\n%s%s", tt.args, code, tt.code, out, complaints)
 		}
 	}
-	// What it says is to be pasted means its agents, and not those of the same names here.
+	// Hints of a host name the host, so that a pasted line never means a local agent of the same name.
 	m.ok("start", "--cli", "demo", "--detach")
 	m.says(3, "paw: hint: paw remove demo --force --session gpu:shop\n", "remove", "gpu:demo")
 	m.says(3, "paw: hint: ssh -t gpu-box 'git -C ", "remove", "gpu:demo")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// waiting runs paw wait here in the background; out is what it has printed so far.
+// waiting starts paw wait in the background; out returns what the command has printed so far.
 func (m *machines) waiting(args ...string) (cmd *exec.Cmd, out func() string) {
 	m.t.Helper()
 	printed, err := os.CreateTemp(m.root, "waiting")

@@ -48,7 +48,7 @@ func (a *invocation) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, w
 		request.Args = append(slices.Clone(words), "--no-pager")
 		return a.endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(a.stdout)}))
 	}
-	return a.endedThere(client.Run(cmd.Context(), host, request, a.inputFor(cmd), a.stdout, host.Said(forReading(a.stderr))))
+	return a.endedThere(client.Run(cmd.Context(), host, request, a.pipedInput(), a.stdout, host.Said(forReading(a.stderr))))
 }
 
 // fullScreen reports whether a command draws on the whole terminal over there: tmux, a shell or an editor.
@@ -64,8 +64,8 @@ func fullScreen(cmd *cobra.Command, words []string) bool {
 	return cmd.Flags().Lookup("edit") != nil && cmd.Flags().Changed("edit")
 }
 
-// inputFor returns the standard input for a command on a host: that of this process, nil where it is a terminal.
-func (a *invocation) inputFor(*cobra.Command) io.Reader {
+// pipedInput returns paw's standard input for a command on a host, nil if the input is a terminal.
+func (a *invocation) pipedInput() io.Reader {
 	if isTerminal(a.stdin) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (a *invocation) launchThere(cmd *cobra.Command, h *app.App, client hosts.Cl
 		return a.endedThere(0, err)
 	}
 	var in io.Reader = strings.NewReader(hosts.HandOver(host.Env, h.Getenv))
-	if rest := a.inputFor(cmd); rest != nil {
+	if rest := a.pipedInput(); rest != nil {
 		in = io.MultiReader(in, rest)
 	}
 	stdout := forReading(a.stdout)

@@ -178,7 +178,8 @@ func enough(one machineWaited, o children.WaitOptions) bool {
 	return false
 }
 
-// nobody reports whether a machine that the user did not name has no session here.
+// nobody reports whether the wait was for all agents of a machine, and the machine has no session of
+// this repository.
 func (w machineWaited) nobody() bool {
 	var refused *hosts.Refusal
 	return len(w.agents) == 0 && w.name == "" && (exitCode(w.err) == int(errs.NotFound) || errors.As(w.err, &refused) && refused.Code == int(errs.NotFound))

@@ -167,7 +167,7 @@ func TestWantsColour(t *testing.T) {
 	}
 }
 
-// What stands behind such a word is an agent only where the session has one of that name: no line is offered that is about nobody.
+// TestWordsBehindWordsThatAreNoCommands: a suggested line names an agent only if the session has an agent of that name.
 func TestWordsBehindWordsThatAreNoCommands(t *testing.T) {
 	s := &session.Session{Agents: []session.Agent{{Name: "api", CLI: "demo"}, {Name: "web", CLI: "demo"}}}
 	for line, want := range map[string]string{

@@ -109,7 +109,7 @@ func FollowLinks(path string) (string, error) {
 }
 
 // Litter lists the temporary files, at least age old, that killed processes left while replacing
-// path; if path ends in a slash, those of every file in that folder.
+// path; if path ends in a slash, the temporary files of every file in that folder.
 func Litter(path string, age time.Duration) []string {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)

@@ -82,7 +82,7 @@ type State struct {
 	Turn   int // the last one that had finished by then
 }
 
-// Comment is what the user has said about an agent's work and not sent yet.
+// Comment is a review comment on an agent's work that was not sent to the agent yet.
 type Comment struct {
 	Place string // "" for all of the work
 	Text  string

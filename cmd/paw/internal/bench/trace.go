@@ -12,8 +12,8 @@ func (w *world) canTrace() bool {
 	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
 }
 
-// trace runs a job like count, and also counts calls of fsync and the files of the world that are opened: those of paw itself
-// and, where the job's budget says so, those of the programs that paw starts.
+// trace runs a job like count, and also counts its calls of fsync and the files of the world that it
+// opens. The programs that paw starts are counted only if the job's budget is deep.
 func (w *world) trace(j *job, argv ...string) {
 	trace := filepath.Join(w.dir, "trace")
 	strace := []string{"strace", "-f", "-qq", "-z", "-s", "4096", "-e", "trace=fsync,fdatasync,openat", "-e", "signal=none", "-o", trace}
