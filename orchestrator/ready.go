@@ -27,11 +27,15 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 			return err
 		}
 	}
-	if _, err := observe.RefuseNotAtRest(ctx, h, s, names...); err != nil {
+	f, err := observe.RefuseNotAtRest(ctx, h, s, names...)
+	if err != nil {
 		var refused *errs.Error
 		if errors.As(err, &refused) && refused.Kind == errs.Refused {
 			refused.Kind = errs.Locked
 		}
+		return err
+	}
+	if err := observe.RefuseGone(f, names...); err != nil {
 		return err
 	}
 	m, err := h.ManagerOf(ctx, s)

@@ -98,6 +98,14 @@ func (a *invocation) printProblems(problems []error) {
 	}
 }
 
+// unread is how a command ends that has shown all but what could not be read. With --json its answer names that.
+func (a *invocation) unread(problems []error) error {
+	if len(problems) == 0 || a.json {
+		return nil
+	}
+	return exitStatus(errs.Failed)
+}
+
 func hintsOf(err error) []string {
 	if line := app.NewIndex(err); line != "" {
 		return []string{line}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -357,7 +356,11 @@ func (a *invocation) showQueue(ctx context.Context, h *app.App, s *session.Sessi
 		if t.Why != "" && string(t.State) != t.Why {
 			what = t.Why + " · " + what
 		}
-		rows = append(rows, texts(t.ID, string(t.State), cmp.Or(t.Agent, strings.Join(t.CLIs, ",")), strings.Join(t.After, ","), what))
+		agent := t.Agent
+		if agent == "" { // one is started for the task
+			agent = "new " + strings.Join(t.CLIs, ",")
+		}
+		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), what))
 	}
 	for i := range rows[0] {
 		rows[0][i].state = "head"

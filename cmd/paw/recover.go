@@ -84,7 +84,7 @@ func runRecover(cmd *cobra.Command, a *invocation, h *app.App, o orchestrator.Re
 	case failed:
 		return exitStatus(errs.Failed)
 	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
-		return nil
+		return a.unread(problems)
 	}
 	agent := ""
 	if len(o.Agents) > 0 {

@@ -36,18 +36,22 @@ func (a *invocation) reportSince(ctx context.Context, h *app.App, o orchestrator
 	}
 	keepAgents(statuses, agents)
 	if len(statuses) == 0 {
-		return a.showStatus(h, statuses, problems, noHosts())
+		if err := a.showStatus(h, statuses, problems, noHosts()); err != nil {
+			return err
+		}
+		return a.unread(problems)
 	}
 	a.printProblems(problems)
 	for i, st := range statuses {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		list, problems, err := orchestrator.Turns(ctx, h, st.Session)
+		list, odd, err := orchestrator.Turns(ctx, h, st.Session)
 		if err != nil {
 			return err
 		}
-		a.printProblems(problems)
+		a.printProblems(odd)
+		problems = append(problems, odd...)
 		turnsSince(list, from)
 		var done []agentSince
 		for _, r := range mostUrgent(st.Agents) {
@@ -59,7 +63,7 @@ func (a *invocation) reportSince(ctx context.Context, h *app.App, o orchestrator
 		}
 		a.printSince(st, done, landed, from, h.Now())
 	}
-	return nil
+	return a.unread(problems)
 }
 
 // landedSince returns the landings of a session since a time that their branches have, and none that was taken back.

@@ -86,7 +86,10 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 			if usage {
 				orchestrator.CountUsage(cmd.Context(), h, statuses)
 			}
-			return a.showStatus(h, statuses, problems, answers())
+			if err := a.showStatus(h, statuses, problems, answers()); err != nil {
+				return err
+			}
+			return a.unread(problems)
 		}),
 	}
 	f := cmd.Flags()

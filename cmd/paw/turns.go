@@ -57,7 +57,7 @@ which it began. --since shows those that ended after a time: today, yesterday, a
 				for _, one := range list {
 					a.printTurns(s.Name, one, len(list) > 1)
 				}
-				return nil
+				return a.unread(problems)
 			})
 		},
 	}

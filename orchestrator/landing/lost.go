@@ -83,7 +83,7 @@ func (c *composer) noteRewound(t target) {
 	}
 	for _, one := range c.sides.rewound {
 		if one.stands() {
-			c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until paw land --undo %d --session %s", c.name(), one.ID, t.branch, one.ID, one.Session)
+			c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
 		} else {
 			c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn)
 		}

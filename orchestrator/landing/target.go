@@ -48,7 +48,7 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	t := target{branch: branch, usual: w.session.Target}
 	var err error
 	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
-		return t, w.withBranchHere(err, branch)
+		return t, w.withBranchHere(err, branch, "paw land "+w.name()+" --into")
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -62,16 +62,16 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	return t, nil
 }
 
-// withBranchHere adds, for a target that is not there any more, the command that lands in the branch which the main checkout
-// has: it may have been renamed.
-func (w work) withBranchHere(err error, branch string) error {
+// withBranchHere adds, for a target that is not there any more, the command with the branch that the main checkout has:
+// the target may have been renamed.
+func (w work) withBranchHere(err error, branch, command string) error {
 	here := w.branchHere()
 	var e *errs.Error
 	if here == "" || here == branch || w.session.Target != branch || !errors.As(err, &e) {
 		return err
 	}
 	e.Hints = nil
-	return e.Hint("paw land %s --into %s", w.name(), errs.Quote(here))
+	return e.Hint("%s %s", command, errs.Quote(here))
 }
 
 // branchHere returns the branch that the main checkout is on, "" for none. That of a bare repository is the branch that its

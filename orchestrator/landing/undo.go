@@ -137,6 +137,14 @@ func movedOn(s *session.Session, all []Stand, l *Stand) error {
 	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
 }
 
+// undoLine is the command that takes off its branch what a landing brought.
+func undoLine(l *Stand) string {
+	if l.tip == l.After {
+		return fmt.Sprintf("paw land --undo %d --session %s", l.ID, l.Session)
+	}
+	return revertLine(l)
+}
+
 // revertLine is the command that takes a landing back by commits of its own.
 func revertLine(l *Stand) string {
 	revert := "git revert "

@@ -147,7 +147,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	tip, err := tipOf(ctx, w.m, done.From)
 	if err != nil {
-		return "", "", err
+		return "", "", w.withBranchHere(err, done.From, "paw update "+w.name()+" --from")
 	}
 	has, err := w.m.Objects().Contains(ctx, src.head, tip)
 	if err != nil {

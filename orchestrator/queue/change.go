@@ -94,14 +94,14 @@ func letGo(q *session.Queue, t *session.Task, of known) {
 }
 
 // Retry begins tasks again, also those whose prompt was typed: with the same agent if it exists,
-// else with a new one.
-func Retry(q *session.Queue, ids []string, of known) (said []string) {
+// else with a new one. seen returns a task as the user sees it.
+func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) session.Task) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
 		cli, _ := of(t.Agent)
 		gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && cli == "" // its agent was removed
 		if !gone && t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
-			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
+			said = append(said, notBegun(seen(*t)))
 			continue
 		}
 		t.State = session.TaskHeld
@@ -118,6 +118,14 @@ func Retry(q *session.Queue, ids []string, of known) (said []string) {
 		}
 	}
 	return said
+}
+
+// notBegun says of a task that is not begun again how it is, and why.
+func notBegun(t session.Task) string {
+	if t.State == session.TaskHeld {
+		return fmt.Sprintf("%s: is held, and was not typed yet: %s", t.ID, t.Why)
+	}
+	return fmt.Sprintf("%s: is %s", t.ID, t.State)
 }
 
 // Drop removes tasks. An agent that works on one goes on.

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -280,9 +281,9 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 		case ChangeHold:
 			said = Hold(q, ids)
 		case ChangeGo:
-			said = Go(q, ids, of)
+			said = append(Go(q, ids, of), stillHeld(q, ids, f, h.Now())...)
 		case ChangeRetry:
-			said = Retry(q, ids, of)
+			said = Retry(q, ids, of, decide(q, f, h.Now()).seen)
 		case ChangeDrop:
 			if len(ids) == 0 {
 				for _, t := range q.Tasks {
@@ -300,4 +301,16 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 	}
 	Wake(h, s.Name, 0, false)
 	return said, nil
+}
+
+// stillHeld returns a line for each task that was let go (no ids means all) and is held nevertheless, because its agent does not run.
+func stillHeld(q *session.Queue, ids []string, f Facts, now time.Time) (said []string) {
+	d := decide(q, f, now)
+	for i, before := range q.Tasks {
+		after := d.seen(d.q.Tasks[i])
+		if (len(ids) == 0 || slices.Contains(ids, before.ID)) && before.State == session.TaskWaiting && after.State == session.TaskHeld && after.Why != session.HeldYou {
+			said = append(said, fmt.Sprintf("%s: is held: %s", before.ID, after.Why))
+		}
+	}
+	return said
 }

@@ -228,7 +228,7 @@ func (w *world) known() Facts {
 
 func (w *world) retry(q *session.Queue, id string) {
 	clear(w.deaths)
-	if len(Retry(q, []string{id}, w.agentOf)) == 0 {
+	if len(Retry(q, []string{id}, w.agentOf, func(t session.Task) session.Task { return t })) == 0 {
 		w.retried[id]++
 		delete(w.done, id)
 	}
