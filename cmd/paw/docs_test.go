@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +100,111 @@ func checkCall(root *cobra.Command, words []string) (wrong []string) {
 	return wrong
 }
 
+// Each line of the documents that is set as a command could be typed: one of paw has values for its flags, and arguments that
+// the command takes; what another one names is there.
+func TestDocsLinesCouldBeTyped(t *testing.T) {
+	seen := 0
+	for _, name := range pages(t) {
+		content, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(content)) {
+			n++
+			code, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+			if !indented {
+				continue
+			}
+			code, _, _ = strings.Cut(code, "   ")
+			for _, words := range pawWords(strings.TrimPrefix(code, "$ ")) {
+				seen++
+				if wrong := wrongIn(words); wrong != "" {
+					t.Errorf("%s:%d: %s: %s", name, n, wrong, code)
+				}
+			}
+			if wrong := notOfPaw(t, code); wrong != "" {
+				t.Errorf("%s:%d: %s: %s", name, n, wrong, code)
+			}
+		}
+	}
+	if seen < 150 {
+		t.Errorf("only %d calls of paw were found", seen)
+	}
+}
+
+// wrongIn says what is wrong with a whole call of paw, "" for nothing.
+func wrongIn(words []string) string {
+	root := rootForDocs()
+	if words[0] == "help" && len(words) > 1 {
+		return ""
+	}
+	words[len(words)-1] = strings.TrimRight(words[len(words)-1], ")") // of $( or <(
+	cmd, rest, err := root.Find(words)
+	if err != nil {
+		return err.Error()
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err.Error()
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// programs are those that documents tell to run, with what has to be there for each.
+var programs = map[string]func(t *testing.T, words []string) bool{
+	"make": func(t *testing.T, words []string) bool {
+		makefile, err := os.ReadFile("../../Makefile")
+		return err == nil && strings.Contains(string(makefile), "\n"+words[1]+":")
+	},
+	"sh": func(_ *testing.T, words []string) bool {
+		_, err := os.Stat(filepath.Join("../..", words[1]))
+		_, dist := os.Stat(filepath.Join("../../.ci", words[1])) // which .ci/dist lays beside the archives
+		return err == nil || dist == nil
+	},
+	"go": func(_ *testing.T, words []string) bool {
+		for _, word := range words {
+			if strings.HasPrefix(word, "./") {
+				_, err := os.Stat(filepath.Join("../..", word))
+				return err == nil
+			}
+		}
+		return false
+	},
+	"git": func(t *testing.T, words []string) bool {
+		w := slices.IndexFunc(words[1:], func(word string) bool { return !strings.HasPrefix(word, "-") })
+		err := exec.Command("git", words[1+w], "-h").Run()
+		var exit *exec.ExitError
+		return err == nil || errors.As(err, &exit) && exit.ExitCode() == 129
+	},
+	"sudo": func(_ *testing.T, words []string) bool { return words[1] == "apt" }, // TestDist has what it installs
+}
+
+// notOfPaw says what is wrong with a line that runs another program, "" for nothing.
+func notOfPaw(t *testing.T, code string) string {
+	words := strings.Fields(remark.Split(strings.TrimPrefix(code, "$ "), 2)[0])
+	if len(words) < 2 || programs[words[0]] == nil || programs[words[0]](t, words) {
+		return ""
+	}
+	return "there is no such thing"
+}
+
+// pages are the names of all documents.
+func pages(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	names := []string{"README.md"}
+	for _, file := range files {
+		names = append(names, "docs/"+filepath.Base(file))
+	}
+	return names
+}
+
 func hasFlag(cmd *cobra.Command, name string) bool {
 	return name == "help" || cmd.Flags().Lookup(name) != nil
 }
@@ -109,16 +217,8 @@ func rootForDocs() *cobra.Command {
 // flags that there are.
 func TestDocsNameWhatExists(t *testing.T) {
 	root := rootForDocs()
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
-	names := []string{"README.md"}
-	for _, file := range files {
-		names = append(names, "docs/"+filepath.Base(file))
-	}
 	calls := map[string]int{}
-	for _, name := range names {
+	for _, name := range pages(t) {
 		for _, s := range snippets(t, name) {
 			for _, words := range pawWords(s.text) {
 				calls[name]++

@@ -5,19 +5,98 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// guides are pages that say what to do; before runs what has to have happened before their first line.
+// guides are pages, or sections of them, that say what to do; before runs what has to have happened before their first line.
 var guides = map[string]func(w *world){
-	"first-day": nil, "answer": nil, "troubleshooting": nil, "coming-from": nil, "demo": nil,
+	"first-day": nil, "answer": nil, "troubleshooting": nil, "coming-from": nil, "demo": nil, "landing": nil,
 	"after-a-crash": func(w *world) {
 		w.start("demo")
 		w.ok(w.paw("send", "demo", "do: write new.txt hello\ndo: hang"))
 		w.awaitFile(w.root + "/shop.paw/shop/demo/new.txt")
 		killServer(w.socket)
 	},
+	"over-night": withForge,
+	"in-your-repository": func(w *world) {
+		w.start("demo")
+		w.ok(w.paw("doctor", "--fix"))
+	},
+	"cookbook/1.": func(w *world) { w.configure("[land]\nchecks = [\"true\"]\n") },
+	"cookbook/2.": withForge,
+	"cookbook/3.": func(w *world) {
+		withForge(w)
+		w.start("api")
+	},
+	"cookbook/4.": func(w *world) {
+		w.start("api")
+		w.did("api", "do: write REVIEW.md fine")
+	},
+	"cookbook/5.": func(w *world) {
+		w.start("api")
+		w.did("api", "do: run seq 20 > parse.go")
+	},
+	"cookbook/6.": func(w *world) {
+		w.commits("Makefile", "test:\n\ttest ! -e broken\n")
+		w.start("api")
+		w.did("api", "do: write fine x")
+		w.did("api", "do: write broken x")
+	},
+	"cookbook/7.": func(w *world) { w.write(w.repo, "task.md", "make it shorter\n") },
+	"cookbook/8.": func(w *world) {
+		w.configure(strings.Join(configLines(w.t, "cookbook/8."), "\n"))
+		w.start("api", "web")
+	},
+	"cookbook/9.": func(w *world) {
+		w.start("api", "web")
+		w.did("api", "first")
+		w.did("api", "second")
+		for _, agent := range []string{"api", "web"} {
+			w.ok(w.paw("send", agent, "do: write "+agent+".txt 1\ndo: hang"))
+			w.awaitFile(w.root + "/shop.paw/shop/" + agent + "/" + agent + ".txt")
+		}
+		w.ok(w.paw("send", "api", "and then the tests"))
+		killServer(w.socket)
+	},
+	"cookbook/10.": func(w *world) {
+		w.commits("Makefile", "test:\n\ttrue\n")
+		w.start("api")
+	},
+}
+
+// withForge gives the repository a remote that has its branch and a pull request 7, and a gh that knows both and two issues.
+func withForge(w *world) {
+	w.commits(".gitattributes", "NOTES.md merge=union\n")
+	server := filepath.Join(w.root, "server/acme/shop.git")
+	w.git(w.root, "init", "-q", "--bare", "-b", "main", server)
+	w.git(w.repo, "remote", "add", "origin", "git@github.com:acme/shop.git")
+	w.script(w.root+"/bin", "ssh", "#!/bin/sh\nfor command; do :; done\ncd "+w.root+"/server\neval \"$(echo \"$command\" | sed \"s|'/|'|\")\"")
+	w.env = append(w.env, "GIT_SSH="+w.root+"/bin/ssh")
+	w.git(w.repo, "push", "-q", "-u", "origin", "main", "main:refs/pull/7/head", "main:feat/login")
+	w.script(w.root+"/bin", "gh", `#!/bin/sh
+case "$1 $2" in
+"issue view") printf '{"number":%s,"title":"Fix %s","body":"It fails.","author":{"login":"ann"}}' "$3" "$3" ;;
+"pr view") printf '{"number":7,"title":"Login","body":"","author":{"login":"ann"},"headRefName":"feat/login","headRefOid":"`+strings.TrimSpace(w.git(w.repo, "rev-parse", "HEAD"))+`","isCrossRepository":false}' ;;
+"pr list") echo '[{"url":"https://github.com/acme/shop/pull/7","headRepositoryOwner":{"login":"acme"}}]' ;;
+*) exit 2 ;;
+esac`)
+}
+
+// commits commits a file in the main checkout.
+func (w *world) commits(name, content string) {
+	w.t.Helper()
+	w.write(w.repo, name, content)
+	w.git(w.repo, "add", name)
+	w.git(w.repo, "commit", "-qm", name)
+}
+
+// did has an agent do a turn.
+func (w *world) did(agent, prompt string) {
+	w.t.Helper()
+	w.ok(w.paw("send", agent, prompt))
+	w.ok(w.paw("wait", agent))
 }
 
 // Each command of the guides works where it stands, one after the other, with the demo CLI in the place of others.
@@ -43,29 +122,62 @@ func TestGuidesWork(t *testing.T) {
 }
 
 // guideLines are the commands of a guide, as they are typed.
-func guideLines(t *testing.T, name string) []string {
+func guideLines(t *testing.T, guide string) []string {
+	t.Helper()
 	var lines []string
-	for _, one := range snippets(t, "docs/"+name+".md") {
-		command, _, _ := strings.Cut(one.text, "   ")
-		if (strings.HasPrefix(command, "paw ") || strings.HasPrefix(command, "git ")) && isIndented(t, one) {
+	for _, one := range indentedLines(t, guide) {
+		command, _, _ := strings.Cut(one, "   ")
+		if strings.HasPrefix(command, "paw ") || strings.HasPrefix(command, "git ") {
 			lines = append(lines, command)
 		}
 	}
 	return lines
 }
 
-// isIndented reports whether a snippet is a line of its own.
-func isIndented(t *testing.T, s snippet) bool {
+// configLines are the lines of a guide that stand in a configuration.
+func configLines(t *testing.T, guide string) []string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", s.file))
+	return slices.DeleteFunc(indentedLines(t, guide), func(line string) bool {
+		return !strings.HasPrefix(line, "[") && !strings.Contains(line, " = ")
+	})
+}
+
+// indentedLines are the lines of a page, or of PAGE/HEADING the section whose heading begins so, that are set as code.
+func indentedLines(t *testing.T, guide string) (lines []string) {
+	t.Helper()
+	page, section, _ := strings.Cut(guide, "/")
+	content, err := os.ReadFile(filepath.Join("../../docs", page+".md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.HasPrefix(strings.Split(string(content), "\n")[s.line-1], "    ")
+	within := section == ""
+	for line := range strings.Lines(string(content)) {
+		if heading, is := strings.CutPrefix(line, "## "); is && section != "" {
+			within = strings.HasPrefix(heading, section)
+		}
+		if code, is := strings.CutPrefix(line, "    "); is && within {
+			lines = append(lines, strings.TrimRight(code, "\n"))
+		}
+	}
+	return lines
 }
 
-// namedCLIs are the CLIs that guides name in --cli.
-var namedCLIs = strings.NewReplacer("--cli claude,codex", "--cli claude=demo,codex=demo", "--cli claude ", "--cli demo ", "--cli claude\n", "--cli demo\n")
+// withDemo is a command line with the demo CLI in the place of others.
+func withDemo(line string) string {
+	return cliFlag.ReplaceAllStringFunc(line, func(flag string) string {
+		var items []string
+		for item := range strings.SplitSeq(strings.TrimPrefix(flag, "--cli "), ",") {
+			name, _, _ := strings.Cut(item, "=")
+			items = append(items, name+"=demo")
+		}
+		if strings.Contains(line, "--branches ") { // which name the agents
+			return "--cli demo"
+		}
+		return "--cli " + strings.Join(items, ",")
+	})
+}
+
+var cliFlag = regexp.MustCompile(`--cli [\w=,]+`)
 
 // follow does what a line of a guide says, once nothing is under way that the reader would see and wait for.
 func (w *world) follow(line string) {
@@ -79,15 +191,15 @@ func (w *world) follow(line string) {
 	waitFor(w.t, "no agent is starting, before "+line, func() bool {
 		return !strings.Contains(w.paw("status", "--json").stdout, `"state":"unknown"`)
 	})
-	if strings.HasPrefix(line, "paw rewind ") {
-		waitFor(w.t, "no turn is under way, before "+line, func() bool {
-			return !strings.Contains(w.paw("status", "--json").stdout, `"state":"running"`)
+	if strings.HasPrefix(line, "paw rewind ") || strings.HasPrefix(line, "paw land ") {
+		waitFor(w.t, "no turn is under way, and none is to come, before "+line, func() bool {
+			return !strings.Contains(w.paw("status", "--json").stdout, `"state":"running"`) && !strings.Contains(w.paw("status").stdout, "\nqueue: ")
 		})
 	}
 	if strings.HasPrefix(line, "paw send ") {
 		w.answerAll()
 	}
-	out := w.run(w.repo, []string{"PATH=" + w.root + "/bin:" + os.Getenv("PATH")}, "sh", "-c", strings.TrimSpace(namedCLIs.Replace(line+"\n")))
+	out := w.run(w.repo, []string{"PATH=" + w.root + "/bin:" + os.Getenv("PATH"), "EDITOR=true"}, "sh", "-c", withDemo(line))
 	if out.code != 0 {
 		w.t.Fatalf("%s: exit code %d\n%s%s", line, out.code, out.stdout, out.stderr)
 	}
