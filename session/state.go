@@ -134,7 +134,7 @@ const (
 	CauseStopped           // the user stopped the agent
 	CauseTurnCut           // idle since its turn was cut or interrupted
 	CauseClosed            // the agent's pane was closed
-	CauseDialog            // the CLI shows a dialog that is no question of a turn; only the user can answer
+	CauseDialog            // the CLI shows a dialog that can only be answered in its pane
 	CauseUnwritable        // the CLI's hooks cannot write to a folder of paw, so turns are not seen
 )
 

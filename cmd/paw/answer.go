@@ -23,7 +23,8 @@ func newAnswer(a *invocation) *cobra.Command {
 		Long: exits(`Answer what an agent asks in its pane: yes (this once), no, always, the number of an
 option or its words. Without an answer it shows the question with its options and, on a
 terminal, asks for one. It types only while the question is on the agent's screen with
-that option, and is done when the CLI's own record says so. Everything else is yours to
+that option, and is done when the CLI's own record says so. It answers what the CLI itself
+asks where that is a numbered list that paw knows. Everything else is yours to
 answer in the pane: paw attach AGENT. Without AGENT it is the only one that asks, or the
 one whose worktree you stand in.`, exitUsage, exitRefused, "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw answer claude
@@ -121,7 +122,7 @@ type questionJSON struct {
 	Session  string       `json:"session"`
 	Agent    string       `json:"agent"`
 	ID       string       `json:"id"`
-	Turn     int          `json:"turn"`
+	Turn     *int         `json:"turn"`
 	Since    any          `json:"since"`
 	Question string       `json:"question"`
 	Reason   *string      `json:"reason"`
@@ -137,8 +138,10 @@ type optionJSON struct {
 }
 
 func questionView(sessionName string, asked *typing.Asked) questionJSON {
-	view := questionJSON{Version: 1, Session: sessionName, Agent: asked.Agent, ID: asked.ID, Turn: asked.Turn,
-		Since: asked.Since.UTC(), Question: asked.Text, Reason: orNull(asked.Hook)}
+	view := questionJSON{Version: 1, Session: sessionName, Agent: asked.Agent, ID: asked.ID, Question: asked.Text, Reason: orNull(asked.Hook)}
+	if !asked.Outside {
+		view.Turn, view.Since = &asked.Turn, asked.Since.UTC()
+	}
 	for i, o := range asked.Options {
 		view.Options = append(view.Options, optionJSON{Number: i + 1, Label: o.Label, About: orNull(o.About), Means: orNull(string(o.Means()))})
 	}

@@ -198,7 +198,14 @@ func (c CLI) Pastes(text string, rows int) []string { return as[Paster](c).Paste
 func (c CLI) Canonical(prompt string) string { return as[Paster](c).Canonical(prompt) }
 
 // Screen recognizes what the CLI shows; nothing for a driver that reads no screens.
-func (c CLI) Screen(shot Screenshot) Screen { return as[Screener](c).Screen(shot) }
+func (c CLI) Screen(shot Screenshot) Screen {
+	seen := as[Screener](c).Screen(shot)
+	if seen.Dialog != "" {
+		asked, ok := c.Question(shot)
+		seen.Listed = ok && asked.Outside
+	}
+	return seen
+}
 
 // Question reads the question on the screen; false for a driver that reads no screens.
 func (c CLI) Question(shot Screenshot) (Question, bool) { return as[Screener](c).Question(shot) }

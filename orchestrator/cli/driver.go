@@ -202,8 +202,9 @@ type Paster interface {
 type Screener interface {
 	// Screen recognizes the CLI's screen, and leaves unset what is not certain.
 	Screen(Screenshot) Screen
-	// Question reads the question that the CLI asks in a turn. It returns false for menus, for
-	// dialogs at the start, and where the options cannot be read.
+	// Question reads the question that the CLI asks in a turn, or itself with a numbered list that
+	// the driver knows. It returns false for menus, for all other dialogs, and where the options
+	// cannot be read.
 	Question(Screenshot) (Question, bool)
 }
 

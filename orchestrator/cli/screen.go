@@ -33,6 +33,7 @@ type Screen struct {
 	Draft   string // text in a filled box, "" where it cannot be read as a whole
 	Works   bool   // the screen says that a turn runs; many screens do not say so
 	Dialog  string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
+	Listed  bool   // the dialog is one of the CLI itself, and its answers can be read; set by CLI.Screen
 	Limited bool   // the screen says that a usage limit is reached
 	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
 	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
@@ -75,6 +76,8 @@ type Question struct {
 	Confirms bool
 	// Paged means that the question is one of several pages that are submitted together.
 	Paged bool
+	// Outside means that the CLI itself asks, outside of any turn, and that no hook tells of it.
+	Outside bool
 	// Onward and Back are the keys that select the next and the previous option, and Enter takes
 	// the selected one. Both are "" where each option has a key of its own.
 	Onward, Back string
@@ -103,7 +106,7 @@ const (
 var (
 	saysText   = lazyregexp.New(`(?i)^(type (something|your own)|enter a custom|other \(type)`)
 	saysNo     = lazyregexp.New(`(?i)^(no|reject|deny)(,|\s*\(|$)`)
-	saysAlways = lazyregexp.New(`(?i)\balways\b|don.t ask again|\b(for|during) th(is|e) session\b|auto[- ]?(accept|approve)|allow all\b|\baccept edits\b`)
+	saysAlways = lazyregexp.New(`(?i)\balways\b|don.t ask again|\b(for|during) th(is|e) session\b|\bfuture sessions\b|auto[- ]?(accept|approve)|allow all\b|\baccept edits\b`)
 	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y|confirm|submit answers)(,|\s*\(|$)`)
 )
 

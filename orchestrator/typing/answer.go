@@ -35,7 +35,7 @@ type Asked struct {
 	Agent string
 	ID    string // identity of this question, with these options, asked this time
 	Hook  string // question as the CLI's hook reports it, which may be longer or shorter than Text
-	Turn  int
+	Turn  int    // 0 for a question outside of a turn, which also has no Since
 	Since time.Time
 
 	permission string // id with which the CLI's channel can answer, "" where only keys do
@@ -53,8 +53,8 @@ func (a *Answered) String() string {
 }
 
 // LookAtQuestion returns the question on an agent's screen, with the options that can be answered.
-// It refuses (exit code 3) where the CLI's hooks report no question, or the screen shows none that
-// paw can read.
+// It refuses (exit code 3) where neither the CLI's hooks report a question nor the CLI itself asks
+// with a list that paw knows, or the screen shows none that paw can read.
 func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Asked, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
@@ -98,7 +98,11 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	if err != nil {
 		return nil, err
 	}
-	poll.Sleep(ctx, max(answerSteady, asked.Deaf-h.Now().Sub(asked.Since)))
+	open := h.Now().Sub(asked.Since)
+	if asked.Outside { // nothing tells since when
+		open = 0
+	}
+	poll.Sleep(ctx, max(answerSteady, asked.Deaf-open))
 	h.Step("answer.begun")
 	if replied, err := t.reply(ctx, asked, took); err != nil {
 		return nil, err
@@ -193,17 +197,24 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	}
 }
 
-// asked returns the open question: reported by the CLI's hooks, and with the options on the screen.
+// asked returns the open question: reported by the CLI's hooks, or asked by the CLI itself, and with
+// the options on the screen.
 func (t answerer) asked(ctx context.Context) (*Asked, error) {
-	last, err := t.waiting(ctx)
+	last, listed, err := t.waiting(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if last == nil {
+		asked := &Asked{Question: listed, Agent: t.w.Name}
+		asked.ID = asked.identity()
+		return asked, nil
 	}
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
 		return nil, t.shut(app.TmuxError(err))
 	}
 	question, ok := t.cli.Question(cli.Screenshot(shot))
+	ok = ok && !question.Outside
 	permission, waits := t.channelOf().Permission(ctx)
 	waits = waits && permission.Question == last.Question
 	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
@@ -222,41 +233,43 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 }
 
 // waiting returns the turn in which the CLI waits for an answer, according to its hooks and its own
-// record. A dialog that only the screen shows belongs to no turn: a menu that the user opened, or a
-// dialog at the start. Record and screen may be a moment ahead of the hooks.
-func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
+// record; where the CLI itself asks with a list that paw knows, it returns that question and no
+// turn. Any other dialog that only the screen shows is refused: a menu that the user opened, or a
+// dialog at the start. Record and screen may be a moment ahead of the hooks, and a CLI that draws
+// shows neither its box nor its dialog.
+func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, error) {
 	for end := t.app.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		if err != nil {
-			return nil, err
+			return nil, cli.Question{}, err
 		}
 		waits, last := state.State == session.StateWaitingInput, a.Turns.Last
 		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
-			return last, nil
+			return last, cli.Question{}, nil
 		}
-		dialog := t.dialog(ctx)
-		if !waits && dialog == "" || t.app.Now().After(end) || ctx.Err() != nil {
-			return nil, t.nothingAsked(dialog)
+		shot, err := t.client.Look(ctx, t.program)
+		seen := t.cli.Screen(cli.Screenshot(shot))
+		if seen.Listed && err != nil {
+			return nil, cli.Question{}, t.shut(app.TmuxError(err))
+		}
+		if seen.Listed {
+			listed, _ := t.cli.Question(cli.Screenshot(shot))
+			return nil, listed, nil
+		}
+		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
+		if rests || t.app.Now().After(end) || ctx.Err() != nil {
+			return nil, cli.Question{}, t.nothingAsked(seen.Dialog)
 		}
 	}
 }
 
-// nothingAsked returns the refusal for a CLI that asks nothing in a turn. A menu or a dialog at the
-// start is left to the user.
+// nothingAsked returns the refusal for a CLI that asks nothing that paw can answer. A menu or a
+// dialog at the start is left to the user.
 func (t answerer) nothingAsked(dialog string) error {
 	if dialog != "" {
 		return t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog}))
 	}
 	return t.refusal("is not asking anything")
-}
-
-// dialog returns what a dialog on the screen asks, "" for none.
-func (t answerer) dialog(ctx context.Context) string {
-	shot, err := t.client.Look(ctx, t.program)
-	if err != nil {
-		return ""
-	}
-	return t.cli.Screen(cli.Screenshot(shot)).Dialog
 }
 
 // onlyByChannel are the answers to a permission whose question is covered on the screen.

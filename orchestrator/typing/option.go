@@ -83,6 +83,9 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.app.Now()
+	if asked.Outside {
+		return t.left(ctx, asked)
+	}
 	over := func() bool {
 		waited := t.app.Now().Sub(begun)
 		return waited > handedPatience || waited > answerPatience && t.shows(ctx, asked)
@@ -120,6 +123,17 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		return t.unconfirmed("the answer was typed, and its question is still there")
 	}
 	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
+}
+
+// left waits until a dialog outside of a turn is gone, of which nothing but the screen tells. The
+// CLI may end with the answer.
+func (t answerer) left(ctx context.Context, asked *Asked) error {
+	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
+		if _, _, err := t.find(ctx); errors.Is(err, errNotRunning) || err == nil && !t.shows(ctx, asked) {
+			return nil
+		}
+	}
+	return t.unconfirmed("the answer was typed, and its question is still there")
 }
 
 // other returns the question that replaced than without the turn having gone on, nil for none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"paw/config/display"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -49,11 +50,12 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	return e
 }
 
-// asksWith returns the state of an agent whose screen shows a dialog: outside of a turn the dialog
-// is for the user; in a turn it may be a question that hooks are about to report.
-func asksWith(dialog string, last *turn.Record) session.AgentStatus {
-	state := session.AgentStatus{Reason: dialog}
-	if last == nil || last.State != turn.InProgress {
+// asksWith returns the state of an agent whose screen shows a dialog: outside of a turn only one
+// with a list that paw knows can be answered by paw; in a turn it may be a question that hooks are
+// about to report.
+func asksWith(seen cli.Screen, last *turn.Record) session.AgentStatus {
+	state := session.AgentStatus{Reason: seen.Dialog}
+	if !seen.Listed && (last == nil || last.State != turn.InProgress) {
 		state.Cause = session.CauseDialog
 	}
 	return state

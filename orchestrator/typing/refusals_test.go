@@ -2,8 +2,10 @@ package typing
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -16,8 +18,14 @@ func TestAMenuBehindAnErrorIsTheUsers(t *testing.T) {
 		turn.Aborted:    {"paw attach shop codex"},
 		turn.InProgress: {"paw answer shop/codex", "paw attach shop codex"},
 	} {
-		if got := one.asks(asksWith("asks to choose a model", &turn.Record{State: state})).Hints; !slices.Equal(got, want) {
+		if got := one.asks(asksWith(cli.Screen{Dialog: "asks to choose a model"}, &turn.Record{State: state})).Hints; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
+	}
+	if got := one.asks(asksWith(cli.Screen{Dialog: "asks whether to trust hooks", Listed: true}, nil)).Hints; got[0] != "paw answer shop/codex" {
+		t.Errorf("a list that can be answered: %q", got)
+	}
+	if got := (answerer{one}).nothingAsked("asks to choose a model").Error(); !strings.Contains(got, "asks to choose a model); this dialog is yours") {
+		t.Errorf("a dialog that can not: %q", got)
 	}
 }

@@ -154,7 +154,7 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	case err != nil:
 		return box, t.shut(err)
 	case box.Dialog != "":
-		return box, t.asks(asksWith(box.Dialog, a.Turns.Last))
+		return box, t.asks(asksWith(box, a.Turns.Last))
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
 		return cli.Screen{}, nil // the box is drawn before the CLI takes input
 	case !t.ready.Box: // nothing shows whether the CLI takes input

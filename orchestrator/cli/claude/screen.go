@@ -192,7 +192,8 @@ func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	}
 	known, from, _ := dialogAt(besidePanel(s, rows))
 	text := screens.TextOf(from)
-	asked, options := screens.AskedIn(text, known), screens.Choices(from, "❯")
+	asked, _ := screens.AskedIn(text, known)
+	options := screens.Choices(from, "❯")
 	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
 		return cli.Question{}, false
 	}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"time"
 
 	"paw/config/lazyregexp"
@@ -72,14 +73,14 @@ var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|
 
 // cut are dialogs that a low pane shows without their keys.
 var cut = []screens.Dialog{
-	screens.Asks(`^  Trust this folder\?`, "asks whether to trust the folder"),
+	screens.AsksByList(`^  Trust this folder\?`, "asks whether to trust the folder"),
 	screens.Asks(`^  Choose how you want to use Codex\.`, "asks you to log in"),
 }
 
 // dialogs recognizes a dialog by its words. The first match names the dialog.
 var dialogs = []screens.Dialog{
-	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
-	screens.Asks(`^  Approaching rate limits\n\s*Switch to (\S+) `, "asks whether to switch to $1, near its rate limits"),
+	screens.AsksByList(`Hooks need review`, "asks whether to trust hooks"),
+	screens.AsksByList(`^  Approaching rate limits\n\s*Switch to (\S+) `, "asks whether to switch to $1, near its rate limits"),
 	screens.Asks(`Select Model`, "asks to choose a model"),
 	screens.Asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
 	screens.AsksInTurn(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
@@ -104,12 +105,15 @@ func dialogIn(rows []screens.Row) string {
 // deaf is how long codex ignores keys in a dialog that it has just opened.
 const deaf = 1200 * time.Millisecond
 
-// Question reads a dialog in which a digit takes an option at once.
+// Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	rows := screens.RowsOf(s)
-	asked, options := screens.AskedIn(screens.TextOf(rows), dialogs), screens.Choices(rows, "›")
+	asked, outside := screens.AskedIn(screens.TextOf(rows), slices.Concat(cut, dialogs))
+	options := screens.Choices(rows, "›")
 	if asked == "" || options == nil || d.Screen(s).Dialog != asked {
 		return cli.Question{}, false
 	}
-	return cli.Question{Text: asked, Options: options, Deaf: deaf}, true
+	question := screens.ByList(asked, outside, options)
+	question.Deaf = deaf
+	return question, true
 }

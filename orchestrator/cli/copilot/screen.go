@@ -47,7 +47,7 @@ var box = screens.EdgedBox{
 	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a slash command is shown completed before the user has typed all of it
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
 	Dialogs: []screens.Dialog{
-		screens.Asks(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
+		screens.AsksByList(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
 		screens.AsksInTurn(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),
 		screens.AsksInTurn(`^│ (Do you want to [^?]*\?)`, "$1"),
 		screens.AsksInTurn(`^│ +\d\. No, and tell Copilot what to do`, "asks for permission"),

@@ -46,11 +46,14 @@ func wrapped(rows []screens.Row, width int) string {
 	return line
 }
 
+// trust is the question that the demo CLI asks with --ask-trust, before its first hook.
+const trust = "Do you trust the files in this folder?"
+
 // Question offers y and n, which answer at once.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	asked := d.Screen(s).Dialog
 	options := []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
-	return cli.Question{Text: asked, Options: options}, asked != ""
+	return cli.Question{Text: asked, Options: options, Outside: asked == trust}, asked != ""
 }
 
 // promptRow returns the row where the prompt in the last rows begins, -1 for none.

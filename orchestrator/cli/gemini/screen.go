@@ -13,7 +13,7 @@ import (
 
 // Screen looks for the input box around the terminal's cursor, which gemini hides and draws itself.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
-	seen := box.Screen(s)
+	seen := box.Screen(since(s))
 	seen.Limited = strings.HasPrefix(seen.Dialog, limitReached)
 	return seen
 }
@@ -21,8 +21,22 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 // limitReached begins paw's words for the dialog of a usage limit.
 const limitReached = "has reached the usage limit"
 
-// Question reads a dialog in which a digit takes an option at once.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) { return box.Question(s, "●") }
+// Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
+func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
+	return box.Question(since(s), "●")
+}
+
+// restarts is the last line of a gemini that has been told to trust the folder. Its dialog stays
+// above, and the next gemini draws below.
+const restarts = "Gemini CLI is restarting to apply the trust changes"
+
+// since returns a screenshot with empty lines in place of what was drawn before a restart.
+func since(s cli.Screenshot) cli.Screenshot {
+	if end := strings.LastIndex(s.Text, restarts); end >= 0 {
+		s.Text = strings.Repeat("\n", strings.Count(s.Text[:end], "\n")) + s.Text[end+len(restarts):]
+	}
+	return s
+}
 
 // box describes gemini's input box, whose edges are lines where there are no colours, and its
 // dialogs, which are in frames.
@@ -32,11 +46,11 @@ var box = screens.EdgedBox{
 	Places:      lazyregexp.New(`\[(Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S .*\(esc to cancel, `),
 	Dialogs: []screens.Dialog{
-		screens.Asks(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
+		screens.AsksByList(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
 		screens.Asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),
 		screens.AsksInTurn(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
 		screens.AsksInTurn(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
-		screens.Asks(`^│ Usage limit reached for ([^\n]*?)\. *│$`, limitReached+" for $1: asks whether to go on"),
+		screens.AsksByList(`^│ Usage limit reached for ([^\n]*?)\. *│$`, limitReached+" for $1: asks whether to go on"),
 		screens.Asks(`^│ +Select Model`, "asks to choose a model"),
 		screens.Asks(`^ *No auto-saved conversations found|^ *Chat Sessions`, "asks which conversation to resume"),
 		screens.Asks(`(?i)\(.*\b(Enter to select|Esc to close)\b`, "a menu is open"),

@@ -151,7 +151,8 @@ var (
 // Question reads dialogs in which the arrow keys select and Enter takes an option.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	rows := boxed(screens.RowsOf(s))
-	asked := listed(screens.AskedIn(screens.TextOf(rows), dialogs))
+	words, _ := screens.AskedIn(screens.TextOf(rows), dialogs)
+	asked := listed(words)
 	if asked == "" || d.Screen(s).Dialog != asked {
 		return cli.Question{}, false
 	}

@@ -14,6 +14,20 @@ var choice = lazyregexp.New(`^(?:(\S) +)?(\d)\. +(\S.*)$`)
 // below matches lines below a list: keys, and the number of hidden lines.
 var below = lazyregexp.New(`(?i)^(↑ \d+ more|↑/↓|esc to|(press )?enter\b)`)
 
+// ByList returns the question of a dialog with a list of options. Where the CLI itself asks, the arrow
+// keys select and Enter takes an option: not all of those lists take digits.
+func ByList(text string, outside bool, options []cli.Option) cli.Question {
+	q := cli.Question{Text: text, Options: options, Outside: outside}
+	if !outside {
+		return q
+	}
+	for i := range q.Options {
+		q.Options[i].Key = ""
+	}
+	q.Onward, q.Back = "Down", "Up"
+	return q
+}
+
 // Choices returns the options of the last numbered list on the rows: numbered from 1 without a gap,
 // exactly one of them marked as selected. It returns nil where the list's start is cut off. Frames
 // around the list are ignored.
@@ -41,7 +55,8 @@ func Choices(rows []Row, marks string) []cli.Option {
 			open = false
 			continue
 		}
-		list = append(list, cli.Option{Label: m[3], Key: m[2], Selected: m[1] != ""})
+		label, about, _ := strings.Cut(m[3], "  ")
+		list = append(list, cli.Option{Label: label, About: strings.TrimSpace(about), Key: m[2], Selected: m[1] != ""})
 		open = true
 	}
 	selected := 0

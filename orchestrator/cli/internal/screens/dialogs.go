@@ -12,6 +12,7 @@ type Dialog struct {
 	shows  *lazyregexp.Regexp
 	words  string // paw's words for the dialog; "$1" is the first group of the expression
 	inTurn bool   // the model asks, and not the CLI itself
+	listed bool   // the CLI itself asks, with a numbered list
 }
 
 // Asks makes a Dialog from an expression, in which ^ and $ match at line ends.
@@ -26,29 +27,37 @@ func AsksInTurn(shows, words string) Dialog {
 	return d
 }
 
+// AsksByList is like Asks, for a dialog whose numbered answers paw may take for the user.
+func AsksByList(shows, words string) Dialog {
+	d := Asks(shows, words)
+	d.listed = true
+	return d
+}
+
 // NamedIn returns paw's words for the first dialog that matches text, "" for none.
 func NamedIn(text string, all []Dialog) string {
 	words, _ := firstIn(text, all)
 	return words
 }
 
-// AskedIn is like NamedIn, but returns "" where the first match is no question of a turn.
-func AskedIn(text string, all []Dialog) string {
-	words, inTurn := firstIn(text, all)
-	if !inTurn {
-		return ""
+// AskedIn is like NamedIn, but returns "" where the first match can only be answered in the pane.
+// outside is true for a dialog of the CLI itself.
+func AskedIn(text string, all []Dialog) (words string, outside bool) {
+	words, d := firstIn(text, all)
+	if !d.inTurn && !d.listed {
+		return "", false
 	}
-	return words
+	return words, d.listed
 }
 
-func firstIn(text string, all []Dialog) (words string, inTurn bool) {
+func firstIn(text string, all []Dialog) (words string, which Dialog) {
 	for _, d := range all {
 		if found := d.shows.FindStringSubmatchIndex(text); found != nil {
 			words := d.shows.ExpandString(nil, d.words, text, found)
-			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d.inTurn
+			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d
 		}
 	}
-	return "", false
+	return "", Dialog{}
 }
 
 // TextOf joins rows to a text.

@@ -50,12 +50,12 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 // are the marks of the selected one.
 func (b EdgedBox) Question(s cli.Screenshot, marks string) (cli.Question, bool) {
 	rows := RowsOf(s)
-	asked := AskedIn(TextOf(rows), b.Dialogs)
+	asked, outside := AskedIn(TextOf(rows), b.Dialogs)
 	if asked == "" || b.Screen(s).Dialog != asked {
 		return cli.Question{}, false
 	}
 	options := Choices(rows, marks)
-	return cli.Question{Text: asked, Options: options}, options != nil
+	return ByList(asked, outside, options), options != nil
 }
 
 // around returns the rows between the two edges around row y, nil where there are none.

@@ -1,0 +1,74 @@
+//go:build clis
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCLIsAnswerTheirLists: what a CLI itself asks with numbers, before any hook or outside of a turn, is answered by paw: status and
+// send name that way, and the CLI goes on.
+func TestCLIsAnswerTheirLists(t *testing.T) {
+	for cli, lists := range map[string][]struct{ prompt, asks, answer string }{
+		"codex": {
+			{"", "asks whether to trust the folder", "Trust and continue"},
+			{"", "asks whether to trust hooks", "2"},
+			{"do: limit 7200", "asks whether to switch to gpt-6-luna, near its rate limits", "keep current model"},
+		},
+		"gemini": {
+			{"", "asks whether to trust the folder", "1"},
+			{"do: limit 7200", "has reached the usage limit", "stop"},
+		},
+		"copilot": {{"", "asks whether to trust the folder", "always"}},
+	} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			w.distrust()
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			for _, list := range lists {
+				if list.prompt != "" {
+					w.send("do: say Ready.")
+					w.awaitState("idle")
+					w.send(list.prompt)
+				}
+				w.await(cli+" asks: "+list.asks, func() bool { return strings.HasPrefix(w.question(cli).Question, list.asks) })
+				t.Logf("%s\n%s", w.paw("status").stdout, w.visible())
+				if out := w.pawInput("do: say Never.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, "hint: paw answer shop/"+cli) {
+					t.Errorf("send: exit code %d\n%s", out.code, out.stderr)
+				}
+				if out := w.paw("answer", cli, list.answer); out.code != 0 {
+					t.Fatalf("answer %s to %q: exit code %d\n%s%s\n%s", list.answer, list.asks, out.code, out.stdout, out.stderr, w.visible())
+				}
+			}
+			if cli != "copilot" {
+				return
+			}
+			w.work("do: say Ready.")
+			content, err := os.ReadFile(filepath.Join(w.root, "home/.copilot/config.json"))
+			if err != nil || !strings.Contains(string(content), w.repo) {
+				t.Errorf("remembered: %v\n%s", err, content)
+			}
+		})
+	}
+}
+
+// distrust takes the repository from those that the CLI trusts, and gives codex a hook that it does not.
+func (w *cliWorld) distrust() {
+	w.t.Helper()
+	home := filepath.Join(w.root, "home")
+	w.env = slices.DeleteFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "GEMINI_CLI_TRUST_WORKSPACE=") })
+	for _, file := range []string{".codex/config.toml", ".copilot/config.json"} {
+		content, err := os.ReadFile(filepath.Join(home, file))
+		if err == nil {
+			w.write(filepath.Join(home, filepath.Dir(file)), filepath.Base(file), strings.ReplaceAll(string(content), w.repo, "/elsewhere"))
+		}
+	}
+	if w.cli == "codex" {
+		w.write(filepath.Join(home, ".config/paw"), "config.toml", "") // with further folders codex does not ask
+		w.write(filepath.Join(home, ".codex"), "hooks.json", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}`)
+	}
+}
