@@ -60,6 +60,9 @@ func TestQuestionsThatAreCutOff(t *testing.T) {
 			cut := shot
 			cut.Text, cut.Height = strings.Join(strings.SplitAfter(shot.Text, "\n")[:height], ""), height
 			part, ok := get(t, name).Question(cut)
+			if ok && part.Outside && part.Text != whole.Text {
+				continue // an answered one, which stands above the whole
+			}
 			if ok && !slices.EqualFunc(part.Options, whole.Options[:len(part.Options)], sameKey) {
 				t.Errorf("%s, %d rows: %v, whole %v", file, height, part.Options, whole.Options)
 			}
