@@ -152,6 +152,10 @@ func (c Client) command(ctx context.Context, h Host, options []string, r Request
 	cmd := exec.CommandContext(ctx, c.Path, args...)
 	cmd.Env = c.Env
 	cmd.WaitDelay = time.Second
+	cmd.Cancel = func() error {
+		cmd.WaitDelay = time.Millisecond // the master keeps its killed client's output open
+		return cmd.Process.Kill()
+	}
 	return cmd
 }
 

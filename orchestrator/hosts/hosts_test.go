@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -166,3 +167,30 @@ func TestSocketsAreTheUsersAlone(t *testing.T) {
 		t.Errorf("too long for an address: %q", got)
 	}
 }
+
+// TestCutCommandWaitsForNothing cuts a command whose output another process holds open, as ssh's master does for its clients: the command
+// ends with its client, however long it would wait for output that comes late.
+func TestCutCommandWaitsForNothing(t *testing.T) {
+	c, h := played(t, `sleep 600 & echo $! > "$0.holder"; echo begun; wait`)
+	t.Cleanup(func() {
+		if pid, err := os.ReadFile(c.Path + ".holder"); err == nil {
+			_ = exec.Command("kill", strings.TrimSpace(string(pid))).Run()
+		}
+	})
+	ctx, cut := context.WithCancel(t.Context())
+	cmd := c.command(ctx, h, nil, NewRequest("", "status"))
+	cmd.WaitDelay = time.Hour
+	cmd.Stdout = writes(func([]byte) { cut() })
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for output that nobody reads")
+	}
+}
+
+// writes is a writer that calls a function.
+type writes func([]byte)
+
+func (w writes) Write(text []byte) (int, error) { w(text); return len(text), nil }
