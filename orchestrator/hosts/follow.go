@@ -27,7 +27,7 @@ func (c Client) Follow(ctx context.Context, p Place, now func() time.Time, told 
 	if err != nil {
 		return err
 	}
-	args := []string{"status", "--watch", "--json"}
+	args := []string{"status", "--here", "--watch", "--json"}
 	if p.Dir == "" {
 		args = append(args, "--all")
 	}

@@ -132,7 +132,7 @@ type kept struct {
 }
 
 func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answer {
-	args := []string{"status", "--json"}
+	args := []string{"status", "--here", "--json"}
 	if p.Dir == "" {
 		args = append(args, "--all")
 	}
