@@ -35,6 +35,7 @@ type desk struct {
 	watch    *orchestrator.Watch
 	sessions map[string]*session.Session // as the last look found them
 	feeds    *hostFeeds
+	news     chan struct{}     // sent to when a host has told something
 	used     map[string]usedUp // by key of the agent
 }
 
@@ -45,7 +46,7 @@ type usedUp struct {
 }
 
 func newDesk(a *invocation, h *app.App, all bool) *desk {
-	d := &desk{app: a, home: h}
+	d := &desk{app: a, home: h, news: make(chan struct{}, 1)}
 	d.ShowAll(all)
 	return d
 }
@@ -56,7 +57,7 @@ func (d *desk) ShowAll(all bool) {
 	defer d.mu.Unlock()
 	d.close()
 	d.all, d.watch = all, orchestrator.NewWatch(d.home, orchestrator.StatusOptions{All: all, Closely: true})
-	d.feeds = followHosts(d.home, all)
+	d.feeds = followHosts(d.home, all, d.news)
 }
 
 // close ends the watch.
@@ -413,7 +414,7 @@ func (a *invocation) openDesk(ctx context.Context, h *app.App, all bool) error {
 	defer d.close()
 	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has seen it
 	defer d.guard.dismiss()
-	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all}, a.stdin, a.stdout, a.env)
+	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all, News: d.news}, a.stdin, a.stdout, a.env)
 	cancel()
 	ended := make(chan struct{})
 	go func() {

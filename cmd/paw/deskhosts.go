@@ -19,6 +19,7 @@ import (
 type hostFeeds struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+	news   chan<- struct{} // sent to when a host has told something
 
 	mu      sync.Mutex
 	answers []hosts.Answer
@@ -29,8 +30,8 @@ type hostFeeds struct {
 var feedPauses = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}
 
 // followHosts begins to follow the hosts that this repository is on, or all of them. Without hosts nothing is opened and nothing started.
-func followHosts(h *app.App, all bool) *hostFeeds {
-	f := &hostFeeds{cancel: func() {}}
+func followHosts(h *app.App, all bool, news chan<- struct{}) *hostFeeds {
+	f := &hostFeeds{cancel: func() {}, news: news}
 	places := placesOf(h, all)
 	if len(places) == 0 {
 		return f
@@ -74,6 +75,10 @@ func (f *hostFeeds) set(i int, told hosts.Answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answers[i], f.fresh = told, true
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
 }
 
 // now are the last answers.

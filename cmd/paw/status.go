@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
+	"paw/config/poll"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -21,8 +22,11 @@ import (
 	"paw/session"
 )
 
-// watchInterval is how often --watch looks again.
-const watchInterval = time.Second
+// How often --watch looks again: soon after something was written down, and each second, since not everything is.
+const (
+	watchSoonest  = 200 * time.Millisecond
+	watchInterval = time.Second
+)
 
 func newStatus(a *invocation) *cobra.Command {
 	var o orchestrator.StatusOptions
@@ -218,8 +222,6 @@ const roomForPrompt = 2
 func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string, here bool) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	ticker := time.NewTicker(watchInterval)
-	defer ticker.Stop()
 	w := orchestrator.NewWatch(h, o)
 	defer w.Close()
 	far := hostWatch{off: here || o.Name != ""}
@@ -247,12 +249,17 @@ func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator
 				return err
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !untilNextLook(ctx, w.Changed) {
 			return nil
-		case <-ticker.C:
 		}
 	}
+}
+
+// untilNextLook waits until --watch is to look again; false when ctx is done.
+func untilNextLook(ctx context.Context, changed func() bool) bool {
+	poll.Sleep(ctx, watchSoonest)
+	poll.Until(ctx, watchSoonest, watchInterval-watchSoonest, changed)
+	return ctx.Err() == nil
 }
 
 // drawStatus draws the status over what was on the screen before, below a line with the time.

@@ -84,3 +84,22 @@ func TestReadThatConnectingLeftNoTimeFor(t *testing.T) {
 		t.Errorf("connecting: %d times; the silent connection was given up: %t", connecting, ended())
 	}
 }
+
+// TestHostsAreAskedAtTheSameTime has hosts that answer only once all of them were asked: nobody waits for another, and each costs one process.
+func TestHostsAreAskedAtTheSameTime(t *testing.T) {
+	const many = 5
+	c, h := played(t, `echo asked >> "$0.asked"; until [ "$(wc -l < "$0.asked")" -ge 5 ]; do sleep 0.01; done; echo "$marker"; echo '{}'`)
+	h.Patience = 60
+	places := make([]Place, many)
+	for i := range places {
+		places[i] = Place{Host: Host{Name: string(rune('a' + i)), Host: h.Host}, Dir: "src"}
+	}
+	for _, answer := range c.Statuses(t.Context(), places, time.Now) {
+		if answer.Err != nil {
+			t.Errorf("%s: %v", answer.Host, answer.Err)
+		}
+	}
+	if asked, err := os.ReadFile(c.Path + ".asked"); strings.Count(string(asked), "\n") != many {
+		t.Errorf("%d processes of ssh were started, %v", strings.Count(string(asked), "\n"), err)
+	}
+}

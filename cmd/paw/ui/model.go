@@ -15,7 +15,8 @@ import (
 // Options say how the desk looks.
 type Options struct {
 	Colour bool
-	All    bool // it begins with all sessions of the machine
+	All    bool            // it begins with all sessions of the machine
+	News   <-chan struct{} // received from when Paw.Changed may report true from now on
 }
 
 // tab is what is shown of the selected agent.

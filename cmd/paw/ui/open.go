@@ -19,7 +19,7 @@ const framesPerSecond = 25
 func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Writer, env []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &watcher{paw: paw, now: time.Now, poked: make(chan struct{}, 1)}
+	w := &watcher{paw: paw, now: time.Now, news: o.News, poked: make(chan struct{}, 1)}
 	program := tea.NewProgram(desk{New(ctx, paw, o), w}, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(stdout), tea.WithEnvironment(env),
 		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())
 	w.send = program.Send

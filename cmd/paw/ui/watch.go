@@ -26,6 +26,7 @@ type watcher struct {
 	paw  Paw
 	send func(tea.Msg)
 	now  func() time.Time
+	news <-chan struct{} // as in Options
 
 	mu     sync.Mutex
 	wanted wanted
@@ -76,7 +77,7 @@ func (w *watcher) look(ctx context.Context) (boardMsg, time.Duration) {
 // everything is.
 func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 	last, clock := w.now(), w.now()
-	for pause(ctx, beat) {
+	for w.listen(ctx) {
 		now := w.now()
 		since := now.Sub(last)
 		rest := min(max(cost*restingCost, soonest), latest)
@@ -95,6 +96,17 @@ func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 		last, clock = board.now, board.now
 		w.send(board)
 	}
+}
+
+// listen waits for news, for one beat at most; it reports false when there is nothing to wait for any more.
+func (w *watcher) listen(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-w.news:
+	case <-time.After(beat):
+	}
+	return true
 }
 
 // screens shows the selected agent's pane, often while it changes and seldom while it does not.
