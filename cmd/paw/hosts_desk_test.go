@@ -55,6 +55,7 @@ func (s *onScreen) awaits(what string, fits func(shown string) bool) {
 func TestDeskOverHosts(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "far=demo")
+	m.patient(20, "gpu")
 	m.ok("start", "--name", "near", "--cli", "local=demo", "--detach")
 	m.turnThere("far", "do: write far.txt there")
 	if out := m.ok("next", "--dry-run"); !strings.Contains(out, "gpu:shop/far: 1 turn to review") {
