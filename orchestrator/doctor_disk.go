@@ -50,7 +50,7 @@ func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Se
 // checkout: an older paw made them, and worktree.link now refuses them.
 func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
-		links, err := m.LinksToMain(ctx, w.WorktreePath)
+		links, err := m.Setups().LinksToMain(ctx, w.WorktreePath)
 		if err != nil {
 			continue // another finding reports the worktree's problem
 		}
@@ -69,7 +69,7 @@ func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *sess
 // can correct.
 func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
-		files, err := m.PathsToMain(ctx, w.WorktreePath)
+		files, err := m.Setups().PathsToMain(ctx, w.WorktreePath)
 		if err != nil {
 			continue // another finding reports the worktree's problem
 		}

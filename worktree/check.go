@@ -196,7 +196,7 @@ func (s Setup) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// SetUp sets up a check worktree that has a commit's files, like Manager.SetUp. SetUp does nothing
+// SetUp sets up a check worktree that has a commit's files, like Setups.SetUp. SetUp does nothing
 // if the last set-up succeeded and had the same settings and lock files. SetUp returns the error of
 // the set-up command: the check would not test what lands.
 func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
@@ -214,7 +214,7 @@ func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Prob
 	if err := c.dropLinks(ctx, path); err != nil {
 		return nil, err
 	}
-	problems := c.m.SetUp(ctx, path, s)
+	problems := c.m.Setups().SetUp(ctx, path, s)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -254,7 +254,7 @@ func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string,
 
 // dropLinks removes links into the main checkout, made by an older paw or somebody else.
 func (c Checks) dropLinks(ctx context.Context, path string) error {
-	links, err := c.m.LinksToMain(ctx, path)
+	links, err := c.m.Setups().LinksToMain(ctx, path)
 	for _, l := range links {
 		if err := removeFile(filepath.Join(path, l.Name)); err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 // PathsToMain looks into each ignored folder of a worktree that the main checkout has, too, and
 // returns the first file in it that holds the main checkout's path. PathsToMain reads only kinds of
 // files in which tools write absolute paths: a copied one would lead back to the main checkout.
-func (m Manager) PathsToMain(ctx context.Context, path string) ([]string, error) {
-	if m.Repository.Path == "" {
+func (u Setups) PathsToMain(ctx context.Context, path string) ([]string, error) {
+	if u.Repository.Path == "" {
 		return nil, nil
 	}
 	names, err := ignoredNames(ctx, path)
@@ -24,10 +24,10 @@ func (m Manager) PathsToMain(ctx context.Context, path string) ([]string, error)
 	var found []string
 	for _, name := range names {
 		info, err := os.Lstat(filepath.Join(path, name))
-		if err != nil || !info.IsDir() || !exists(filepath.Join(m.Repository.Path, name)) {
+		if err != nil || !info.IsDir() || !exists(filepath.Join(u.Repository.Path, name)) {
 			continue
 		}
-		if file := firstWith(os.DirFS(filepath.Join(path, name)), m.Repository.Path); file != "" {
+		if file := firstWith(os.DirFS(filepath.Join(path, name)), u.Repository.Path); file != "" {
 			found = append(found, filepath.Join(name, file))
 		}
 	}

@@ -17,7 +17,7 @@ func TestPathsToMainNamesCopiesThatLeadBack(t *testing.T) {
 		w.write(name, content)
 	}
 	wantProblems(t, w.setUp(p, []string{".venv", "build", "node_modules"}, nil))
-	got, err := w.m.PathsToMain(t.Context(), p.Path)
+	got, err := w.m.Setups().PathsToMain(t.Context(), p.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestSetUpCopiesWhatIsLeft(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.Path, "deps/a/1"), "agent\n")
 	var told []Copied
-	problems := w.m.SetUp(t.Context(), p.Path, Setup{Copy: []string{"deps"}, Copied: func(all []Copied) { told = all }})
+	problems := w.m.Setups().SetUp(t.Context(), p.Path, Setup{Copy: []string{"deps"}, Copied: func(all []Copied) { told = all }})
 	wantProblems(t, problems)
 	for name, want := range map[string]string{"deps/kept": "followed\n", "deps/a/1": "agent\n", "deps/a/b/2": "main\n", "deps/3": "main\n"} {
 		if got := readFile(t, filepath.Join(p.Path, name)); got != want {

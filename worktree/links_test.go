@@ -54,7 +54,7 @@ func TestSetUpRefusesToLinkWhatLeadsBack(t *testing.T) {
 				w.link(strings.ReplaceAll(target, "MAIN", w.Dir), at)
 			}
 			w.write("packages/core/index.js", "x\n")
-			got := w.m.SetUp(t.Context(), p.Path, Setup{Link: []string{c.folder}})
+			got := w.m.Setups().SetUp(t.Context(), p.Path, Setup{Link: []string{c.folder}})
 			if c.out == "" {
 				wantProblems(t, got)
 				return
@@ -76,8 +76,8 @@ func TestSetUpLinksNothingIntoACheckWorktree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantProblems(t, w.m.SetUp(t.Context(), place, Setup{Link: []string{"node_modules", "data"}}))
-	if links, err := w.m.LinksToMain(t.Context(), place); err != nil || len(links) != 0 {
+	wantProblems(t, w.m.Setups().SetUp(t.Context(), place, Setup{Link: []string{"node_modules", "data"}}))
+	if links, err := w.m.Setups().LinksToMain(t.Context(), place); err != nil || len(links) != 0 {
 		t.Errorf("got %v, %v", links, err)
 	}
 	if info, err := os.Lstat(filepath.Join(place, "data")); err != nil || !info.IsDir() {

@@ -74,6 +74,9 @@ func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
 // Remotes returns the remotes of the repository.
 func (m Manager) Remotes() Remotes { return Remotes{m.Objects()} }
 
+// Setups returns what makes worktrees usable.
+func (m Manager) Setups() Setups { return Setups{m.Repository} }
+
 // Checks returns access to the worktrees in which checks run.
 func (m Manager) Checks() Checks { return Checks{m.Repository, m} }
 

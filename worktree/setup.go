@@ -49,18 +49,24 @@ type Setup struct {
 // Empty reports whether nothing is to be copied, linked or run.
 func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.Command == "" }
 
+// Setups makes worktrees of a repository usable, with files of its main checkout and with commands of
+// the project.
+type Setups struct {
+	Repository Repository
+}
+
 // includeFile names ignored files that worktrees get, in the format of .gitignore. The file is at
 // the top of the main checkout.
 const includeFile = ".worktreeinclude"
 
 // included lists the files named in includeFile. For a folder that is named as a whole, included
 // lists the folder.
-func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
-	file := filepath.Join(m.Repository.Path, includeFile)
+func (u Setups) included(ctx context.Context, s Setup) ([]string, error) {
+	file := filepath.Join(u.Repository.Path, includeFile)
 	if !s.Include || !exists(file) {
 		return nil, nil
 	}
-	out, err := in(m.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
+	out, err := in(u.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
 	return nulSeparated(out), err
 }
 
@@ -72,10 +78,10 @@ func (m Manager) included(ctx context.Context, s Setup) ([]string, error) {
 // Only files that git ignores in the worktree are copied or linked, so `git status` stays clean;
 // existing files are kept; nothing is written outside of the worktree. Afterwards Unprepared is
 // false, unless ctx has ended.
-func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
+	admin, err := verified(path, u.Repository.CommonDir, "")
 	if err == nil {
-		err = Verify(path, m.Repository.CommonDir, "")
+		err = Verify(path, u.Repository.CommonDir, "")
 	}
 	if err != nil {
 		return []Problem{{Path: ".", What: err.Error()}}
@@ -83,7 +89,7 @@ func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	if exists(checkMark(admin)) {
 		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
 	}
-	problems := m.bring(ctx, path, s)
+	problems := u.bring(ctx, path, s)
 	if s.Command != "" && ctx.Err() == nil {
 		if s.Announce != nil {
 			s.Announce(s.Command)
@@ -102,16 +108,16 @@ func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
 }
 
 // Unprepared reports whether the set-up of a worktree has not completed, because paw was killed.
-func (m Manager) Unprepared(path string) bool {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+func (u Setups) Unprepared(path string) bool {
+	admin, err := verified(path, u.Repository.CommonDir, "")
 	return err == nil && exists(unpreparedMark(admin))
 }
 
-func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
-	if len(s.Copy)+len(s.Link) > 0 && m.Repository.Path == "" {
+func (u Setups) bring(ctx context.Context, path string, s Setup) []Problem {
+	if len(s.Copy)+len(s.Link) > 0 && u.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
 	}
-	included, err := m.included(ctx, s)
+	included, err := u.included(ctx, s)
 	if err != nil {
 		return []Problem{{Path: includeFile, What: err.Error()}}
 	}
@@ -123,7 +129,7 @@ func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	defer root.Close()
-	b := &bringer{from: m.Repository.Path, to: path, root: root}
+	b := &bringer{from: u.Repository.Path, to: path, root: root}
 	if all := b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...)); len(all) > 0 && s.Copied != nil {
 		s.Copied(all)
 	}
@@ -285,8 +291,8 @@ type Link struct {
 }
 
 // LinksToMain lists the symlinks that bring files of the main checkout into the worktree at path.
-func (m Manager) LinksToMain(ctx context.Context, path string) ([]Link, error) {
-	if m.Repository.Path == "" {
+func (u Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
+	if u.Repository.Path == "" {
 		return nil, nil
 	}
 	names, err := ignoredNames(ctx, path)
@@ -296,8 +302,8 @@ func (m Manager) LinksToMain(ctx context.Context, path string) ([]Link, error) {
 	var links []Link
 	for _, name := range names {
 		target, err := os.Readlink(filepath.Join(path, name))
-		if err == nil && filepath.IsAbs(target) && leadsInto(target, m.Repository.Path) {
-			links = append(links, Link{name, target, leadsOut(m.Repository.Path, target)})
+		if err == nil && filepath.IsAbs(target) && leadsInto(target, u.Repository.Path) {
+			links = append(links, Link{name, target, leadsOut(u.Repository.Path, target)})
 		}
 	}
 	return links, nil

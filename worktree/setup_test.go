@@ -24,7 +24,7 @@ func prepared(t *testing.T, ignore string) (*world, Plan) {
 // setUp runs SetUp without a command and checks that git sees nothing of it.
 func (w *world) setUp(p Plan, copyGlobs, link []string) []Problem {
 	w.t.Helper()
-	problems := w.m.SetUp(w.t.Context(), p.Path, Setup{Copy: copyGlobs, Link: link})
+	problems := w.m.Setups().SetUp(w.t.Context(), p.Path, Setup{Copy: copyGlobs, Link: link})
 	if got := gitIn(w.t, p.Path, "status", "--porcelain"); got != "" {
 		w.t.Errorf("status says %q", got)
 	}
@@ -153,7 +153,7 @@ func TestSetUpDoesNotFollowLinkOutOfTheWorktree(t *testing.T) {
 func TestSetUpRunsCommandInWorktree(t *testing.T) {
 	w, p := prepared(t, "out\n")
 	var out bytes.Buffer
-	problems := w.m.SetUp(t.Context(), p.Path, Setup{
+	problems := w.m.Setups().SetUp(t.Context(), p.Path, Setup{
 		Command: `pwd; echo "$KEY" >&2; echo "${GIT_DIR-none}"; git rev-parse --show-toplevel`, Out: &out,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "KEY=with space", "GIT_DIR=" + w.Dir},
 	})
@@ -166,7 +166,7 @@ func TestSetUpRunsCommandInWorktree(t *testing.T) {
 func TestSetUpReportsFailedCommand(t *testing.T) {
 	w, p := prepared(t, "")
 	var out bytes.Buffer
-	problems := w.m.SetUp(t.Context(), p.Path, Setup{Command: "echo no; exit 7", Out: &out, Env: os.Environ()})
+	problems := w.m.Setups().SetUp(t.Context(), p.Path, Setup{Command: "echo no; exit 7", Out: &out, Env: os.Environ()})
 	wantProblems(t, problems, "set-up command: exit status 7")
 	if out.String() != "no\n" {
 		t.Errorf("got %q", out.String())
@@ -187,7 +187,7 @@ func TestSetUpStreamsOutputWhileTheCommandRuns(t *testing.T) {
 	out := make(streamed, 1)
 	done := make(chan []Problem)
 	go func() {
-		done <- w.m.SetUp(t.Context(), p.Path, Setup{Command: "echo first; cat " + fifo, Out: out, Env: os.Environ()})
+		done <- w.m.Setups().SetUp(t.Context(), p.Path, Setup{Command: "echo first; cat " + fifo, Out: out, Env: os.Environ()})
 	}()
 	select {
 	case got := <-out:
@@ -203,7 +203,7 @@ func TestSetUpStreamsOutputWhileTheCommandRuns(t *testing.T) {
 
 func TestSetUpRefusesDirectoryThatIsNoWorktree(t *testing.T) {
 	w, _ := prepared(t, "")
-	problems := w.m.SetUp(t.Context(), w.Dir, Setup{Command: "touch ran"})
+	problems := w.m.Setups().SetUp(t.Context(), w.Dir, Setup{Command: "touch ran"})
 	wantProblems(t, problems, ".: ")
 	if exists(filepath.Join(w.Dir, "ran")) {
 		t.Error("the command ran")

@@ -19,12 +19,12 @@ type Space struct {
 // CopySpace returns the space that the copies into a worktree at path need: none if the file system
 // can share blocks, which is tried only if this number of worktrees would leave fewer than leave
 // bytes free.
-func (m Manager) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
-	names, err := m.included(ctx, s)
-	if err != nil || m.Repository.Path == "" {
+func (u Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
+	names, err := u.included(ctx, s)
+	if err != nil || u.Repository.Path == "" {
 		return Space{}, err
 	}
-	b := &bringer{from: m.Repository.Path, to: path}
+	b := &bringer{from: u.Repository.Path, to: path}
 	size := Space{At: filepath.Dir(path)}
 	for _, name := range append(b.matches(ctx, s.Copy), names...) {
 		_ = filepath.WalkDir(filepath.Join(b.from, name), func(_ string, d fs.DirEntry, err error) error {
@@ -44,7 +44,7 @@ func (m Manager) CopySpace(ctx context.Context, path string, s Setup, worktrees 
 		return size, &os.PathError{Op: "statfs", Path: size.At, Err: err}
 	}
 	size.Free = int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
-	if size.Free-size.Copy*int64(worktrees) < leave && size.Copy > 0 && sharesBlocks(filepath.Join(m.Repository.CommonDir, "HEAD"), size.At) {
+	if size.Free-size.Copy*int64(worktrees) < leave && size.Copy > 0 && sharesBlocks(filepath.Join(u.Repository.CommonDir, "HEAD"), size.At) {
 		size.Copy = 0
 	}
 	return size, nil

@@ -8,8 +8,8 @@ import (
 // TearDown runs a command of the project with sh in the worktree at path, before its removal, with
 // output to out, and without the variables that git.Scrub removes. When ctx ends, all processes of
 // the command's group are killed.
-func (m Manager) TearDown(ctx context.Context, path, command string, out io.Writer, env []string) error {
-	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+func (u Setups) TearDown(ctx context.Context, path, command string, out io.Writer, env []string) error {
+	if err := Verify(path, u.Repository.CommonDir, ""); err != nil {
 		return err
 	}
 	return runCommand(ctx, path, command, out, env)

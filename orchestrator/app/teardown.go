@@ -85,7 +85,7 @@ func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Sessi
 	seconds := h.Config.Worktree.TeardownSeconds
 	brief, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
-	err = m.TearDown(brief, w.WorktreePath, t.Command, out, h.ProjectEnv(s, w))
+	err = m.Setups().TearDown(brief, w.WorktreePath, t.Command, out, h.ProjectEnv(s, w))
 	if err == nil {
 		h.Step("teardown.done")
 		return nil

@@ -35,7 +35,7 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 		j := &jobs[i]
 		w := s.Agent(j.Agent)
 		path := w.WorktreePath
-		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Unprepared(path)) {
+		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Setups().Unprepared(path)) {
 			continue
 		}
 		work = work || !h.Setup(s, w, nil).Empty()
@@ -56,7 +56,7 @@ func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	lines := &prefixWriter{prefix: w.Name + " | ", to: out}
 	setup := h.Setup(s, w, lines)
 	setup.Copied = func(all []worktree.Copied) { h.Sayf("%s: %s", w.Name, copiedWords(all)) }
-	for _, problem := range m.SetUp(ctx, w.WorktreePath, setup) {
+	for _, problem := range m.Setups().SetUp(ctx, w.WorktreePath, setup) {
 		note := problem.String()
 		if problem.Err != nil {
 			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", s.Name, w.Name)
