@@ -22,7 +22,7 @@
           doCheck = false; # the tests need git and tmux servers of their own
           postInstall = ''
             sh .ci/share $TMPDIR/share "-X main.version=@VERSION@"
-            installManPage $TMPDIR/share/man/man1/*
+            installManPage $TMPDIR/share/man/man[17]/*
             installShellCompletion --bash --name paw $TMPDIR/share/bash-completion/completions/paw
             installShellCompletion --zsh --name _paw $TMPDIR/share/zsh/site-functions/_paw
             installShellCompletion --zsh --name _git-paw $TMPDIR/share/zsh/site-functions/_git-paw

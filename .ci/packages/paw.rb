@@ -33,6 +33,7 @@ class Paw < Formula
     bin.install "bin/paw"
     bin.install_symlink bin/"paw" => "git-paw"
     man1.install Dir["share/man/man1/*"]
+    man7.install Dir["share/man/man7/*"]
     bash_completion.install "share/bash-completion/completions/paw"
     bash_completion.install_symlink bash_completion/"paw" => "git-paw"
     zsh_completion.install Dir["share/zsh/site-functions/*"]

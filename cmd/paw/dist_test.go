@@ -124,7 +124,7 @@ func testInstall(t *testing.T) {
 			}
 			there := files(t, prefix)
 			for _, file := range []string{"bin/git-paw", "bin/paw", "share/bash-completion/completions/git-paw", "share/man/man1/git-paw.1",
-				"share/man/man1/paw-start.1", "share/zsh/site-functions/_paw", "share/zsh/site-functions/_git-paw", "share/fish/vendor_completions.d/paw.fish", "share/doc/paw/docs/cookbook.md"} {
+				"share/man/man1/paw-start.1", "share/man/man7/paw-states.7", "share/zsh/site-functions/_paw", "share/zsh/site-functions/_git-paw", "share/fish/vendor_completions.d/paw.fish", "share/doc/paw/docs/cookbook.md"} {
 				if !slices.Contains(there, file) {
 					t.Errorf("%s is not there: %q", file, there)
 				}
@@ -261,6 +261,22 @@ func testManPages(t *testing.T) {
 	}
 	if page := show("git", "paw", "--help"); !strings.Contains(page, "paw recover") || !strings.Contains(page, "EXIT STATUS") {
 		t.Errorf("git paw --help:\n%s", page)
+	}
+	for _, name := range topicNames() {
+		if name == "agents" {
+			continue
+		}
+		text, _ := topicNamed(name)
+		title, _, _ := strings.Cut(text, "\n")
+		page := show("man", "--warnings", "7", "paw-"+name)
+		for _, want := range []string{"PAW-" + strings.ToUpper(name) + "(7)", title, "paw(1)"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("paw-%s(7): no %q in\n%s", name, want, page)
+			}
+		}
+		if strings.Contains(page, "warning") {
+			t.Errorf("paw-%s(7):\n%s", name, page)
+		}
 	}
 	for _, cmd := range rootForDocs().Commands() {
 		if cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"paw/config"
 	"paw/config/display"
@@ -54,33 +53,23 @@ func (a *invocation) printError(err error) {
 // sayError shows an error to people.
 func (a *invocation) sayError(message string, hints []string) {
 	const begin = "paw: error:"
-	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Red+";1"), a.wrapped(begin, display.Printable(message)))
+	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Red+";1"), a.said(begin, display.Printable(message)))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: hint:", display.Cyan), hint)
 	}
 }
 
-// wrapped is a text behind a begin, on a terminal broken between words and with the later lines below its first one. What is to
-// be pasted must not go through it.
-func (a *invocation) wrapped(begin, text string) string {
-	f, ok := a.stderr.(*os.File)
-	if !ok || !isTerminal(f) {
+// said is a text behind a beginning, with later lines below its first one where standard error is a terminal that is too narrow.
+func (a *invocation) said(begin, text string) string {
+	f, is := a.stderr.(*os.File)
+	if !is || !isTerminal(f) {
 		return text
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	room := width - len(begin) - 1
-	if err != nil || room < leastLast {
+	width, _ := sizeOf(f)
+	if width-len(begin) < leastLast {
 		return text
 	}
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if columns.Width(line) <= room || strings.HasPrefix(line, " ") {
-			lines = append(lines, line)
-			continue
-		}
-		lines = append(lines, columns.Wrap(line, room, len(line))...)
-	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", len(begin)+1))
+	return strings.TrimPrefix(broken(begin+" "+text, width, len(begin)+1), begin+" ")
 }
 
 // paintError is paint for standard error.
@@ -88,7 +77,7 @@ func (a *invocation) paintError(text, code string) string {
 	if !wantsColour(a.colourFlag, isTerminal(a.stderr), func(name string) string { return lookUp(a.env, name) }) {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return a.styled(text, code)
 }
 
 // printProblems shows what could not be read, beside what could.

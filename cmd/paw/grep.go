@@ -68,7 +68,12 @@ func (a *invocation) grep(cmd *cobra.Command, o grepOptions, words []string) err
 	return a.paged(cmd.Context(), h, func() error {
 		out := forReading(a.stdout)
 		for _, m := range found {
-			fmt.Fprintf(out, "%s/%s%s  %s  %s\n", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))
+			line := fmt.Sprintf("%s/%s%s  %s  %s", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))
+			if isTerminal(a.stdout) {
+				width, _ := a.terminalSize()
+				line = broken(line, width, 2)
+			}
+			fmt.Fprintln(out, line)
 		}
 		if more > 0 {
 			h.Notef("%d older messages are not shown: --most %d", more, len(found)+more)

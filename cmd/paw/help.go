@@ -98,7 +98,8 @@ func (a *invocation) showLong(ctx context.Context, text string) error {
 	if !isTerminal(a.stdout) {
 		return show()
 	}
-	if _, height := a.terminalSize(); strings.Count(text, "\n") < height {
+	width, height := a.terminalSize()
+	if text = broken(text, width, 2); strings.Count(text, "\n") < height {
 		return show()
 	}
 	h, err := a.paw()

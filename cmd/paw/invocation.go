@@ -126,5 +126,5 @@ func (a *invocation) note(text string) {
 		return
 	}
 	const begin = "paw: note:"
-	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Grey), display.Printable(text))
+	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Grey), a.said(begin, display.Printable(text)))
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 )
@@ -51,7 +52,47 @@ func writeMan(dir string) error {
 	if err := doc.GenManTree(root, header, dir); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "git-paw.1"), []byte(".so man1/paw.1\n"), 0o644)
+	if err := os.WriteFile(filepath.Join(dir, "git-paw.1"), []byte(".so man1/paw.1\n"), 0o644); err != nil {
+		return err
+	}
+	return writeTopics(filepath.Join(filepath.Dir(dir), "man7"), *header)
+}
+
+// writeTopics writes a page for each topic of paw help: paw-states.7. It has no date, as the others have that of the release.
+func writeTopics(dir string, header doc.GenManHeader) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range topicNames() {
+		if name == "agents" { // which is for agents, and not for people
+			continue
+		}
+		text, _ := topicNamed(name)
+		title, text, _ := strings.Cut(text, "\n")
+		page := fmt.Sprintf("%% %q \"7\" \"\" %q %q\n# NAME\npaw-%s - %s\n\n%s# SEE ALSO\n**paw(1)**\n",
+			"PAW-"+strings.ToUpper(name), header.Source, header.Manual, name, title, headed(text))
+		if err := os.WriteFile(filepath.Join(dir, "paw-"+name+".7"), md2man.Render([]byte(page)), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headed is the text of a topic with its headings as those of a page.
+func headed(text string) string {
+	var page strings.Builder
+	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		head, body, _ := strings.Cut(part, "\n")
+		switch {
+		case strings.HasPrefix(part, " "):
+			fmt.Fprintf(&page, "%s\n\n", indented(part))
+		case head == strings.ToUpper(head):
+			fmt.Fprintf(&page, "# %s\n\n%s\n\n", head, indented(body))
+		default:
+			fmt.Fprintf(&page, "%s\n\n", markdown(part))
+		}
+	}
+	return page.String()
 }
 
 // writeCompletions writes the script of each shell to the place below DIR where the shell looks for it.

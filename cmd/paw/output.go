@@ -18,7 +18,8 @@ import (
 
 // isTerminal reports whether a file is a terminal, or the pager on one.
 func isTerminal(w any) bool {
-	if _, ok := w.(*pager); ok {
+	switch w.(type) {
+	case *pager, *prose:
 		return true
 	}
 	f, ok := w.(*os.File)
@@ -84,7 +85,12 @@ func (a *invocation) paint(text, code string) string {
 	if code == "" || text == "" || !a.coloured() {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return a.styled(text, code)
+}
+
+// styled is text in a style, as the terminal knows it.
+func (a *invocation) styled(text, code string) string {
+	return "\x1b[" + display.For(lookUp(a.env, "TERM"), code) + "m" + text + "\x1b[0m"
 }
 
 // coloured tells whether output is coloured; it asks the terminal once.

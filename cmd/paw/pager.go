@@ -29,6 +29,9 @@ func (p *pager) Write(text []byte) (int, error) {
 // is left early ends the output, and that is no error.
 func (a *invocation) paged(ctx context.Context, h *app.App, show func() error) error {
 	terminal := a.stdout
+	if p, is := terminal.(*prose); is {
+		terminal = p.terminal
+	}
 	if _, file := terminal.(*os.File); a.noPager || a.json || !file || !isTerminal(terminal) || lookUp(a.env, "TERM") == "dumb" {
 		return show()
 	}

@@ -39,6 +39,7 @@ func newRoot(a *invocation, only string) *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not show long output through a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.command, a.ran = cmd.Name(), cmd
+		a.speaks(cmd)
 		if !slices.Contains([]string{"auto", "always", "never"}, a.colourFlag) {
 			return usagef(cmd, "--color %s: it takes auto, always or never", a.colourFlag)
 		}
@@ -176,9 +177,34 @@ func (a *invocation) flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &bare):
 		return usagef(cmd, "--%s: needs a value", bare.GetFlag().Name)
 	case errors.As(err, &wrong):
-		return usagef(cmd, "--%s %s: %s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag().Value.Type()))
+		e := usagef(cmd, "--%s %s: %s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag().Value.Type()))
+		if lines := a.withUnits(wrong); len(lines) > 0 {
+			e.Hints = lines
+		}
+		return e
 	}
 	return usagef(cmd, "%s", err.Error())
+}
+
+// withUnits are the lines that were typed with units behind a time that is a bare number.
+func (a *invocation) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
+	flag, number := "--"+wrong.GetFlag().Name, wrong.GetValue()
+	if wrong.GetFlag().Value.Type() != "duration" || strings.Trim(number, "0123456789") != "" {
+		return nil
+	}
+	for _, unit := range []string{"s", "m"} {
+		words := slices.Clone(a.typed)
+		for i, word := range words {
+			if word == flag+"="+number || i > 0 && words[i-1] == flag && word == number {
+				words[i] += unit
+			}
+			words[i] = errs.Quote(words[i])
+		}
+		if line := "paw " + strings.Join(words, " "); !slices.Equal(words, a.typed) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // noSuchFlag is the error of a flag that a command does not have, with the flag or the line that is meant where that is

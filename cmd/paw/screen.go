@@ -17,11 +17,19 @@ const narrowest = 40
 
 // terminalSize is how many columns and rows the terminal of standard output has.
 func (a *invocation) terminalSize() (width, height int) {
-	width, height = 80, 24
 	out := a.stdout
-	if p, ok := out.(*pager); ok {
-		out = p.terminal
+	switch by := out.(type) {
+	case *pager:
+		out = by.terminal
+	case *prose:
+		out = by.terminal
 	}
+	return sizeOf(out)
+}
+
+// sizeOf is how many columns and rows a terminal has, and that of old ones for all else.
+func sizeOf(out io.Writer) (width, height int) {
+	width, height = 80, 24
 	if f, ok := out.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			width, height = w, h

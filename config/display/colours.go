@@ -15,6 +15,18 @@ const (
 	OnYellow = "30;43"
 )
 
+// sixteen replaces each colour by the one of the 16 that is nearest.
+var sixteen = strings.NewReplacer(Red, "31", Green, "32", Yellow, "33", Cyan, "36", Magenta, "35", Grey, "90")
+
+// For returns a style as a terminal shows it, by its name in TERM: some know 16 colours and no more.
+func For(terminal, style string) string {
+	switch {
+	case terminal == "linux", terminal == "ansi", terminal == "cygwin", terminal == "xterm-color", strings.HasSuffix(terminal, "-16color"), strings.HasPrefix(terminal, "vt"):
+		return sixteen.Replace(style)
+	}
+	return style
+}
+
 // Bar is the style of the selected row: white on a grey that stands out on light and dark
 // terminals.
 const Bar = "48;5;239;38;5;255"

@@ -221,7 +221,7 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		line.WriteString(text + gap)
 	}
 	if about > 0 {
-		line.WriteString(m.Cut(a.About, about))
+		line.WriteString(m.Cut(briefly(a), about))
 	}
 	text := m.Cut(strings.TrimRight(line.String(), " "), width)
 	switch {
@@ -231,6 +231,14 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		return "\x1b[7m" + m.Fill(text, width) + "\x1b[m"
 	}
 	return text
+}
+
+// briefly is what an agent is about without what its state says already: that its turn was cut.
+func briefly(a Agent) string {
+	if what, is := strings.CutPrefix(a.About, "turn "+a.Turn+" "); is && a.Cut {
+		return strings.TrimPrefix(what, "was cut: ")
+	}
+	return a.About
 }
 
 // markOf is a sign for what an agent asks of the user, which is there without colours.
@@ -255,7 +263,7 @@ func (m Model) below(a Agent, width int) string {
 		style = bold
 	}
 	const indent = "     "
-	return indent + m.paint(m.Cut(a.About, width-len(indent)), style)
+	return indent + m.paint(m.Cut(briefly(a), width-len(indent)), style)
 }
 
 // listView is the part of the list that is seen.

@@ -225,7 +225,13 @@ func (r *run) view(m Model, width, height int) []string {
 // wrapped are the lines of the output in so many columns: hints are to be read whole.
 func (r *run) wrapped(m Model, width int) []string {
 	var lines []string
+	patch := r.words[0] == "diff"
 	for _, line := range r.lines {
+		if patch && strings.HasPrefix(line, "index ") {
+			continue
+		} else if patch {
+			line = m.paint(line, styleOfPatch(line))
+		}
 		if m.Width(line) <= width {
 			lines = append(lines, line)
 			continue
@@ -233,6 +239,21 @@ func (r *run) wrapped(m Model, width int) []string {
 		lines = append(lines, m.Wrap(line, width, 20)...)
 	}
 	return lines
+}
+
+// styleOfPatch is how a line of a diff looks that git has not coloured.
+func styleOfPatch(line string) string {
+	switch {
+	case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		return bold
+	case strings.HasPrefix(line, "@@ "):
+		return cyan
+	case strings.HasPrefix(line, "+"):
+		return green
+	case strings.HasPrefix(line, "-"):
+		return red
+	}
+	return ""
 }
 
 // onTerminal is something that has the terminal for itself while it runs.

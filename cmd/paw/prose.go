@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/config/display"
+	"paw/config/lazyregexp"
+)
+
+// verbatim are the commands whose output is that of others, or has the terminal for itself.
+var verbatim = []string{
+	"attach", "bisect", "blame", "check", "completion", "config", "diff", "env", "log", "path", "pr", "run", "sh", "tmux", "turns", "ui",
+}
+
+// prose is a terminal on which sentences are broken between words where they are too long for it, so that no word, and no
+// command that fits on a line, is cut in two.
+type prose struct{ terminal *os.File }
+
+// speaks has the standard output of commands that say sentences as prose, where it is a terminal.
+func (a *invocation) speaks(cmd *cobra.Command) {
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	if f, is := a.stdout.(*os.File); is && isTerminal(f) && !a.json && cmd.HasParent() && !cmd.Hidden && !slices.Contains(verbatim, cmd.Name()) {
+		a.stdout = &prose{f}
+	}
+}
+
+func (p *prose) Write(text []byte) (int, error) {
+	width, _ := sizeOf(p.terminal)
+	if _, err := io.WriteString(p.terminal, broken(string(text), width, 2)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// broken is a text with the lines that are longer than width broken between words. What is broken off stands below the second
+// column of a line that has two, else it is indented by hang more.
+func broken(text string, width, hang int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		content := strings.TrimSuffix(line, "\n")
+		if widthOf(content) <= width {
+			out.WriteString(line)
+			continue
+		}
+		indent := len(content) - len(strings.TrimLeft(content, " ")) + hang
+		if two := columns.Width(twoColumns.FindString(display.Strip(content))); two > 0 && two <= width/2 {
+			indent = two
+		}
+		out.WriteString(strings.Join(sentence(content, width, strings.Repeat(" ", indent)), "\n"))
+		out.WriteString(line[len(content):])
+	}
+	return out.String()
+}
+
+// widthOf is how many columns a text takes that may have styles in it.
+func widthOf(text string) int { return columns.Width(display.Strip(text)) }
+
+// twoColumns is a line up to its second column.
+var twoColumns = lazyregexp.New(`^ *\S+(?: \S+)*  +`)
+
+// sentence breaks a line between words, before a command rather than within it. The lines behind the first one are indented.
+func sentence(line string, width int, indent string) (lines []string) {
+	words := strings.Split(line, " ")
+	from, used := 0, widthOf(words[0])
+	end := func(to int) {
+		lines = append(lines, strings.Join(words[from:to], " "))
+		words[to] = indent + words[to]
+		from, used = to, widthOf(words[to])
+	}
+	for i := 1; i < len(words); i++ {
+		w := widthOf(words[i]) + 1
+		if used+w <= width || strings.TrimSpace(strings.Join(words[from:i], "")) == "" {
+			used += w
+			continue
+		}
+		command := i
+		for command > from && words[command] != "paw" && words[command] != "git" {
+			command--
+		}
+		if command == from { // none in this line, or it begins with one
+			command = i
+		}
+		end(command)
+		i = command
+	}
+	return append(lines, strings.Join(words[from:], " "))
+}
