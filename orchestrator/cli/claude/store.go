@@ -23,6 +23,13 @@ import (
 // An unused conversation that was closed regularly leaves a file without a message: claude neither
 // resumes it ("No conversation found") nor starts it again ("already in use").
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	// The folders of all directories are many: the worktree's own is looked at first.
+	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(cli.Resolved(s.Worktree)), s.ConversationID+".jsonl")
+	if files, _ := filepath.Glob(own); len(files) > 0 {
+		if message, err := firstMessage(files[0]); err == nil && message != nil {
+			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0]}, nil
+		}
+	}
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
 	if err != nil {
 		return cli.Conversation{}, err
