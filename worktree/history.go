@@ -24,15 +24,6 @@ func (o Objects) MergeBases(ctx context.Context, one string, others ...string) (
 	return strings.Fields(out), err
 }
 
-// CommonBase returns a common ancestor of all commits, "" for none.
-func (o Objects) CommonBase(ctx context.Context, commits ...string) (string, error) {
-	base, err := o.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
-	if git.ExitCode(err) == 1 {
-		return "", nil
-	}
-	return base, err
-}
-
 // MergeTrees merges the trees of two commits, or two trees, with base as the common ancestor:
 // MergeTree without a history.
 func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
@@ -80,30 +71,6 @@ func (r Refs) PastTips(branch string) ([]PastTip, error) {
 		}
 	}
 	return tips, err
-}
-
-// Parents returns the parents of the commits and of all their ancestors, except those that without
-// ("" for none) has, too. Commits missing in the object store are left out.
-func (o Objects) Parents(ctx context.Context, commits []string, without string) (map[string][]string, error) {
-	var input strings.Builder
-	for _, commit := range commits {
-		if isOID(commit) {
-			input.WriteString(commit + "\n")
-		}
-	}
-	if without != "" {
-		input.WriteString("^" + without + "\n")
-	}
-	parents := map[string][]string{}
-	if input.Len() == 0 {
-		return parents, nil
-	}
-	out, err := o.home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
-	for line := range strings.Lines(out) {
-		ids := strings.Fields(line)
-		parents[ids[0]] = ids[1:]
-	}
-	return parents, err
 }
 
 // PatchIDs returns the patch ids of commits against their first parents, by commit. Merges and

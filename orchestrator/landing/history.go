@@ -54,14 +54,11 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 			r.tips = append(r.tips, one.Before)
 		}
 	}
-	if r.root, err = a.m.Objects().CommonBase(ctx, r.tips...); err != nil {
-		return nil, err
-	}
-	all := append(slices.Clone(r.tips), a.led.past...)
+	others := slices.Clone(a.led.past)
 	for _, one := range a.led.all {
-		all = append(all, one.After, one.State, one.Commit)
+		others = append(others, one.After, one.State, one.Commit)
 	}
-	r.parents, err = a.m.Objects().Parents(ctx, slices.AppendSeq(all, maps.Values(lives)), r.root)
+	r.root, r.parents, err = a.m.Objects().Ancestry(ctx, a.agent.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(lives)))
 	return r, err
 }
 
