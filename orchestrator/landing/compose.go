@@ -47,7 +47,7 @@ type composer struct {
 	again   bool   // what the target had and has lost by a revert, too
 	message func(draft string) (string, error)
 	version func(made []turns.Turn) string // of the CLI, nil where nobody reads it
-	sign    bool
+	signs   func() (bool, error)           // whether the user signs commits, asked beside the merge
 
 	asker *asker
 	sides *sides
@@ -70,6 +70,11 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if err := c.lookAtBoth(ctx, t); err != nil {
 		return nil, err
 	}
+	if c.sides.theirs == t.tip {
+		c.noteRewound(t)
+		return nil, c.lostOnly(t)
+	}
+	go c.signs()
 	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err
@@ -126,8 +131,16 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	one.title = display.FirstLine(text)
-	one.commit, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
+	one.commit, err = c.make(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text})
 	return err
+}
+
+// make makes a commit of the target, signed where the user signs commits.
+func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit string, err error) {
+	if one.Sign, err = c.signs(); err != nil {
+		return "", err
+	}
+	return c.m.Objects().Commit(ctx, one)
 }
 
 // lookAtWork finds the turns and the commits that a landing brings: the agent's own that nothing has brought yet.
@@ -228,9 +241,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 			}
 			continue
 		}
-		next, err := c.m.Objects().Commit(ctx, worktree.NewCommit{
-			Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author, Sign: c.sign,
-		})
+		next, err := c.make(ctx, worktree.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
 		if err != nil {
 			return nil, err
 		}
@@ -269,7 +280,7 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 		return "", err
 	}
 	facts.Asked, facts.Commits = "", nil
-	return c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
+	return c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
 }
 
 // along says what lands of the agent in whose work this one began, "" for nothing.

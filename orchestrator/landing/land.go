@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -224,11 +225,8 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		if err := l.asShown(ctx, source); err != nil {
 			return nil, target{}, nil, err
 		}
-		sign, err := l.m.Objects().SignsCommits(ctx)
-		if err != nil {
-			return nil, target{}, nil, err
-		}
-		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, sign: sign}
+		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version}
+		l.composer.signs = sync.OnceValues(func() (bool, error) { return l.m.Objects().SignsCommits(ctx) })
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
 	l.composer.work = l.work

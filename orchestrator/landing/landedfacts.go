@@ -332,7 +332,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 	var own []int
 	for i := range l.all {
 		there := facts[i].inTip || facts[i].rewritten != ""
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (there || one.Phase != session.LandingOffered) {
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && !(there && one.After == l.tip) && (there || one.Phase != session.LandingOffered) {
 			own = append(own, i)
 		}
 	}
@@ -348,9 +348,6 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 		f := &facts[i]
 		fate, certain := fateOf(brought[n], since[n])
 		if f.inTip || f.rewritten != "" {
-			if l.all[i].After == l.tip {
-				continue
-			}
 			if f.lost, err = l.lostOf(ctx, facts, i, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
 				return err
 			}

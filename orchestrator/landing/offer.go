@@ -71,7 +71,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 	commit := c.source.head
 	if as == Squash || c.source.state != c.source.head {
 		facts.Listed = as == Squash
-		if commit, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Sign: c.sign}); err != nil {
+		if commit, err = c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
 			return "", err
 		}
 	}

@@ -164,7 +164,8 @@ func (a *asker) lookForNear(h *history, s *sides) {
 	}
 }
 
-// makeSides makes commits that have nothing in common but the bases. They are the tip and the state themselves where git finds the same.
+// makeSides makes commits that have nothing in common but the bases. They are the tip and the state themselves where git finds the same, and
+// both the tip where the branch has all of the state.
 func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	if len(s.bases) == 0 {
 		return a.unrelated()
@@ -177,6 +178,10 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 		}
 	}
 	s.ours, s.theirs = a.t.tip, s.state
+	if !s.askedFor && len(s.left) == 0 && len(s.bases) == 1 && h.commitOf(s.bases[0]) == s.state {
+		s.theirs = a.t.tip
+		return nil
+	}
 	if !s.askedFor && len(s.left) == 0 && slices.Equal(s.bases, h.real.common(h.tip, s.state)) {
 		return nil
 	}
@@ -258,7 +263,7 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 
 // withHad is a base with those files as the state has them that the tip has so already, by whichever way: they do not land.
 func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, error) {
-	if base == a.t.tip {
+	if base == a.t.tip || s.theirs == a.t.tip {
 		return base, nil
 	}
 	merged, err := a.m.Objects().MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
