@@ -20,9 +20,9 @@ const (
 // and for one of so many files that git reads the files in batches: more processes for the batches,
 // and none for each file.
 var (
-	landCounts       = &counts{git: 15, tmux: 1, syncs: 5}
-	landAgainCounts  = &counts{git: 18, tmux: 1, syncs: 5}
-	landRemoveCounts = &counts{git: 24, tmux: 3, syncs: 8}
+	landCounts       = &counts{git: 14, tmux: 1, syncs: 5}
+	landAgainCounts  = &counts{git: 16, tmux: 1, syncs: 5}
+	landRemoveCounts = &counts{git: 22, tmux: 3, syncs: 8}
 	landManyCounts   = &counts{git: 16, tmux: 1, syncs: 12, deep: true}
 )
 
