@@ -22,7 +22,7 @@ const (
 var (
 	landCounts       = &counts{git: 14, tmux: 1, syncs: 5}
 	landAgainCounts  = &counts{git: 16, tmux: 1, syncs: 5}
-	landRemoveCounts = &counts{git: 22, tmux: 3, syncs: 8}
+	landRemoveCounts = &counts{git: 23, tmux: 3, syncs: 8}
 	landManyCounts   = &counts{git: 16, tmux: 1, syncs: 12, deep: true}
 )
 
