@@ -20,7 +20,7 @@ func (r *recording) run(ctx context.Context) error {
 	}
 	for rest := r.files; len(arguments) > 0 || len(rest) > 0; arguments = nil {
 		var batch []file
-		batch, rest = r.nextBatch(rest)
+		batch, rest = r.nextBatch(ctx, rest)
 		err := r.update(ctx, arguments, batch)
 		if refused(ctx, err) {
 			if err = r.update(ctx, arguments, nil); err == nil {
@@ -69,9 +69,12 @@ func (f file) isNew(r *recording) bool {
 	return !f.gone && (reset || !f.known)
 }
 
-// nextBatch returns the files that one git process records. Files that the index most likely has
-// already do not count, since git only compares their times.
-func (r *recording) nextBatch(all []file) (batch, rest []file) {
+// nextBatch returns the files that one git process records: all without a time limit. Files that
+// the index most likely has already do not count, since git only compares their times.
+func (r *recording) nextBatch(ctx context.Context, all []file) (batch, rest []file) {
+	if _, limited := ctx.Deadline(); !limited {
+		return all, nil
+	}
 	size, count := int64(0), 0
 	for i, f := range all {
 		if !f.isNew(r) {
