@@ -166,7 +166,7 @@ func (o Objects) treeOf(ctx context.Context, commit string, entries []byte) (str
 	if err := repo.Run(ctx, "read-tree", commit); err != nil {
 		return "", err
 	}
-	if _, err := repo.Input(ctx, entries, "update-index", "-z", "--index-info"); err != nil {
+	if _, err := repo.Input(ctx, entries, "update-index", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	return repo.Line(ctx, "write-tree")

@@ -60,7 +60,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		one := Merged{Tree: fields[1]}
 		rest := fields[2:]
 		for len(rest) > 0 && rest[0] != "" {
-			one.Conflicts, rest = append(one.Conflicts, rest[0]), rest[1:]
+			one.Conflicts, rest = append(one.Conflicts, withoutSide(rest[0], pairs[min(len(all), len(pairs)-1)])), rest[1:]
 		}
 		if !isOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
@@ -72,6 +72,15 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
 	}
 	return all, nil
+}
+
+// withoutSide returns the name of a file that git has renamed to NAME~COMMIT, as the other side has
+// a folder there.
+func withoutSide(name string, pair [2]string) string {
+	for _, side := range pair {
+		name = strings.TrimSuffix(name, "~"+side)
+	}
+	return name
 }
 
 // PickTree applies the changes of a commit against its first parent to another commit
