@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/worktree"
@@ -189,15 +191,20 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	if err != nil {
 		return err
 	}
+	var both errgroup.Group
 	if s.askedFor || base != a.t.tip {
-		if s.ours, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true}); err != nil {
+		both.Go(func() (err error) {
+			s.ours, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 			return err
-		}
+		})
 	}
 	if base != s.state {
-		s.theirs, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
+		both.Go(func() (err error) {
+			s.theirs, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
+			return err
+		})
 	}
-	return err
+	return both.Wait()
 }
 
 // base is a commit with what both sides have.
