@@ -5,10 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/errs"
-	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -37,37 +35,6 @@ type history struct {
 	made  map[string]map[string]bool // commits that each agent made, by its turn session; empty where nothing is gone
 	ever  map[string]map[string]bool // those that it made, and has left since, too; of agents whose states led to the one that is asked for
 	whose map[string]string          // turn sessions of the agents whose states nodes are
-}
-
-// region is the part of git's history that some commits came from, back to one that all of them came from.
-type region struct {
-	tips    []string
-	root    string // "" where there is none
-	parents map[string][]string
-}
-
-// lookAtRegion gathers what the branch and some commits came from.
-func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map[point]string, commits ...string) (r *region, err error) {
-	r = &region{tips: append([]string{a.t.tip}, commits...)}
-	for _, one := range a.led.all {
-		if kin[one.TurnSession] && one.Standing != InForce && a.led.looker.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before {
-			r.tips = append(r.tips, one.Before)
-		}
-	}
-	others := slices.Clone(a.led.past)
-	for _, one := range a.led.all {
-		others = append(others, one.After, one.State, one.Commit)
-	}
-	r.root, r.parents, err = a.m.Objects().Ancestry(ctx, a.agent.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(lives)))
-	return r, err
-}
-
-// looked are the commits that a look at a state is about.
-func (a *asker) looked(one state) []string {
-	if a.handed == "" {
-		return []string{one.commit}
-	}
-	return []string{one.commit, a.handed}
 }
 
 // lookAtHistory gathers what the branch and a state came from.
@@ -108,28 +75,6 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	return h, nil
 }
 
-// cutOff returns the commits behind the root that states on the way to one came from by another way than through the root, and so what the agent made
-// and what it got that the branch has left. What two of them have in common may be there.
-func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []string) {
-	if h.root == "" {
-		return nil
-	}
-	asked := slices.AppendSeq(h.leftOf(one.commit), maps.Keys(h.made[h.agent]))
-	for _, p := range a.lineOf(one) {
-		asked = append(asked, lives[p])
-	}
-	after := h.real.after(h.root)
-	asked = slices.DeleteFunc(asked, func(commit string) bool { return after[commit] })
-	for commit := range h.real.history(asked...) {
-		for _, from := range h.parents[commit] {
-			if h.parents[from] == nil && from != h.root {
-				cut = append(cut, from)
-			}
-		}
-	}
-	return uniq(cut)
-}
-
 // lookForEver finds the commits that some agents ever made.
 func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 	h.ever = map[string]map[string]bool{}
@@ -145,38 +90,6 @@ func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 		_, h.ever[turnSession] = h.madeOn(tips)
 	}
 	return nil
-}
-
-// historyIn is the history of a region, as git has it but for updates: what an update brought is all that the agent had from the branch then.
-func (a *asker) historyIn(r *region) (*history, error) {
-	h := &history{
-		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
-		agent: a.agent.TurnSession, whose: map[string]string{},
-	}
-	for commit, from := range r.parents {
-		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return r.parents[one] == nil && one != h.root })
-	}
-	for _, commit := range r.tips {
-		if h.root != "" && commit != h.root {
-			h.real.link(commit, h.root)
-		}
-	}
-	h.inTip = h.real.history(h.tip)
-	updates, err := a.updates()
-	if err != nil {
-		return nil, err
-	}
-	if err := a.lookForLeft(h); err != nil {
-		return nil, err
-	}
-	for commit, from := range h.real {
-		h.from[commit] = slices.Clone(from)
-		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !h.inTip[commit] && !h.left[commit] {
-			h.from[commit] = slices.DeleteFunc(h.from[commit], func(one string) bool { return one == own[0] })
-			h.landed.link(commit, own[0])
-		}
-	}
-	return h, nil
 }
 
 // link adds that a node came from another one, unless that one came from it.
@@ -242,72 +155,6 @@ func (h *history) common(one, other string) (best []string) {
 	}
 	slices.Sort(best)
 	return best
-}
-
-// updates returns the commits by which paw update brought the branch into that of the agent.
-func (a *asker) updates() (map[string]bool, error) {
-	tips, err := a.m.Refs().PastTips(a.agent.Branch)
-	made := map[string]bool{}
-	for _, tip := range tips {
-		made[tip.Commit] = made[tip.Commit] || strings.HasPrefix(tip.Why, updateLog)
-	}
-	return made, err
-}
-
-// kinOf returns the turn sessions of the agents whose states led to one, and of those that went on from them.
-func (a *asker) kinOf(one state) map[string]bool {
-	kin := map[string]bool{}
-	for _, p := range a.lineOf(one) {
-		kin[p.turnSession] = true
-	}
-	for _, one := range a.led.all {
-		line := a.led.lives.line(one.point())
-		if slices.ContainsFunc(line, func(p point) bool { return kin[p.turnSession] }) {
-			for _, p := range line {
-				kin[p.turnSession] = true
-			}
-		}
-	}
-	return kin
-}
-
-// commitsOf returns the commits of the states of some agents, as far as refs tell.
-func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]string, error) {
-	var prefixes []string
-	for turnSession := range kin {
-		if a.led.lives[turnSession].parent == nil {
-			continue
-		}
-		prefixes = append(prefixes, turn.RefPrefix(turnSession))
-	}
-	commits := map[point]string{}
-	if len(prefixes) == 0 {
-		return commits, nil
-	}
-	refs, err := a.m.Refs().List(ctx, prefixes...)
-	if err != nil {
-		return nil, err
-	}
-	for turnSession := range kin {
-		life := a.led.lives[turnSession]
-		for p := range life.points() {
-			switch {
-			case p.turnSession != turnSession:
-			case p.turn > 0:
-				if commits[p] = refs[turn.TurnRef(turnSession, p.turn)]; commits[p] == "" {
-					commits[p] = refs[turn.HeadRef(turnSession, p.turn)]
-				}
-			case p.landing == 0:
-				commits[p] = life.start
-			}
-		}
-	}
-	for i := range a.led.all {
-		if one := &a.led.all[i]; kin[one.TurnSession] {
-			commits[one.point()] = one.State
-		}
-	}
-	return commits, nil
 }
 
 // linkStates adds the states of agents: each came from its commit and from the state before it.
