@@ -74,7 +74,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		c.noteRewound(t)
 		return nil, c.lostOnly(t)
 	}
-	go c.signs()
+	go func() { _, _ = c.signs() }()
 	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err

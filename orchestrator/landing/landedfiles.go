@@ -50,7 +50,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 	var own []int
 	for i := range l.all {
 		there := facts[i].inTip || facts[i].rewritten != ""
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && !(there && one.After == l.tip) && (there || one.Phase != session.LandingOffered) {
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (there && one.After != l.tip || !there && one.Phase != session.LandingOffered) {
 			own = append(own, i)
 		}
 	}
