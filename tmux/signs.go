@@ -25,7 +25,7 @@ const (
 // Styles for states that need the user, visible on a status line of any colour.
 const (
 	waitingStyle = "#[fg=black]#[bg=yellow]#[bold]"
-	failedStyle  = "#[fg=white]#[bg=red]#[bold]"
+	failedStyle  = "#[fg=colour255]#[bg=colour160]#[bold]"
 )
 
 // stateStyles maps a state to the style of its border. A waiting agent's border is filled, so that

@@ -5,10 +5,10 @@ import "strings"
 // SGR codes of paw's colours, from the 256 that no terminal theme changes. All are of medium
 // brightness, readable on light and dark backgrounds.
 const (
-	Red     = "38;5;160"
+	Red     = "38;5;196"
 	Green   = "38;5;28"
 	Yellow  = "38;5;130"
-	Cyan    = "38;5;30"
+	Cyan    = "38;5;31"
 	Magenta = "38;5;133"
 	Grey    = "38;5;243"
 	// OnYellow is black on yellow, for an agent that waits for the user; tmux borders use the same.

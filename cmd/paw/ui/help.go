@@ -34,7 +34,7 @@ var helpFor = []struct {
 	{"Review", []key{
 		{"t  o", "turns, log", "paw turns, paw log AGENT"},
 		{"d  b", "diff, the turn that a line of it is of", "paw diff, paw blame AGENT"},
-		{"u  B  [ ]", "since you looked, since its base, by turn", "paw diff AGENT --unseen"},
+		{"B  [ ]", "since you looked or its base, by turn", "paw diff AGENT --unseen"},
 		{"n N  { }", "next hunk or match, next file", ""},
 		{"c v C Enter", "comment on line, range; send all; change", "paw review AGENT"},
 		{"m", "mark as seen", "paw seen AGENT"},
@@ -81,7 +81,7 @@ func (m Model) hints() []hint {
 	case m.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}, {"other keys", "go back and act"}}
 	case m.focus && m.tab == tabDiff:
-		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"u B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
+		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
 	case m.focus:
 		hints := []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
 		if m.tab == tabTurns {

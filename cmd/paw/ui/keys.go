@@ -569,9 +569,9 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
 			return m.blame(a)
 		}
-	case "[", "]", "u", "B":
+	case "[", "]", "B":
 		m.changeScope(word, a)
-	case "enter", "a", "s", "m", "l", "L", "U", "x", "r", "R", "F", "C":
+	case "enter", "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
 		if n := m.page.turnUnderCursor(); word == "enter" && m.tab == tabTurns && n > 0 {
 			m.tab, m.scope = tabDiff, scope{turn: n}
 			return m, nil
@@ -615,10 +615,8 @@ func (m *Model) changeScope(word string, a Agent) {
 	last := lastTurn(a)
 	m.tab = tabDiff
 	switch word {
-	case "u":
-		m.scope = scope{unseen: true}
 	case "B":
-		m.scope = scope{}
+		m.scope = scope{unseen: m.scope == scope{}}
 	case "[":
 		if n := m.scope.turn - 1; n >= 1 {
 			m.scope = scope{turn: n}

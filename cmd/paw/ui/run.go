@@ -227,33 +227,29 @@ func (r *run) wrapped(m Model, width int) []string {
 	var lines []string
 	patch := r.words[0] == "diff"
 	for _, line := range r.lines {
-		if patch && strings.HasPrefix(line, "index ") {
+		plain := display.Strip(line)
+		if patch && strings.HasPrefix(plain, "index ") {
 			continue
-		} else if patch {
-			line = m.paint(line, styleOfPatch(line))
 		}
 		if m.Width(line) <= width {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, m.Wrap(line, width, 20)...)
+		lines = append(lines, restyled(line, m.Wrap(plain, width, 20))...)
 	}
 	return lines
 }
 
-// styleOfPatch is how a line of a diff looks that git has not coloured.
-func styleOfPatch(line string) string {
-	switch {
-	case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-		return bold
-	case strings.HasPrefix(line, "@@ "):
-		return cyan
-	case strings.HasPrefix(line, "+"):
-		return green
-	case strings.HasPrefix(line, "-"):
-		return red
+// restyled gives a style that a line begins with to each of the lines that it is broken into, so that none has it from the one before.
+func restyled(line string, parts []string) []string {
+	begin := display.Escape(line)
+	if begin == "" {
+		return parts
 	}
-	return ""
+	for i, part := range parts {
+		parts[i] = begin + part + "\x1b[m"
+	}
+	return parts
 }
 
 // onTerminal is something that has the terminal for itself while it runs.

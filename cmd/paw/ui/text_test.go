@@ -86,3 +86,23 @@ func TestRowsOfAText(t *testing.T) {
 		t.Errorf("cursor %d, %d (-want +got)\n%s", row, column, diff)
 	}
 }
+
+// A line of output that is too long has its style in each of its parts, and in nothing behind it; of a diff the hashes are left out.
+func TestOutputIsBroken(t *testing.T) {
+	r := &run{words: []string{"diff"}, lines: []string{"\x1b[1mdiff --git a/long b/long\x1b[m", "\x1b[1mindex 0e0ef99..abc6e10\x1b[m", "short"}}
+	want := []string{"\x1b[1mdiff --git\x1b[m", "\x1b[1ma/long b/long\x1b[m", "short"}
+	if diff := cmp.Diff(want, r.wrapped(Model{}, 14)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a row says of a turn that was cut is not said twice.
+func TestBriefly(t *testing.T) {
+	for about, want := range map[string]string{
+		"turn 2 was cut: add a box": "add a box", "turn 2 failed: overloaded": "failed: overloaded", "turn 12 was cut: x": "turn 12 was cut: x",
+	} {
+		if got := briefly(Agent{Cut: true, Turn: "2", About: about}); got != want {
+			t.Errorf("%q: %q, want %q", about, got, want)
+		}
+	}
+}
