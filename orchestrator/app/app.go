@@ -17,6 +17,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"paw/config"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
@@ -48,6 +49,7 @@ type App struct {
 	Follower   func(sessionName, agentName string)                  // follows an agent's turn; nil starts a process instead
 	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers results to a parent; nil starts a process instead
 	Watcher    func(parents []string)                               // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
+	Look       *cli.Look                                            // set while one command looks at many agents
 	configured string                                               // main worktree of the repository whose configuration Config has
 }
 

@@ -222,7 +222,7 @@ func (h *App) SpecFor(s *session.Session, w *session.Agent, executable string) c
 	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: h.StateDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
-		Session: s.Name, Agent: w.Name, Hook: h.Executable, Since: w.CreatedAt,
+		Session: s.Name, Agent: w.Name, Hook: h.Executable, Since: w.CreatedAt, Look: h.Look,
 	}
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt

@@ -1,6 +1,9 @@
 package cli
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Spec says what to launch and where. Paths are absolute.
 type Spec struct {
@@ -19,6 +22,8 @@ type Spec struct {
 	Prompt string
 	// Env is the environment of the CLI; nil stands for paw's own.
 	Env []string
+	// Look is what was read for all agents that one command looks at; nil if it looks at this one.
+	Look *Look
 	// GitWritable opens both git directories to a CLI whose sandbox makes them read-only.
 	GitWritable bool
 	// Args are further arguments of this launch, before the prompt; CLI adds the configured ones.
@@ -29,6 +34,19 @@ type Spec struct {
 	// JSON on standard input; "" for no hooks. Launch, Resume and Fork add these hooks to the
 	// user's own, for this launch only.
 	Hook string
+}
+
+// Look keeps what drivers have read for one look at many agents, so that each of them need not read
+// it again.
+type Look struct{ readings sync.Map }
+
+// Once returns what read returned for the first agent of the look that asked by that name.
+func Once[T any](l *Look, name string, read func() T) T {
+	if l == nil {
+		return read()
+	}
+	reading, _ := l.readings.LoadOrStore(name, sync.OnceValue(read))
+	return reading.(func() T)()
 }
 
 // Command is a process to start in Spec.Worktree. Argv[0] is absolute, and no shell reads the

@@ -21,6 +21,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
@@ -72,6 +73,8 @@ func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, loo
 // takes the lock before it deletes its launch file, so that a starting agent shows at least one of
 // the two.
 func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent {
+	looking := *h
+	looking.Look = &cli.Look{}
 	open := OpenLaunches(h, s.Name)
 	agents := make([]Agent, len(s.Agents))
 	var group sync.WaitGroup
@@ -79,7 +82,7 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 	for range min(runtime.NumCPU(), len(agents)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
-				agents[i] = lookAt(h, s, s.Agents[i], open[s.Agents[i].Name], processes)
+				agents[i] = lookAt(&looking, s, s.Agents[i], open[s.Agents[i].Name], processes)
 			}
 		})
 	}

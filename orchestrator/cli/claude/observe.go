@@ -166,18 +166,19 @@ func (e registryEntry) parkedOf(pane registryEntry) bool {
 
 // registry returns all entries, also those of dead processes.
 func registry(s cli.Spec) []registryEntry {
-	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
-	var all []registryEntry
-	for _, file := range files {
-		if entry, err := readEntry(file); err == nil {
-			all = append(all, entry)
+	folder := filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "sessions")
+	return cli.Once(s.Look, folder, func() (all []registryEntry) {
+		files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(folder), "*.json"))
+		for _, file := range files {
+			if entry, err := readEntry(file); err == nil {
+				all = append(all, entry)
+			}
 		}
-	}
-	return all
+		return all
+	})
 }
 
-// entries caches the registry by file name: a command asks for many agents, and reads the whole
-// registry for each.
+// entries caches the registry by file name, for commands that look again and again.
 var entries sync.Map // string to entryRead
 
 type entryRead struct {
