@@ -165,6 +165,8 @@ type Agent struct {
 	// Pushed lists the commits that paw has pushed, or was about to push, to the agent's branch on
 	// a remote; newest last.
 	Pushed []string `json:"pushed,omitempty"`
+	// PullRequest is the address of the pull request that paw pr has last asked for or found open.
+	PullRequest string `json:"pull_request,omitempty"`
 }
 
 // Finished counts the turns that ended well, so that no command has to read all turn logs. Tags

@@ -104,6 +104,8 @@ type agentJSON struct {
 	Limits []session.Window `json:"limits"`
 	Ports  *[2]int          `json:"ports"` // the first and the last
 
+	PullRequest *string `json:"pull_request"`
+
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
 	Usage    any                `json:"usage,omitempty"` // a *spentJSON, which is null where nothing was taken
 }
@@ -156,7 +158,7 @@ func agentView(ag observe.AgentStatus) agentJSON {
 		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit), Limits: append([]session.Window{}, ag.Windows...),
 	}
-	v.Ports = portsView(w.Ports)
+	v.Ports, v.PullRequest = portsView(w.Ports), orNull(w.PullRequest)
 	if o := ag.Forecast; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
 	}

@@ -317,7 +317,7 @@ func (p *puller) ask(ctx context.Context) error {
 	open, err := p.program.Find(ctx, p.request)
 	if err == nil && open != "" {
 		p.done.Open, p.done.Address = true, open
-		return nil
+		return p.keepAddress(ctx)
 	}
 	if err == nil {
 		p.done.Address, err = p.program.Ask(ctx, p.request)
@@ -328,7 +328,15 @@ func (p *puller) ask(ctx context.Context) error {
 	}
 	p.done.Asked = true
 	p.home.Step("pr.asked")
-	return nil
+	return p.keepAddress(ctx)
+}
+
+// keepAddress records where the pull request is: the desk shows it. There is none yet while the form in the browser is open.
+func (p *puller) keepAddress(ctx context.Context) error {
+	if p.done.Address == "" || p.agent.PullRequest == p.done.Address {
+		return nil
+	}
+	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
 }
 
 // String says what was done.

@@ -23,6 +23,7 @@ const (
 	colAge
 	colTurn
 	colLines
+	colPull
 	colTokens
 	colFlag
 	columnsOfRow
@@ -37,7 +38,7 @@ const (
 )
 
 // dropped are the columns that go first where there is no room for all.
-var dropped = []int{colTokens, colCLI, colLines, colNumber, colTurn}
+var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
 // cells are the texts of an agent's row but for what it is about.
 func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
@@ -58,6 +59,9 @@ func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
 	}
 	if !a.Since.IsZero() {
 		c[colAge] = Age(m.now.Sub(a.Since))
+	}
+	if a.Pull != "" {
+		c[colPull] = "#" + a.Pull[strings.LastIndexByte(a.Pull, '/')+1:]
 	}
 	l := m.lines[a.Key()]
 	if c[colTokens] = l.Tokens; l.Added+l.Deleted > 0 {
@@ -215,6 +219,8 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 			if added, deleted, ok := strings.Cut(text, " -"); ok {
 				text = paint(added, green) + " " + paint("-"+deleted, red)
 			}
+		case colPull:
+			text = paint(text, cyan)
 		case colFlag:
 			text = paint(text, red)
 		}
