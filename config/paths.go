@@ -67,6 +67,11 @@ func (p Paths) LaunchDir() string { return filepath.Join(p.StateDir, "launch") }
 // TurnsDir returns the folder of the turn logs, one folder per session.
 func (p Paths) TurnsDir() string { return filepath.Join(p.StateDir, "turns") }
 
+// AgentDir returns the folder for paw's files about one agent, outside of its worktree.
+func (p Paths) AgentDir(session, agent string) string {
+	return filepath.Join(p.StateDir, "agents", session, agent)
+}
+
 // HostsDir returns the folder of the last known states of hosts.
 func (p Paths) HostsDir() string { return filepath.Join(p.StateDir, "hosts") }
 

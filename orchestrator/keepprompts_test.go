@@ -24,7 +24,7 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		}
 	}
 	kept := func() string {
-		text, err := os.ReadFile(h.PromptPath("shop", "one"))
+		text, err := os.ReadFile(h.Texts().PromptPath("shop", "one"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -273,7 +273,7 @@ func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job
 		}
 		if why := live.Unfinished(last); err == nil && why != "" && last.Number > a.Record.SeenCut {
 			j.CutTurn, j.Notes = last.Number, append(j.Notes, why)
-			if queued := app.StillQueued(f.Session.Name, j.Agent, h.QueuedPrompts(f.Session.Name, j.Agent)); queued != "" {
+			if queued := app.StillQueued(f.Session.Name, j.Agent, h.Texts().QueuedPrompts(f.Session.Name, j.Agent)); queued != "" {
 				j.Notes = append(j.Notes, queued)
 			}
 		}

@@ -124,6 +124,6 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 func nameQueued(h *app.App, p *teardown.Stop) {
 	for i := range p.Agents {
 		name := p.Agents[i].Agent
-		p.Agents[i].Queued = app.StillQueued(p.Session.Name, name, h.QueuedPrompts(p.Session.Name, name))
+		p.Agents[i].Queued = app.StillQueued(p.Session.Name, name, h.Texts().QueuedPrompts(p.Session.Name, name))
 	}
 }

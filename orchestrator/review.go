@@ -34,7 +34,7 @@ func ReadComments(h *app.App, s *session.Session, agentName string) (*Comments, 
 		return nil, err
 	}
 	found := &Comments{}
-	content, err := os.ReadFile(h.CommentsPath(s.Name, agentName))
+	content, err := os.ReadFile(h.Texts().CommentsPath(s.Name, agentName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return found, nil
 	}
@@ -42,7 +42,7 @@ func ReadComments(h *app.App, s *session.Session, agentName string) (*Comments, 
 		return nil, err
 	}
 	if err := json.Unmarshal(content, &found.List); err != nil {
-		return nil, fmt.Errorf("%s: %w", h.CommentsPath(s.Name, agentName), err)
+		return nil, fmt.Errorf("%s: %w", h.Texts().CommentsPath(s.Name, agentName), err)
 	}
 	for _, c := range found.List {
 		found.Stale = append(found.Stale, isStale(w, c))
@@ -81,7 +81,7 @@ func changeComments(ctx context.Context, h *app.App, s *session.Session, agentNa
 	if err != nil {
 		return err
 	}
-	file := h.CommentsPath(s.Name, agentName)
+	file := h.Texts().CommentsPath(s.Name, agentName)
 	if len(list) == 0 {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

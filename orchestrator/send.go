@@ -29,7 +29,7 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 	}
 	defer children.ClaimAll(h, s.Name)
 	turns.CloseDead(ctx, h, s, agentName)
-	for _, one := range h.LostPrompts(s.Name, agentName) {
+	for _, one := range h.Texts().LostPrompts(s.Name, agentName) {
 		sent, err := typing.SendAgain(ctx, h, s, agentName, one, wait)
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func stoppedView(h *app.App, p *teardown.Stop, dryRun bool) stoppedSessionJSON {
 	}
 	for _, e := range p.Agents {
 		ended := endedJSON{Name: e.Agent, Turn: orNull(e.Turn), Queued: []string{}}
-		for _, one := range h.QueuedPrompts(p.Session.Name, e.Agent) {
+		for _, one := range h.Texts().QueuedPrompts(p.Session.Name, e.Agent) {
 			ended.Queued = append(ended.Queued, one.Text)
 		}
 		view.Agents = append(view.Agents, ended)

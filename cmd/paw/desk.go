@@ -337,13 +337,13 @@ func (d *desk) CLIs() (names []string) {
 // Draft is the prompt for an agent that the user turned away from.
 func (d *desk) Draft(key string) string {
 	s, agent, _ := strings.Cut(key, "/")
-	return d.home.Draft(s, agent)
+	return d.home.Texts().Draft(s, agent)
 }
 
 // KeepDraft keeps such a prompt.
 func (d *desk) KeepDraft(key, text string) error {
 	s, agent, _ := strings.Cut(key, "/")
-	return d.home.KeepDraft(s, agent, text)
+	return d.home.Texts().KeepDraft(s, agent, text)
 }
 
 // told is an error as commands print it, with its hints.

@@ -142,7 +142,7 @@ func (h *App) Sayf(format string, args ...any) {
 
 // StateDir returns the folder for paw's files about one agent, outside of its worktree.
 func (h *App) StateDir(sessionName, agentName string) string {
-	return filepath.Join(h.Paths.StateDir, "agents", sessionName, agentName)
+	return h.Paths.AgentDir(sessionName, agentName)
 }
 
 // TmuxFor returns a client for the server of a session: on the recorded socket as long as a server

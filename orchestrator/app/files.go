@@ -7,136 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
-	"paw/config/disk"
 	"paw/orchestrator/errs"
 	"paw/session"
 )
-
-// Files with text of the user that no agent has got yet: the first prompt until the agent's launch,
-// and below StateDir what was written for a running agent. The text exists nowhere else.
-const (
-	commentsName = "review.json"
-	draftName    = "draft.txt"
-)
-
-// keptTexts are the patterns given to KeepText, by which its files are found again.
-var keptTexts = []string{"message-*.txt", "review-*.diff"}
-
-// PromptPath returns the file of an agent's first prompt, which exists until the first launch.
-func (h *App) PromptPath(session, agent string) string {
-	return filepath.Join(h.Paths.LaunchDir(), session, agent+".prompt")
-}
-
-// CommentsPath returns the file of comments on an agent's work that were not sent yet.
-func (h *App) CommentsPath(session, agent string) string {
-	return filepath.Join(h.StateDir(session, agent), commentsName)
-}
-
-// KeepText writes text that the user wrote for a command that failed into a new file of an agent,
-// and returns its name. pattern is one of keptTexts, for os.CreateTemp.
-func (h *App) KeepText(session, agent, pattern, text string) (string, error) {
-	f, err := os.CreateTemp(h.StateDir(session, agent), pattern)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
-}
-
-// Draft returns the unsent prompt for an agent, "" for none.
-func (h *App) Draft(session, agent string) string {
-	text, _ := os.ReadFile(filepath.Join(h.StateDir(session, agent), draftName))
-	return string(text)
-}
-
-// KeepDraft saves an unsent prompt for an agent; an empty text deletes it.
-func (h *App) KeepDraft(session, agent, text string) error {
-	path := filepath.Join(h.StateDir(session, agent), draftName)
-	if strings.TrimSpace(text) == "" {
-		err := os.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	return disk.Replace(path, []byte(text))
-}
-
-// Words returns the files with text of the user that an agent never got.
-func (h *App) Words(session, agent string) []string {
-	var found []string
-	add := func(path string) {
-		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-			found = append(found, path)
-		}
-	}
-	add(h.PromptPath(session, agent))
-	add(h.CommentsPath(session, agent))
-	add(filepath.Join(h.StateDir(session, agent), draftName))
-	for _, one := range h.QueuedPrompts(session, agent) {
-		add(one.Path)
-	}
-	for _, pattern := range keptTexts {
-		texts, _ := filepath.Glob(filepath.Join(h.StateDir(session, agent), pattern))
-		for _, path := range texts {
-			add(path)
-		}
-	}
-	return found
-}
-
-// StrayPrompts returns the names of agents with a saved first prompt and no entry in the record:
-// the paw that was adding them was killed.
-func (h *App) StrayPrompts(session string, known []string) []string {
-	var agents []string
-	prompts, _ := filepath.Glob(h.PromptPath(session, "*"))
-	for _, path := range prompts {
-		if agent := strings.TrimSuffix(filepath.Base(path), ".prompt"); !slices.Contains(known, agent) {
-			agents = append(agents, agent)
-		}
-	}
-	return agents
-}
-
-// SetWordsAside moves text of the user that an agent never got to a folder from which paw deletes
-// nothing, and returns that folder, "" where there is no such text.
-func (h *App) SetWordsAside(session, agent string) (folder string, err error) {
-	words := h.Words(session, agent)
-	if len(words) == 0 {
-		return "", nil
-	}
-	folder = filepath.Join(h.Paths.StateDir, "kept", session+"_"+agent, h.Now().UTC().Format("20060102T150405.000Z"))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", err
-	}
-	for _, path := range words {
-		to := filepath.Join(folder, filepath.Base(path))
-		if err := os.Rename(path, to); err != nil {
-			return folder, errs.New(errs.Refused, "%s: what you wrote for it could not be kept: %w", agent, err).Hint("cat %s", errs.Quote(path))
-		}
-	}
-	return folder, nil
-}
-
-// SetQueueAside moves the queue of a session with its prompts to a folder from which paw deletes
-// nothing, and returns that folder; a queue without open prompts is deleted.
-func (h *App) SetQueueAside(session string) (folder string, err error) {
-	from := h.Queues().Folder(session)
-	if !h.Queues().Open(session) {
-		return "", os.RemoveAll(from)
-	}
-	folder = filepath.Join(h.Paths.StateDir, "kept", session, "queue-"+h.Now().UTC().Format("20060102T150405.000Z"))
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return "", err
-	}
-	return folder, os.Rename(from, folder)
-}
 
 // RequireWritable refuses a command that would fail half-way because the sandbox of the calling
 // agent forbids paw to write. It tries to write, since not every sandbox answers access(2) truly.

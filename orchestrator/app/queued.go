@@ -28,26 +28,26 @@ const queuedTexts = "queued-*.txt"
 
 // KeepQueued saves a prompt that the CLI has queued behind the running turn: the CLI keeps the
 // prompt in memory only.
-func (h *App) KeepQueued(session, agent, prompt string) error {
-	waits := h.QueuedPrompts(session, agent)
-	for _, one := range h.keptQueued(session, agent) {
+func (t Texts) KeepQueued(session, agent, prompt string) error {
+	waits := t.QueuedPrompts(session, agent)
+	for _, one := range t.keptQueued(session, agent) {
 		if !slices.ContainsFunc(waits, func(w Queued) bool { return w.Path == one.Path }) {
 			_ = os.Remove(one.Path) // the prompt has arrived
 		}
 	}
-	_, err := h.KeepText(session, agent, "queued-"+h.Now().UTC().Format("20060102T150405.000000000")+"-*.txt", prompt)
+	_, err := keepText(t.Paths.AgentDir(session, agent), "queued-"+t.Now().UTC().Format("20060102T150405.000000000")+"-*.txt", prompt)
 	return err
 }
 
 // QueuedPrompts returns the prompts that wait in the agent's CLI behind a turn, or were lost when
 // that turn was cut: no turn has asked them. After any other end of a turn the CLI has gone on with
 // its queue, or its user has emptied it.
-func (h *App) QueuedPrompts(session, agent string) []Queued {
-	kept := h.keptQueued(session, agent)
+func (t Texts) QueuedPrompts(session, agent string) []Queued {
+	kept := t.keptQueued(session, agent)
 	if len(kept) == 0 {
 		return nil
 	}
-	dir := h.TurnDir(session, agent)
+	dir := turnDir(t.Paths, session, agent)
 	last, err := dir.Last()
 	if err != nil || last == nil || last.State != turn.InProgress && !last.Cut() {
 		return nil
@@ -60,14 +60,14 @@ func (h *App) QueuedPrompts(session, agent string) []Queued {
 
 // QueuedNext reports whether the agent's CLI is about to begin a prompt that was queued behind its
 // last turn: that turn has ended less than patience ago, and no turn has asked the prompt yet.
-func (h *App) QueuedNext(session, agent string, patience time.Duration) bool {
-	kept := h.keptQueued(session, agent)
+func (t Texts) QueuedNext(session, agent string, patience time.Duration) bool {
+	kept := t.keptQueued(session, agent)
 	if len(kept) == 0 {
 		return false
 	}
-	dir := h.TurnDir(session, agent)
+	dir := turnDir(t.Paths, session, agent)
 	last, err := dir.Last()
-	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || h.Now().Sub(*last.EndedAt) > patience {
+	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || t.Now().Sub(*last.EndedAt) > patience {
 		return false
 	}
 	return slices.ContainsFunc(kept, func(one Queued) bool {
@@ -82,12 +82,12 @@ func (h *App) QueuedNext(session, agent string, patience time.Duration) bool {
 // LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
 // behind or a later one was cut, and no turn has asked them since. A prompt behind a running turn
 // is not lost.
-func (h *App) LostPrompts(session, agent string) []Queued {
-	kept := h.keptQueued(session, agent)
+func (t Texts) LostPrompts(session, agent string) []Queued {
+	kept := t.keptQueued(session, agent)
 	if len(kept) == 0 {
 		return nil
 	}
-	dir := h.TurnDir(session, agent)
+	dir := turnDir(t.Paths, session, agent)
 	records, _ := dir.Records()
 	return slices.DeleteFunc(kept, func(one Queued) bool {
 		since := 0 // index of the turn that the prompt waited behind
@@ -102,16 +102,16 @@ func (h *App) LostPrompts(session, agent string) []Queued {
 }
 
 // IsLost reports whether a prompt is one of LostPrompts.
-func (h *App) IsLost(session, agent string, one Queued) bool {
-	return slices.ContainsFunc(h.LostPrompts(session, agent), func(other Queued) bool { return other.Path == one.Path })
+func (t Texts) IsLost(session, agent string, one Queued) bool {
+	return slices.ContainsFunc(t.LostPrompts(session, agent), func(other Queued) bool { return other.Path == one.Path })
 }
 
 // QueuedAgain marks a prompt as queued behind the turn that runs now.
-func (h *App) QueuedAgain(one Queued) error { return os.Chtimes(one.Path, h.Now(), h.Now()) }
+func (t Texts) QueuedAgain(one Queued) error { return os.Chtimes(one.Path, t.Now(), t.Now()) }
 
 // keptQueued returns all saved prompts, also those that have arrived.
-func (h *App) keptQueued(session, agent string) (all []Queued) {
-	paths, _ := filepath.Glob(filepath.Join(h.StateDir(session, agent), queuedTexts))
+func (t Texts) keptQueued(session, agent string) (all []Queued) {
+	paths, _ := filepath.Glob(filepath.Join(t.Paths.AgentDir(session, agent), queuedTexts))
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		info, statErr := os.Stat(path)

@@ -29,7 +29,7 @@ func TestQueuedNext(t *testing.T) {
 	}
 	expect := func(when string, want bool) {
 		t.Helper()
-		if got := h.QueuedNext("shop", "one", time.Minute); got != want {
+		if got := h.Texts().QueuedNext("shop", "one", time.Minute); got != want {
 			t.Errorf("%s: %t", when, got)
 		}
 	}
@@ -38,7 +38,7 @@ func TestQueuedNext(t *testing.T) {
 	if err := os.MkdirAll(h.StateDir("shop", "one"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.KeepQueued("shop", "one", "second"); err != nil {
+	if err := h.Texts().KeepQueued("shop", "one", "second"); err != nil {
 		t.Fatal(err)
 	}
 	expect("behind a turn that runs", false)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"paw/config"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/session"
@@ -266,7 +267,11 @@ func (h *App) RememberedEnvironment(cli cli.CLI) map[string]string {
 
 // TurnDir returns the folder with the turn logs of an agent.
 func (h *App) TurnDir(sessionName, agentName string) turn.Dir {
-	return turn.Dir{Path: filepath.Join(h.Paths.TurnsDir(), sessionName, agentName)}
+	return turnDir(h.Paths, sessionName, agentName)
+}
+
+func turnDir(paths config.Paths, sessionName, agentName string) turn.Dir {
+	return turn.Dir{Path: filepath.Join(paths.TurnsDir(), sessionName, agentName)}
 }
 
 // builtIn is the CLI that is always installed.

@@ -46,7 +46,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	}
 	promptFile := "" // file of the first prompt that this launch delivers
 	if spec.Prompt != "" {
-		promptFile = h.PromptPath(s.Name, w.Name)
+		promptFile = h.Texts().PromptPath(s.Name, w.Name)
 	}
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
@@ -223,7 +223,7 @@ func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) 
 	if prompt == "" {
 		return nil
 	}
-	path := h.PromptPath(s.Name, w.Name)
+	path := h.Texts().PromptPath(s.Name, w.Name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func sendFirstPrompts(ctx context.Context, h *app.App, s *session.Session, jobs 
 			continue
 		}
 		h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
-		path := h.PromptPath(s.Name, j.Agent)
+		path := h.Texts().PromptPath(s.Name, j.Agent)
 		if _, err := typing.Send(ctx, h, s, j.Agent, j.Prompt, true); err != nil {
 			j.Notes = append(j.Notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
 			continue

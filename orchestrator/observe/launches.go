@@ -75,7 +75,7 @@ func OpenLaunches(h *app.App, sessionName string) map[string]map[int]time.Time {
 
 // Undelivered notes that the first prompt of an agent was never delivered, "" if it was.
 func Undelivered(h *app.App, s *session.Session, agentName string) string {
-	path := h.PromptPath(s.Name, agentName)
+	path := h.Texts().PromptPath(s.Name, agentName)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
@@ -86,8 +86,8 @@ func Undelivered(h *app.App, s *session.Session, agentName string) string {
 // spawned them was killed.
 func StrayPrompts(h *app.App, s *session.Session) []string {
 	var said []string
-	for _, agent := range h.StrayPrompts(s.Name, app.AgentNames(s)) {
-		said = append(said, fmt.Sprintf("the first prompt of %s was never sent, and there is no such agent; it is kept in %s", agent, h.PromptPath(s.Name, agent)))
+	for _, agent := range h.Texts().StrayPrompts(s.Name, app.AgentNames(s)) {
+		said = append(said, fmt.Sprintf("the first prompt of %s was never sent, and there is no such agent; it is kept in %s", agent, h.Texts().PromptPath(s.Name, agent)))
 	}
 	return said
 }

@@ -72,7 +72,7 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
 	}
 	h.Step("remove.worktree-gone")
-	if removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name); err != nil {
+	if removed.WordsDir, err = h.Texts().SetWordsAside(p.Session, p.Name); err != nil {
 		return removed, err
 	}
 	return removed, h.ForgetWorktree(p.Session, p.Name)

@@ -187,8 +187,8 @@ func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager,
 // its turn logs. Texts of the user that agents never got are kept.
 func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 	known := app.AgentNames(p.Session)
-	for _, agent := range append(known, h.StrayPrompts(p.Name, known)...) {
-		dir, err := h.SetWordsAside(p.Name, agent)
+	for _, agent := range append(known, h.Texts().StrayPrompts(p.Name, known)...) {
+		dir, err := h.Texts().SetWordsAside(p.Name, agent)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 			purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: agent}, WordsDir: dir})
 		}
 	}
-	kept, err := h.SetQueueAside(p.Name)
+	kept, err := h.Texts().SetQueueAside(p.Name)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	p, err := planPurge(f, o)
 	p.m, p.Teardown = m, h.Teardown(o.NoTeardown)
 	for i := range p.Agents {
-		p.Agents[i].Words = h.Words(s.Name, p.Agents[i].Name)
+		p.Agents[i].Words = h.Texts().Words(s.Name, p.Agents[i].Name)
 	}
 	return p, err
 }

@@ -39,7 +39,7 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 		if err != nil {
 			return r, err
 		}
-		p.Words = h.Words(s.Name, p.Name)
+		p.Words = h.Texts().Words(s.Name, p.Name)
 		r.Agents = append(r.Agents, p)
 		leaving, agents = append(leaving, p.worktree), append(agents, found.agent.Record)
 	}

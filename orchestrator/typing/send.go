@@ -65,7 +65,7 @@ type Sent struct {
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{prompt, wait, func() bool { return true }, func(sent *Sent) error {
 		if sent.Queued {
-			return h.KeepQueued(s.Name, agentName, prompt)
+			return h.Texts().KeepQueued(s.Name, agentName, prompt)
 		}
 		return nil
 	}})
@@ -74,9 +74,9 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 // SendAgain is like Send for a prompt that the CLI has lost. It returns nil if another paw has sent
 // that prompt meanwhile.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
-	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
+	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.Texts().IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
 		if sent.Queued {
-			return h.QueuedAgain(one)
+			return h.Texts().QueuedAgain(one)
 		}
 		return os.Remove(one.Path)
 	}})
