@@ -61,13 +61,13 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	for _, c := range h.Config.Untrusted {
 		found.wrong(errs.New(errs.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
 	}
-	if n, last := h.HookFailures(); n > 0 {
+	if n, last := h.HookLog().Failures(); n > 0 {
 		what := last.Event
 		if last.Launch != "" { // a log entry without a launch is from a command of the user
 			what += " of " + last.Launch
 		}
 		found.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
-			Hint("cat %s", errs.Quote(h.HookLog())).Hint("rm -f %s %s", errs.Quote(h.HookLog()), errs.Quote(h.HookLog()+".old")))
+			Hint("cat %s", errs.Quote(h.HookLog().Path)).Hint("rm -f %s %s", errs.Quote(h.HookLog().Path), errs.Quote(h.HookLog().Path+".old")))
 	}
 	sessions, problems, err := h.Store.List()
 	if err != nil {
@@ -160,7 +160,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name))
 		case a.Cause == session.CauseUnwritable:
 			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog())))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path)))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {

@@ -46,7 +46,7 @@ func Hook(ctx context.Context, h *app.App, r Report) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(h.Config.Turns.SnapshotSeconds)*time.Second)
 	defer cancel()
 	if err := hook(ctx, h, r); err != nil {
-		h.LogHook(r.CLI, r.Event, err)
+		h.HookLog().Add(r.CLI, r.Event, err)
 	}
 }
 
@@ -92,7 +92,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		return nil
 	}
 	if h.Mistake != nil { // doctor tells the user why a turn was not notified
-		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
+		h.HookLog().Add(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	generation = lock.Holder.Generation
 	launch := observe.LaunchID(sessionName, agentName, generation)
@@ -173,7 +173,7 @@ func follow(h *app.App, sessionName, agentName string) {
 		return
 	}
 	if err := h.StartDetached([]string{"__follow", sessionName, agentName, fmt.Sprint(os.Getpid())}); err != nil {
-		h.LogHook("paw", "follow", err)
+		h.HookLog().Add("paw", "follow", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook
 	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
 		done, err := followOnce(ctx, h, sessionName, agentName)
 		if err = app.UnlessGone(err); err != nil {
-			h.LogHook("paw", "follow", err)
+			h.HookLog().Add("paw", "follow", err)
 		}
 		if done || err != nil {
 			return err

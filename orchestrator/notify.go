@@ -72,7 +72,7 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 		return
 	}
 	if err := h.StartDetached(append([]string{"__notify", sessionName, agentName}, now.words()...)); err != nil {
-		h.LogHook("paw", "notify", err)
+		h.HookLog().Add("paw", "notify", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 		poll.Sleep(ctx, now.leaves.Sub(h.Now()))
 	}
 	if err := now.notice.Tell(ctx, h.Config.Notify, h.Env, now.terminals); err != nil {
-		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", sessionName, agentName, err))
+		h.HookLog().Add("paw", "notify", fmt.Errorf("notify of %s/%s: %w", sessionName, agentName, err))
 	}
 	return nil
 }

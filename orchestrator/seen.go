@@ -79,7 +79,7 @@ func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...
 			continue
 		}
 		if _, err := takeMissed(ctx, h, s, w); err != nil {
-			h.LogHook(w.CLI, "unseen", err)
+			h.HookLog().Add(w.CLI, "unseen", err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte,
 	}
 	s, err := h.Store.Load(sessionName)
 	if err != nil {
-		h.LogHook(cliName, cli.StatusLine, err)
+		h.HookLog().Add(cliName, cli.StatusLine, err)
 	}
 	if s == nil {
 		return
@@ -37,7 +37,7 @@ func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte,
 	}
 	told, err := c.Gauge(h.SpecFor(s, w, ""), launch, payload)
 	if err != nil {
-		h.LogHook(cliName, cli.StatusLine, err)
+		h.HookLog().Add(cliName, cli.StatusLine, err)
 	}
 	if told.Own == "" {
 		_, _ = io.WriteString(out, told.Words)

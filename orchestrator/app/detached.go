@@ -1,14 +1,10 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -82,62 +78,4 @@ const hookEndPatience = 10 * time.Second
 // AwaitHook waits until the process hook, which started this one, has ended.
 func AwaitHook(ctx context.Context, hook int) {
 	poll.Until(ctx, poll.Tick/2, hookEndPatience, func() bool { return hook == 0 || os.Getppid() != hook })
-}
-
-// HookFailure is one line of the log of failed hooks.
-type HookFailure struct {
-	At     time.Time `json:"at"`
-	Launch string    `json:"launch"`
-	CLI    string    `json:"cli"`
-	Event  string    `json:"event"`
-	Error  string    `json:"error"`
-}
-
-// HookLog returns the path of the log of failed hooks.
-func (h *App) HookLog() string { return filepath.Join(h.Paths.StateDir, "hooks.log") }
-
-// maxHookLog is the size in bytes at which the log becomes hooks.log.old, replacing the one before.
-const maxHookLog = 1 << 20
-
-// LogHook logs a failed hook; a hook has no way to tell the user.
-func (h *App) LogHook(cliName, event string, cause error) {
-	line, err := json.Marshal(HookFailure{At: h.Now().UTC(), Launch: h.Getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
-	if err != nil {
-		return
-	}
-	if info, err := os.Lstat(h.HookLog()); err == nil && info.Size() > maxHookLog {
-		_ = os.Rename(h.HookLog(), h.HookLog()+".old")
-	}
-	f, err := os.OpenFile(h.HookLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	_, _ = f.Write(append(line, '\n'))
-}
-
-// HookFailures counts the logged failures and returns the last one. Those of sessions that do not
-// exist any more are skipped.
-func (h *App) HookFailures() (count int, last HookFailure) {
-	for _, path := range []string{h.HookLog() + ".old", h.HookLog()} {
-		content, _ := os.ReadFile(path)
-		for line := range bytes.Lines(content) {
-			var one HookFailure
-			if json.Unmarshal(line, &one) == nil && h.concerns(one) {
-				count, last = count+1, one
-			}
-		}
-	}
-	return count, last
-}
-
-// concerns reports whether a failed hook may belong to an existing session: one that was created
-// later under the same name is another.
-func (h *App) concerns(one HookFailure) bool {
-	name, _, launched := strings.Cut(one.Launch, "/")
-	if !launched {
-		return true // logged by a command of the user
-	}
-	s, err := h.Store.Load(name)
-	return err != nil || s != nil && !one.At.Before(s.CreatedAt)
 }

@@ -15,14 +15,14 @@ func TestHookLogIsBounded(t *testing.T) {
 	h := &App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	long := strings.Repeat("x", 10<<10)
 	for range 3 * maxHookLog / len(long) {
-		h.LogHook("demo", "old", errors.New(long))
+		h.HookLog().Add("demo", "old", errors.New(long))
 	}
-	h.LogHook("demo", "new", errors.New("the last one"))
-	info, err := os.Stat(h.HookLog())
+	h.HookLog().Add("demo", "new", errors.New("the last one"))
+	info, err := os.Stat(h.HookLog().Path)
 	if err != nil || info.Size() > maxHookLog+2*int64(len(long)) {
 		t.Errorf("%d bytes (%v), want no more than about %d", info.Size(), err, maxHookLog)
 	}
-	n, last := h.HookFailures()
+	n, last := h.HookLog().Failures()
 	if n < 2 || last.Event != "new" || last.Error != "the last one" {
 		t.Errorf("%d failures, the last %+v", n, last)
 	}

@@ -52,7 +52,7 @@ func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live
 		err = d.run(ctx, c)
 	}
 	if err = app.UnlessGone(err); err != nil {
-		h.LogHook("paw", "deliver", err)
+		h.HookLog().Add("paw", "deliver", err)
 	}
 	return err
 }
@@ -282,6 +282,6 @@ func claim(h *app.App, sessionName, parent string, c live.Claim) {
 		err = h.StartDetached(c.Arguments(sessionName, parent))
 	}
 	if err != nil {
-		h.LogHook("paw", "deliver", err)
+		h.HookLog().Add("paw", "deliver", err)
 	}
 }

@@ -83,7 +83,7 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 		Words: []string{"__look", s.Name, parent, strings.TrimPrefix(w.session, "$"), strings.TrimPrefix(w.pane, "%"), w.mark},
 	})
 	if err != nil && ctx.Err() == nil {
-		h.LogHook("paw", "look", err)
+		h.HookLog().Add("paw", "look", err)
 	}
 }
 
@@ -109,7 +109,7 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 	lookLater(ctx, h, s, parent, w)
 	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
 	if _, err = d.once(ctx, live.Unasked); app.UnlessGone(err) != nil {
-		h.LogHook("paw", "look", err)
+		h.HookLog().Add("paw", "look", err)
 	}
 	return app.UnlessGone(err)
 }

@@ -353,7 +353,7 @@ func (f *family) hook(name, event string, payload map[string]string) {
 		data, err := json.Marshal(payload)
 		f.must(err)
 		runHook(f.tb.Context(), &h, "demo", event, data)
-		if failed, err := os.ReadFile(f.p.HookLog()); err == nil {
+		if failed, err := os.ReadFile(f.p.HookLog().Path); err == nil {
 			f.tb.Fatalf("%s of %s: %s", event, name, failed)
 		}
 		f.clis[name].reported = event != "turn_start"

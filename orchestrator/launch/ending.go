@@ -205,7 +205,7 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 			}.Run(within)
 			cancel()
 			if ended.Err != nil || ended.ExitCode != 0 {
-				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Name, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
+				h.HookLog().Add(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Name, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
 			}
 			poll.Until(ctx, poll.Tick, awayGrace, func() bool { return errors.Is(unix.Kill(away.PID, 0), unix.ESRCH) })
 			h.Step("stop.away-ended")

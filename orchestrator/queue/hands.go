@@ -54,7 +54,7 @@ func newPump(h *app.App, sessionName string) (*pump, *ownHands) {
 func noted(h *app.App, err error) error {
 	err = app.UnlessGone(err)
 	if err != nil {
-		h.LogHook("paw", "queue", err)
+		h.HookLog().Add("paw", "queue", err)
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 		return
 	}
 	if err := h.StartDetached([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
-		h.LogHook("paw", "queue", err)
+		h.HookLog().Add("paw", "queue", err)
 	}
 }
 
@@ -108,7 +108,7 @@ func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen obs
 			return t.TakeMissed(ctx)
 		})
 		if err != nil {
-			o.LogHook("paw", "queue", err)
+			o.HookLog().Add("paw", "queue", err)
 		}
 	}
 	return any
@@ -291,7 +291,7 @@ func (o *ownHands) arm(ctx context.Context) (armed bool, err error) {
 		Words: []string{"__tick", o.session, strings.TrimPrefix(o.tmuxID, "$"), strings.TrimPrefix(o.pane, "%"), mark},
 	})
 	if err != nil && ctx.Err() == nil {
-		o.LogHook("paw", "queue", err)
+		o.HookLog().Add("paw", "queue", err)
 	}
 	if err == nil {
 		_ = os.WriteFile(armedPath(o.App, o.session), nil, 0o600) // only paw status reads it

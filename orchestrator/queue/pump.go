@@ -303,7 +303,7 @@ func (p *pump) keep(ctx context.Context, id string, why error) error {
 // note logs an error that no user can be told of: the agent shows what became of the task.
 func (p *pump) note(err error) error {
 	if err != nil {
-		p.LogHook("paw", "queue", err)
+		p.HookLog().Add("paw", "queue", err)
 	}
 	return nil
 }

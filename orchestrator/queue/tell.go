@@ -28,7 +28,7 @@ func (o *ownHands) tell(held []session.Task) {
 		ids[i] = t.ID
 	}
 	if err := o.StartDetached([]string{"__held", o.session, strings.Join(ids, ",")}); err != nil {
-		o.LogHook("paw", "notify", err)
+		o.HookLog().Add("paw", "notify", err)
 	}
 }
 
@@ -59,7 +59,7 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 		notice.Agent = ""
 	}
 	if err := notice.Tell(ctx, h.Config.Notify, h.Env, terminals(ctx, h, s)); err != nil {
-		h.LogHook("paw", "notify", fmt.Errorf("queue of %s: %w", s.Name, err))
+		h.HookLog().Add("paw", "notify", fmt.Errorf("queue of %s: %w", s.Name, err))
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, r
 		return t.Abort(ctx, one, &turn.Abort{Reason: reason})
 	})
 	if err != nil {
-		h.LogHook(w.CLI, string(reason), err)
+		h.HookLog().Add(w.CLI, string(reason), err)
 	}
 }
 
