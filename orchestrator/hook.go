@@ -172,7 +172,7 @@ func follow(h *app.App, sessionName, agentName string) {
 		h.Follower(sessionName, agentName)
 		return
 	}
-	if err := h.StartDetached([]string{"__follow", sessionName, agentName, fmt.Sprint(os.Getpid())}); err != nil {
+	if err := h.Background().Start([]string{"__follow", sessionName, agentName, fmt.Sprint(os.Getpid())}); err != nil {
 		h.HookLog().Add("paw", "follow", err)
 	}
 }

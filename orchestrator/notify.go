@@ -71,7 +71,7 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	if now == nil || !slices.Contains(h.Config.Notify.Events, now.event) {
 		return
 	}
-	if err := h.StartDetached(append([]string{"__notify", sessionName, agentName}, now.words()...)); err != nil {
+	if err := h.Background().Start(append([]string{"__notify", sessionName, agentName}, now.words()...)); err != nil {
 		h.HookLog().Add("paw", "notify", err)
 	}
 }

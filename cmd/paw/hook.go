@@ -33,7 +33,7 @@ func (a *invocation) hook(ctx context.Context, args []string) {
 	stdin, isFile := a.stdin.(*os.File)
 	if isFile && orchestrator.AwaitsEnd(h, args[0], args[1]) {
 		rest := []string{"__hook", args[0], args[1], strconv.Itoa(os.Getppid())}
-		if h.HandOver(rest, stdin) == nil {
+		if h.Background().HandOver(rest, stdin) == nil {
 			return
 		}
 	}

@@ -167,7 +167,7 @@ func guardTerminal(h *app.App, terminal *os.File) *guard {
 		if g.has == "" { // the desk has ended
 			return
 		}
-		g.pipe, err = h.StandBy([]string{"__restore", hex.EncodeToString(state), g.has}, terminal)
+		g.pipe, err = h.Background().StandBy([]string{"__restore", hex.EncodeToString(state), g.has}, terminal)
 	})
 	return g
 }

@@ -279,7 +279,7 @@ func claim(h *app.App, sessionName, parent string, c live.Claim) {
 	if h.Deliverer != nil {
 		err = h.Deliverer(sessionName, parent, c)
 	} else {
-		err = h.StartDetached(c.Arguments(sessionName, parent))
+		err = h.Background().Start(c.Arguments(sessionName, parent))
 	}
 	if err != nil {
 		h.HookLog().Add("paw", "deliver", err)

@@ -65,7 +65,7 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	if !anyway && !h.Queues().Open(sessionName) {
 		return
 	}
-	if err := h.StartDetached([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
+	if err := h.Background().Start([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
 		h.HookLog().Add("paw", "queue", err)
 	}
 }

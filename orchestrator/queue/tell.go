@@ -27,7 +27,7 @@ func (o *ownHands) tell(held []session.Task) {
 	for i, t := range held {
 		ids[i] = t.ID
 	}
-	if err := o.StartDetached([]string{"__held", o.session, strings.Join(ids, ",")}); err != nil {
+	if err := o.Background().Start([]string{"__held", o.session, strings.Join(ids, ",")}); err != nil {
 		o.HookLog().Add("paw", "notify", err)
 	}
 }

@@ -11,19 +11,28 @@ import (
 	"paw/config/poll"
 )
 
-// StartDetached starts paw with these arguments in a terminal session of its own, so that the end
-// of a pane does not end it.
-func (h *App) StartDetached(args []string) error { return h.detach(args, nil, nil) }
+// Background starts paw in processes that outlive their starter.
+type Background struct {
+	Executable string
+	Env        []string
+}
 
-// HandOver starts paw like StartDetached, with stdin and with the file LetGo, and returns when that
+// Background returns the starter of processes of this paw.
+func (h *App) Background() Background { return Background{h.Executable, h.Env} }
+
+// Start starts paw with these arguments in a terminal session of its own, so that the end
+// of a pane does not end it.
+func (b Background) Start(args []string) error { return b.detach(args, nil, nil) }
+
+// HandOver starts paw like Start, with stdin and with the file LetGo, and returns when that
 // process has closed LetGo or has ended.
-func (h *App) HandOver(args []string, stdin *os.File) error {
+func (b Background) HandOver(args []string, stdin *os.File) error {
 	goes, keeps, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer goes.Close()
-	err = h.detach(args, stdin, keeps)
+	err = b.detach(args, stdin, keeps)
 	keeps.Close()
 	if err != nil {
 		return err
@@ -32,16 +41,16 @@ func (h *App) HandOver(args []string, stdin *os.File) error {
 	return err
 }
 
-// StandBy starts paw like StartDetached, with a terminal as its standard input, and returns the
+// StandBy starts paw like Start, with a terminal as its standard input, and returns the
 // writing end of a pipe that it reads as LetGo: the pipe closes when this process ends, even by a
 // crash.
-func (h *App) StandBy(args []string, terminal *os.File) (*os.File, error) {
+func (b Background) StandBy(args []string, terminal *os.File) (*os.File, error) {
 	reads, writes, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer reads.Close()
-	if err := h.detach(args, terminal, reads); err != nil {
+	if err := b.detach(args, terminal, reads); err != nil {
 		writes.Close()
 		return nil, err
 	}
@@ -52,7 +61,7 @@ func (h *App) StandBy(args []string, terminal *os.File) (*os.File, error) {
 // starter.
 const LetGo = 3
 
-func (h *App) detach(args []string, stdin, letGo *os.File) error {
+func (b Background) detach(args []string, stdin, letGo *os.File) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -62,8 +71,8 @@ func (h *App) detach(args []string, stdin, letGo *os.File) error {
 	if letGo != nil {
 		files = append(files, letGo)
 	}
-	process, err := os.StartProcess(h.Executable, append([]string{h.Executable}, args...), &os.ProcAttr{
-		Dir: "/", Env: h.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+	process, err := os.StartProcess(b.Executable, append([]string{b.Executable}, args...), &os.ProcAttr{
+		Dir: "/", Env: b.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return err
