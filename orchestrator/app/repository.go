@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +104,7 @@ func (h *App) movedSession(ctx context.Context) (*session.Session, error) {
 
 // Manager returns a worktree manager with paw's locks and messages.
 func (h *App) Manager(repository worktree.Repository) worktree.Manager {
+	holders := lockHolders{filepath.Base(h.Executable), h.Notef}
 	return worktree.Manager{
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {
@@ -116,9 +116,9 @@ func (h *App) Manager(repository worktree.Repository) worktree.Manager {
 			}
 			return unlock, nil
 		},
-		Busy:      func(path string) error { return h.busy(repository.CommonDir, path) },
-		Waits:     func(path string) bool { return h.waits(repository.CommonDir, path) },
-		Unsettled: h.unsettled,
+		Busy:      func(path string) error { return holders.busy(repository.CommonDir, path) },
+		Waits:     func(path string) bool { return holders.waits(repository.CommonDir, path) },
+		Unsettled: holders.unsettled,
 	}
 }
 
@@ -135,62 +135,6 @@ func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	}
 	other.TellMistake()
 	return &other, nil
-}
-
-// waits tells the user which process holds a locked file, and reports whether waiting for it makes
-// sense. Waiting for a leftover of a hook does not: it keeps the lock until it ends.
-func (h *App) waits(where, path string) bool {
-	holders := session.LockHolders(path)
-	if len(holders) > 0 && !slices.ContainsFunc(holders, h.endsSoon) {
-		return false
-	}
-	h.Notef("waiting for %s that is still at work in %s", h.holder(holders), where)
-	return true
-}
-
-// busy returns the refusal for a locked file. It never suggests to kill a paw, which may be waiting
-// for its user's answer; it does for git, or a leftover of a hook.
-func (h *App) busy(where, path string) error {
-	holders := session.LockHolders(path)
-	e := errs.New(errs.Locked, "%s: %s is still at work here", where, h.holder(holders))
-	if len(holders) > 0 {
-		_ = e.Hint("ps -o pid,args -p %d", holders[0])
-	}
-	if len(holders) > 0 && !slices.ContainsFunc(holders, h.isPaw) {
-		_ = e.Hint("kill %d", holders[0])
-	}
-	return e
-}
-
-// holder names the best known process among the holders of a lock.
-func (h *App) holder(holders []int) string {
-	for _, one := range []struct {
-		is   func(pid int) bool
-		name string
-	}{{h.isPaw, "another paw"}, {isGit, "a git process"}, {func(int) bool { return true }, "a process that git or a hook of it has started"}} {
-		if at := slices.IndexFunc(holders, one.is); at >= 0 {
-			return fmt.Sprintf("%s (pid %d)", one.name, holders[at])
-		}
-	}
-	return "another process"
-}
-
-func (h *App) endsSoon(pid int) bool { return isGit(pid) || h.isPaw(pid) }
-
-func isGit(pid int) bool { return strings.HasPrefix(session.ProgramName(pid), "git") }
-
-// isPaw reports whether a process runs this program.
-func (h *App) isPaw(pid int) bool {
-	name := session.ProgramName(pid)
-	return name != "" && strings.HasPrefix(filepath.Base(h.Executable), name)
-}
-
-// unsettled returns the refusal for a place where a move of files has not ended.
-func (h *App) unsettled(e *worktree.MoveError) error {
-	if e.Live {
-		return h.busy(e.Path, e.Holder)
-	}
-	return errs.New(errs.Refused, "%w", e).Hint("%s", strings.TrimSpace("paw recover "+e.Session))
 }
 
 // staleLock is the age at which an index.lock is taken for the leftover of a killed git.
