@@ -85,7 +85,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	// process may have the environment of an earlier launch.
 	nested := !c.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(c.Program()), r.Caller)
 	over := lock.Holder.Generation != generation
-	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(c.Away(h.SpecFor(s, w, "")), func(a cli.Away) bool {
+	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(c.Away(h.Specs().Read(s, w, "")), func(a cli.Away) bool {
 		return a.Conversation == e.Conversation
 	})
 	if (nested || over) && !away || away && e.Kind == turn.KindSessionStart {

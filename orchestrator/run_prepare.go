@@ -68,7 +68,7 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 // requireHeadless refuses a CLI that has no one-shot mode, and a prompt that the mode does not
 // accept.
 func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
-	_, err := c.Headless(h.DraftSpec(c, executable, prompt))
+	_, err := c.Headless(h.Specs().Draft(c, executable, prompt))
 	var refused *cli.PromptError
 	switch {
 	case errors.Is(err, cli.ErrNoHeadless):
@@ -83,7 +83,7 @@ func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
 // it, and builds the command.
 func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	h := r.home
-	r.spec = h.Spec(r.s, r.w, executable)
+	r.spec = h.Specs().Launch(r.s, r.w, executable)
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // Run itself records the begin and the end of the turn
 	how := launch.FindContinuation(ctx, h, r.s, r.cli, r.spec)
 	switch {

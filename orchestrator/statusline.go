@@ -35,7 +35,7 @@ func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte,
 	if w == nil || !known || w.CLI != cliName {
 		return
 	}
-	told, err := c.Gauge(h.SpecFor(s, w, ""), launch, payload)
+	told, err := c.Gauge(h.Specs().Read(s, w, ""), launch, payload)
 	if err != nil {
 		h.HookLog().Add(cliName, cli.StatusLine, err)
 	}

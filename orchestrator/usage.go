@@ -79,7 +79,7 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 		return none
 	}
 	_, executable, _ := h.ProgramOf(w)
-	spec := h.SpecFor(s, w, executable)
+	spec := h.Specs().Read(s, w, executable)
 	ids := w.ConversationIDs
 	if len(ids) == 0 {
 		if learnt, err := c.Learn(ctx, spec); err == nil {

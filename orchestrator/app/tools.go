@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"paw/config"
@@ -17,7 +16,6 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
-	"paw/worktree"
 	"paw/worktree/git"
 )
 
@@ -191,78 +189,6 @@ func (h *App) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
 		}
 	}
 	return c, executable, err
-}
-
-// EnvFor extends PATH by the folder of a program that is not on it: its interpreter may lie in the
-// same folder.
-func (h *App) EnvFor(env []string, w *session.Agent, executable string) []string {
-	c, known := h.CLIs.Get(w.CLI)
-	if !known || !filepath.IsAbs(executable) {
-		return env
-	}
-	if _, err := cli.LookPath(c.Program(), env); err == nil {
-		return env
-	}
-	folders := append(filepath.SplitList(cli.Getenv(env, "PATH")), filepath.Dir(executable))
-	return append(slices.Clip(env), "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
-}
-
-// Spec returns what a CLI's driver needs for a launch of the agent.
-func (h *App) Spec(s *session.Session, w *session.Agent, executable string) cli.Spec {
-	spec := h.SpecFor(s, w, executable)
-	spec.Env = h.EnvFor(spec.Env, w, executable)
-	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
-		spec.GitDir = repository.GitDir
-	}
-	return spec
-}
-
-// SpecFor is like Spec, without the fields that need a look at the worktree: enough to read a CLI's
-// files, and fast enough for status.
-func (h *App) SpecFor(s *session.Session, w *session.Agent, executable string) cli.Spec {
-	spec := cli.Spec{
-		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
-		StateDir: h.StateDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
-		Session: s.Name, Agent: w.Name, Hook: h.Executable, Since: w.CreatedAt, Look: h.Look,
-	}
-	if spec.Since.IsZero() {
-		spec.Since = s.CreatedAt
-	}
-	h.openGit(&spec, w.CLI)
-	return spec
-}
-
-// DraftSpec returns a Spec for an agent that does not exist yet, to ask a driver whether it can
-// take the prompt.
-func (h *App) DraftSpec(c cli.CLI, executable, prompt string) cli.Spec {
-	spec := cli.Spec{Executable: executable, Worktree: h.Dir, RepoPath: h.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: h.Env, StateDir: h.StateDir("draft", c.Name())}
-	h.openGit(&spec, c.Name())
-	return spec
-}
-
-func (h *App) openGit(spec *cli.Spec, cli string) {
-	// CLI adds the configured arguments.
-	spec.GitWritable = h.Config.CLIs[cli].GitWritable
-}
-
-// recordedEnv returns the user's environment with the variables recorded at the first launch, which
-// decide where the CLI looks for its conversations.
-func (h *App) recordedEnv(w *session.Agent) []string {
-	env := append([]string{}, h.Env...)
-	for name, value := range w.Environment {
-		env = append(env, name+"="+value)
-	}
-	return env
-}
-
-// RememberedEnvironment returns the variables to record, which a resume needs again. An unset one
-// is recorded as empty: it must not be set later either.
-func (h *App) RememberedEnvironment(cli cli.CLI) map[string]string {
-	env := map[string]string{}
-	for _, name := range cli.Environment() {
-		env[name] = h.Getenv(name)
-	}
-	return env
 }
 
 // TurnDir returns the folder with the turn logs of an agent.

@@ -192,7 +192,7 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 		if err != nil || !c.Leaves() {
 			continue
 		}
-		spec := h.Spec(s, &w, executable)
+		spec := h.Specs().Launch(s, &w, executable)
 		for _, away := range c.Away(spec) {
 			command, can := c.EndAway(spec, away)
 			if !can {

@@ -157,7 +157,7 @@ func readLaunch(path string) (launchFile, error) {
 // and CLIs' marks of nesting, then the project's variables, those recorded at the first launch,
 // those that the CLI's driver wants, and paw's own.
 func Environment(h *app.App, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
-	set := app.Variables(h.EnvFor(cli.Scrub(h.UserEnv()), w, c.Argv[0]))
+	set := app.Variables(h.Specs().WithProgram(cli.Scrub(h.UserEnv()), w, c.Argv[0]))
 	maps.Copy(set, h.ProjectVariables(s, w))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {

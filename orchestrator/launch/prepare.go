@@ -26,7 +26,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	if err != nil {
 		return tmux.AgentPane{}, err
 	}
-	spec := h.Spec(s, w, executable)
+	spec := h.Specs().Launch(s, w, executable)
 	command, err := cli.Resume(spec)
 	if j.Result == ResultFresh {
 		spec.Prompt = j.Prompt

@@ -92,7 +92,7 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 		rf.cliError = err
 		return rf
 	}
-	spec := h.Spec(s, &w, executable)
+	spec := h.Specs().Launch(s, &w, executable)
 	rf.Continuation = FindContinuation(ctx, h, s, cli, spec)
 	rf.refusedBefore = rf.Resumable && refusedLast(f, a, cli, spec)
 	return rf

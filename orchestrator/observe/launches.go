@@ -138,7 +138,7 @@ func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.A
 	if !ok {
 		return cli.Observed{}
 	}
-	o, err := c.Observe(ctx, h.SpecFor(s, w, ""), last)
+	o, err := c.Observe(ctx, h.Specs().Read(s, w, ""), last)
 	if err != nil {
 		return cli.Observed{}
 	}

@@ -275,7 +275,7 @@ func withSurvivors(h *app.App, s *session.Session, lock session.AgentLock, w ses
 	if lock.State != session.LockFree || !known {
 		return lock
 	}
-	for _, away := range cli.Away(h.SpecFor(s, &w, "")) {
+	for _, away := range cli.Away(h.Specs().Read(s, &w, "")) {
 		lock.State, lock.Holders = session.LockHeld, append(lock.Holders, away.PID)
 	}
 	return lock

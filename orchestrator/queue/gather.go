@@ -54,7 +54,7 @@ func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queu
 	for _, name := range app.Once(names) {
 		if c, known := h.CLIs.Get(name); known {
 			_, err := h.Program(c)
-			f.CLIs[name] = CLI{Installed: err == nil, Account: accountOf(name, h.RememberedEnvironment(c))}
+			f.CLIs[name] = CLI{Installed: err == nil, Account: accountOf(name, h.Specs().Remembered(c))}
 		}
 	}
 	return f, seen, nil

@@ -140,7 +140,7 @@ func RequireCLIs(h *app.App, agents []Agent, prompt string) error {
 		if prompt == "" {
 			continue
 		}
-		if _, err := cli.Launch(h.DraftSpec(cli, executable, prompt)); err != nil && !launch.CanOnlyBeSent(err) {
+		if _, err := cli.Launch(h.Specs().Draft(cli, executable, prompt)); err != nil && !launch.CanOnlyBeSent(err) {
 			return errs.New(errs.Usage, "%w", err)
 		}
 	}

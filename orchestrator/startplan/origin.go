@@ -150,13 +150,13 @@ func canFork(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	if err != nil || w.CLI != from.source.CLI {
 		return false
 	}
-	spec := h.Spec(s, from.source, executable)
+	spec := h.Specs().Launch(s, from.source, executable)
 	spec.ConversationID = from.Conversation
 	found, err := cli.Conversation(ctx, spec)
 	if err != nil || !found.Resumable {
 		return false
 	}
-	_, err = cli.Fork(h.DraftSpec(cli, executable, prompt), from.Conversation)
+	_, err = cli.Fork(h.Specs().Draft(cli, executable, prompt), from.Conversation)
 	return err == nil || launch.CanOnlyBeSent(err)
 }
 

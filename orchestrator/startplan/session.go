@@ -99,7 +99,7 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 		cli, _ := h.CLIs.Get(a.CLI)
 		w := session.Agent{
 			Name: a.name, CLI: a.CLI, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
-			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: h.Now().UTC(), Environment: h.RememberedEnvironment(cli),
+			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: h.Now().UTC(), Environment: h.Specs().Remembered(cli),
 		}
 		if oid, ok := existing[a.branch]; ok {
 			w.BaseCommit = oid

@@ -99,7 +99,7 @@ func Read(ctx context.Context, h *app.App, s *session.Session, w *session.Agent,
 		return cli.Transcript{}, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
 	}
 	_, executable, _ := h.ProgramOf(w) // only opencode needs its program, and reports that it is missing
-	spec := h.SpecFor(s, w, executable)
+	spec := h.Specs().Read(s, w, executable)
 	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {
 		if ids, err := c.Learn(ctx, spec); err == nil && len(ids) > 0 {

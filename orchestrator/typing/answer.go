@@ -276,7 +276,7 @@ func (t answerer) nothingAsked(dialog string) error {
 var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 
 // channelOf returns the channel of the agent's CLI, which may not answer.
-func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.SpecFor(t.s, t.w, "")) }
+func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.Specs().Read(t.s, t.w, "")) }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
 // that hold for longer than once, questions that are no permission, and answers that the channel

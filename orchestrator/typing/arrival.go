@@ -54,7 +54,7 @@ type expectation struct {
 // expect looks up the CLI's list of prompts, which may take long for some CLIs.
 func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
 	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
-	spec := h.SpecFor(s, w, "")
+	spec := h.Specs().Read(s, w, "")
 	if spec.ConversationID == "" {
 		return e
 	}

@@ -26,7 +26,7 @@ func (t *sender) reach(ctx context.Context) bool {
 	if t.silent || t.screen.Fresh || t.ready.Event && !t.reports() {
 		return false
 	}
-	channel := t.cli.Channel(t.app.SpecFor(t.s, t.w, ""))
+	channel := t.cli.Channel(t.app.Specs().Read(t.s, t.w, ""))
 	if t.silent = !channel.Open(ctx); !t.silent {
 		t.channel = channel
 	}
