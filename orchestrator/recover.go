@@ -61,7 +61,7 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 	}
 	if len(sessions) == 0 && !o.All {
-		if err := h.UnreadableHere(); err != nil {
+		if err := h.Place().Unreadable(); err != nil {
 			return nil, problems, err
 		}
 		return nil, problems, errs.New(errs.NotFound, "no session here").Hint("paw status --all")
@@ -354,7 +354,7 @@ func stopAgain(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 // adopt updates the paths in a session's record when its repository was moved to the user's current
 // directory. repair mends the links between the repository and its worktrees.
 func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Session, error) {
-	here, places := h.MovedHere(ctx, s)
+	here, places := h.Place().Moved(ctx, s)
 	if len(places) == 0 {
 		return s, nil
 	}

@@ -39,7 +39,7 @@ type Spawned struct {
 // branch from the caller's current state, uncommitted changes included. The caller's own worktree
 // stays as it is.
 func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
-	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+errs.Quote(o.Prompt))
+	s, w, err := h.Place().Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+errs.Quote(o.Prompt))
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ const maxOutcome = 64
 // Done records that the calling agent has finished its work, for its open turn, else for its last
 // one. A later turn makes the record void.
 func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
-	s, w, err := h.Caller("done", "paw help agents")
+	s, w, err := h.Place().Caller("done", "paw help agents")
 	if err != nil {
 		return nil, err
 	}

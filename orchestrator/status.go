@@ -110,9 +110,9 @@ func selectSessions(h *app.App, o StatusOptions) (sessions []*session.Session, p
 		}
 		return []*session.Session{s}, nil, nil
 	}
-	sessions, err = h.SessionsHere()
+	sessions, err = h.Place().Sessions()
 	if err == nil && len(sessions) == 0 {
-		if unreadable := h.UnreadableHere(); unreadable != nil {
+		if unreadable := h.Place().Unreadable(); unreadable != nil {
 			problems = append(problems, unreadable)
 		}
 	}

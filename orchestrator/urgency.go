@@ -98,7 +98,7 @@ func Next(ctx context.Context, h *app.App, far func() []observe.SessionStatus) (
 	if next = nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")); next != nil {
 		return next, "", problems, nil
 	}
-	here, _ := h.SessionsHere()
+	here, _ := h.Place().Sessions()
 	return nil, nobodyNeedsYou(statuses, here), problems, nil
 }
 

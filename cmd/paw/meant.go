@@ -20,7 +20,7 @@ import (
 // agentMeant is the agent that is meant where none is named: the one whose pane or worktree the user is in, else the session's
 // only one; for paw answer, the only one that asks.
 func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
-	if here := h.AgentHere(s); here != "" {
+	if here := h.Place().Agent(s); here != "" {
 		return here, nil
 	}
 	if len(s.Agents) == 1 {
@@ -110,7 +110,7 @@ func (q question) named(word string) string {
 			return rest
 		}
 	}
-	here, err := q.SessionsHere()
+	here, err := q.Place().Sessions()
 	if err != nil {
 		return word
 	}
@@ -142,7 +142,7 @@ func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.Ap
 	case err != nil:
 		return nil, nil, "", err
 	case s == nil:
-		return nil, nil, "", h.NoneHere()
+		return nil, nil, "", h.Place().None()
 	case len(agents) > 1:
 		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
 	case len(agents) == 1:
@@ -163,7 +163,7 @@ func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s == nil {
-		err = h.NoneHere()
+		err = h.Place().None()
 	}
 	return h, s, agents, err
 }
@@ -173,7 +173,7 @@ func (q question) namedHere() *session.Session {
 	if q.name != "" || len(q.words) != 1 {
 		return nil
 	}
-	here, err := q.SessionsHere()
+	here, err := q.Place().Sessions()
 	if s := session.Among(here); err == nil && s != nil && s.Name == q.words[0] {
 		return s
 	}

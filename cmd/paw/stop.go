@@ -42,7 +42,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 				return h.WithEnd(cmd.Context(), err)
 			}
 			if s == nil {
-				if err := h.UnreadableHere(); err != nil {
+				if err := h.Place().Unreadable(); err != nil {
 					return h.WithEnd(cmd.Context(), err)
 				}
 				if a.json {

@@ -75,10 +75,10 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		return nil, nil, err
 	}
 	if name != "" {
-		s, err := q.Find(name)
+		s, err := q.Place().Find(name)
 		return s, words, err
 	}
-	here, err := q.SessionsHere()
+	here, err := q.Place().Sessions()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +93,7 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		}
 	}
 	if len(here) == 0 {
-		return nil, nil, q.NoneHere()
+		return nil, nil, q.Place().None()
 	}
 	s, err := q.choose(here, words)
 	return s, words, err
@@ -107,10 +107,10 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 		return nil, nil, err
 	}
 	if name != "" {
-		s, err := q.Find(name)
+		s, err := q.Place().Find(name)
 		return s, words, err
 	}
-	here, err := q.SessionsHere()
+	here, err := q.Place().Sessions()
 	if len(words) == 0 {
 		if err != nil || len(here) == 0 {
 			return nil, nil, err
@@ -125,7 +125,7 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	case named == nil && err != nil:
 		return nil, nil, err
 	case len(owners) == 0 && named == nil && (len(here) == 0 || unreadable != nil && !errors.As(unreadable, &noName)):
-		_, err := q.Find(words[0]) // says that there is none of that name, or why it cannot be read
+		_, err := q.Place().Find(words[0]) // says that there is none of that name, or why it cannot be read
 		return nil, nil, err
 	case named == nil || len(owners) > 0 && !hasAll(named, words[1:]):
 		s, err := q.choose(here, words)
@@ -142,7 +142,7 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	if q.name != "" || len(q.words) == 0 {
 		return q.sessionAndAgents()
 	}
-	here, err := q.SessionsHere()
+	here, err := q.Place().Sessions()
 	if err != nil {
 		return q.sessionAndAgents()
 	}

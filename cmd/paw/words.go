@@ -163,7 +163,7 @@ func (a *invocation) sessionHere() *session.Session {
 	if err != nil {
 		return none
 	}
-	here, err := h.SessionsHere()
+	here, err := h.Place().Sessions()
 	if s := session.Among(here); err == nil && s != nil {
 		return s
 	}

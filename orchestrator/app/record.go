@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +12,7 @@ import (
 	"paw/config"
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/session/turn"
 	"paw/tmux"
-	"paw/worktree"
 )
 
 // UnlessGone returns nil for the error of a session that does not exist any more.
@@ -176,36 +172,6 @@ func (h *App) DeleteSession(ctx context.Context, name string, known []string, la
 		return last()
 	})
 	return h.RecordError(name, err)
-}
-
-// UnreadableHere returns the error of an unreadable record that belongs to the user's place, nil
-// where there is none.
-func (h *App) UnreadableHere() error {
-	repository, err := worktree.Discover(h.Dir)
-	if err != nil {
-		return nil //nolint:nilerr // no place of a session
-	}
-	for _, one := range h.Store.UnreadableRecords() {
-		if one.Names(repository.Worktree, repository.Path, repository.CommonDir) || !one.Placed() && h.madeTurnsIn(repository, one.Name) {
-			return h.RecordError("", one.Err)
-		}
-	}
-	return nil
-}
-
-// madeTurnsIn reports whether a session has refs in a repository, by the folders of its agents,
-// since its record cannot be read.
-func (h *App) madeTurnsIn(repository worktree.Repository, sessionName string) bool {
-	agents, _ := os.ReadDir(filepath.Dir(h.StateDir(sessionName, "x")))
-	var prefixes []string
-	for _, agent := range agents {
-		prefixes = append(prefixes, turn.RefPrefix(sessionName+"_"+agent.Name()))
-	}
-	if len(prefixes) == 0 {
-		return false
-	}
-	refs, err := h.Manager(repository).Refs().List(context.Background(), prefixes...)
-	return err == nil && len(refs) > 0
 }
 
 // WithEnd adds a hint to the error of an unreadable record: the tmux command that closes the panes

@@ -26,7 +26,7 @@ func (h *App) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manag
 	if err == nil || !Gone(s) {
 		return m, err
 	}
-	if here, places := h.MovedHere(ctx, s); len(places) > 0 {
+	if here, places := h.Place().Moved(ctx, s); len(places) > 0 {
 		return m, errs.New(errs.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, RootIn(here)).Hint("paw recover %s", s.Name)
 	}
 	return m, errs.New(errs.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
@@ -58,48 +58,6 @@ func RootIn(repository worktree.Repository) string {
 		return repository.Path
 	}
 	return repository.CommonDir
-}
-
-// MovedHere checks whether the user's repository is the moved repository of a session, by the
-// registrations of the agents' worktrees. places are the worktrees' current paths by agent, nil
-// when it is not.
-func (h *App) MovedHere(ctx context.Context, s *session.Session) (here worktree.Repository, places map[string]string) {
-	here, err := worktree.Discover(h.Dir)
-	if err != nil || !Gone(s) {
-		return here, nil
-	}
-	places, err = h.Manager(here).Registry().Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
-		relative, err := filepath.Rel(s.RepoPath, path)
-		if err != nil {
-			return path
-		}
-		return filepath.Join(RootIn(here), relative)
-	})
-	if err != nil {
-		return here, nil
-	}
-	return here, places
-}
-
-// movedSession returns the session whose repository was moved to the user's place, nil for none.
-func (h *App) movedSession(ctx context.Context) (*session.Session, error) {
-	sessions, _, err := h.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	var found []*session.Session
-	for _, s := range sessions {
-		if _, places := h.MovedHere(ctx, s); len(places) > 0 {
-			found = append(found, s)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, nil
-	case 1:
-		return found[0], nil
-	}
-	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: found})
 }
 
 // Manager returns a worktree manager with paw's locks and messages.

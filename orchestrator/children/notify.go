@@ -31,7 +31,7 @@ type Notified struct {
 // returns at once and types nothing, since the caller is in the middle of a turn; the end of that
 // turn delivers the results that are due then.
 func Notify(ctx context.Context, h *app.App, o WaitOptions) (*Notified, error) {
-	s, w, err := h.Caller("wait --notify", "paw wait")
+	s, w, err := h.Place().Caller("wait --notify", "paw wait")
 	if err != nil {
 		return nil, err
 	}

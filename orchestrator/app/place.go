@@ -1,0 +1,203 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Place is where the user is: a directory, perhaps in the pane of an agent.
+type Place struct{ app *App }
+
+// Place returns where the user is.
+func (h *App) Place() Place { return Place{h} }
+
+// Find loads the session that a command is about: the named one or, without a name, that of the
+// user's pane, worktree or repository; of several, the active one.
+func (p Place) Find(name string) (*session.Session, error) {
+	if name != "" {
+		return p.app.Load(name)
+	}
+	here, err := p.Sessions()
+	if err != nil {
+		return nil, err
+	}
+	if len(here) == 0 {
+		return nil, p.None()
+	}
+	if s := session.Among(here); s != nil {
+		return s, nil
+	}
+	return nil, p.app.RecordError("", &session.AmbiguousError{Path: p.app.Dir, Sessions: here})
+}
+
+// None returns the error of a command that needs a session where there is none, or whose record
+// cannot be read.
+func (p Place) None() error {
+	if err := p.Unreadable(); err != nil {
+		return err
+	}
+	none := errs.New(errs.NotFound, "no session here").Hint("paw status --all")
+	none.Hints = append(none.Hints, p.app.StartHints()...)
+	return none
+}
+
+// Sessions returns the sessions of the user's place: that of the pane or worktree, or all of
+// the repository. Of several, those with an unreadable record are left out.
+func (p Place) Sessions() ([]*session.Session, error) {
+	s, err := p.Session()
+	var several *session.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		return several.Sessions, nil
+	case err != nil || s == nil:
+		return nil, err
+	}
+	return []*session.Session{s}, nil
+}
+
+// Session returns the session of the user's place, nil for none, and an *AmbiguousError for several.
+func (p Place) Session() (*session.Session, error) {
+	if name := p.app.Getenv("PAW_SESSION"); name != "" {
+		s, err := p.app.Store.Load(name)
+		if err == nil && s != nil {
+			return s, nil
+		}
+	}
+	repository, err := worktree.Discover(p.app.Dir)
+	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
+	inside := err == nil
+	if errors.Is(err, worktree.ErrNotRepository) {
+		places, err = []string{p.app.Dir}, nil // an agent's worktree may have lost its .git file
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, place := range places {
+		if place == "" {
+			continue
+		}
+		s, err := p.app.Store.FindByRepo(place)
+		if err != nil {
+			return nil, p.app.RecordError("", err)
+		}
+		if s != nil {
+			return s, nil
+		}
+	}
+	if !inside {
+		return nil, nil
+	}
+	return p.movedTo(context.Background())
+}
+
+// Agent returns the agent of s in whose pane or worktree the user is, "" for none.
+func (p Place) Agent(s *session.Session) string {
+	if p.app.Getenv("PAW_SESSION") == s.Name && s.Agent(p.app.Getenv("PAW_AGENT")) != nil {
+		return p.app.Getenv("PAW_AGENT")
+	}
+	repository, err := worktree.Discover(p.app.Dir)
+	if err != nil || repository.Worktree == "" {
+		return ""
+	}
+	for i := range s.Agents {
+		real, err := filepath.EvalSymlinks(s.Agents[i].WorktreePath)
+		if err == nil && real == repository.Worktree {
+			return s.Agents[i].Name
+		}
+	}
+	return ""
+}
+
+// Caller returns the session and agent in whose pane paw was called, freshly loaded. Outside of an
+// agent's pane it returns an error with hint as its hint.
+func (p Place) Caller(command, hint string) (*session.Session, *session.Agent, error) {
+	name, agentName := p.app.Getenv("PAW_SESSION"), p.app.Getenv("PAW_AGENT")
+	if name == "" || agentName == "" {
+		return nil, nil, errs.New(errs.Usage, "paw %s: is for an agent, inside its pane", command).Hint("%s", hint)
+	}
+	s, err := p.app.Load(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := AgentNamed(s, agentName)
+	return s, w, err
+}
+
+// Unreadable returns the error of an unreadable record that belongs to the user's place, nil
+// where there is none.
+func (p Place) Unreadable() error {
+	repository, err := worktree.Discover(p.app.Dir)
+	if err != nil {
+		return nil //nolint:nilerr // no place of a session
+	}
+	for _, one := range p.app.Store.UnreadableRecords() {
+		if one.Names(repository.Worktree, repository.Path, repository.CommonDir) || !one.Placed() && p.madeTurnsIn(repository, one.Name) {
+			return p.app.RecordError("", one.Err)
+		}
+	}
+	return nil
+}
+
+// madeTurnsIn reports whether a session has refs in a repository, by the folders of its agents,
+// since its record cannot be read.
+func (p Place) madeTurnsIn(repository worktree.Repository, sessionName string) bool {
+	agents, _ := os.ReadDir(filepath.Dir(p.app.StateDir(sessionName, "x")))
+	var prefixes []string
+	for _, agent := range agents {
+		prefixes = append(prefixes, turn.RefPrefix(sessionName+"_"+agent.Name()))
+	}
+	if len(prefixes) == 0 {
+		return false
+	}
+	refs, err := p.app.Manager(repository).Refs().List(context.Background(), prefixes...)
+	return err == nil && len(refs) > 0
+}
+
+// Moved checks whether the user's repository is the moved repository of a session, by the
+// registrations of the agents' worktrees. places are the worktrees' current paths by agent, nil
+// when it is not.
+func (p Place) Moved(ctx context.Context, s *session.Session) (here worktree.Repository, places map[string]string) {
+	here, err := worktree.Discover(p.app.Dir)
+	if err != nil || !Gone(s) {
+		return here, nil
+	}
+	places, err = p.app.Manager(here).Registry().Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
+		relative, err := filepath.Rel(s.RepoPath, path)
+		if err != nil {
+			return path
+		}
+		return filepath.Join(RootIn(here), relative)
+	})
+	if err != nil {
+		return here, nil
+	}
+	return here, places
+}
+
+// movedTo returns the session whose repository was moved to the user's place, nil for none.
+func (p Place) movedTo(ctx context.Context) (*session.Session, error) {
+	sessions, _, err := p.app.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var found []*session.Session
+	for _, s := range sessions {
+		if _, places := p.Moved(ctx, s); len(places) > 0 {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, nil
+	case 1:
+		return found[0], nil
+	}
+	return nil, p.app.RecordError("", &session.AmbiguousError{Path: p.app.Dir, Sessions: found})
+}
