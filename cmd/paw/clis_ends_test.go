@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"paw/orchestrator/cli/fakemodel"
 )
@@ -60,12 +61,22 @@ func TestCLIsEnd(t *testing.T) {
 	}
 }
 
-// typed types a command of the CLI's own, as a user does.
+// typed types a command of the CLI's own, as a user does. gemini loses an Enter while it still looks for commands, and lists them on
+// below its box.
 func (w *cliWorld) typed(command string) {
 	w.t.Helper()
-	w.ok(w.tmux("send-keys", "-t", *w.agent(w.cli).PaneID, "-l", command))
+	pane := *w.agent(w.cli).PaneID
+	w.ok(w.tmux("send-keys", "-t", pane, "-l", command))
 	w.await(command+" is on the screen", func() bool { return strings.Contains(w.visible(), command) })
-	w.press("Enter")
+	var pressed time.Time
+	w.await(command+" is taken", func() bool {
+		if time.Since(pressed) < 2*time.Second {
+			return w.cli != "gemini" || !strings.Contains(w.tmux("capture-pane", "-p", "-t", pane).stdout, "\n "+strings.TrimPrefix(command, "/")+"   ")
+		}
+		w.ok(w.tmux("send-keys", "-t", pane, "Enter"))
+		pressed = time.Now()
+		return false
+	})
 }
 
 // back recovers the session, whose CLI must go on with its conversation.
