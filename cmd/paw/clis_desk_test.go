@@ -135,7 +135,7 @@ func TestCLIsDesk(t *testing.T) {
 		d.terminal.press("/")
 		d.shows("search")
 		d.terminal.press("+one", "Enter", "c")
-		d.shows("comment on this line of claude")
+		d.shows("comment on parser.txt:1 of claude")
 		d.terminal.press("do: write parser.txt two", "Enter")
 		d.shows("kept")
 		d.keep("commented")

@@ -209,7 +209,7 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.press("d")
 	terminal.awaits("since you looked", "+from the editor")
 	terminal.press("n", "n", "j", "c")
-	terminal.awaits("comment on this line of api")
+	terminal.awaits("comment on a.txt:1 of api")
 	terminal.press("do: say I see", "Enter")
 	terminal.awaits("comment on a.txt:1 kept", "● +from the editor")
 	terminal.press("Enter")

@@ -100,6 +100,7 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 	}
 	done := a.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
+	a.keepWords(err)
 	done()
 	if err != nil {
 		return err
@@ -132,6 +133,29 @@ func (a *invocation) askAboutTags(ctx context.Context, h *app.App, o startOption
 		return err
 	}
 	return orchestrator.HideTags(ctx, h)
+}
+
+// keepWords gives the hint that adds agents to a session what was typed for their first prompts.
+func (a *invocation) keepWords(err error) {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	for i, hint := range e.Hints {
+		if !strings.HasPrefix(hint, "paw add ") {
+			continue
+		}
+		for k, word := range a.typed {
+			flag, _, joined := strings.Cut(word, "=")
+			switch {
+			case !slices.Contains([]string{"--prompt", "-p", "--prompt-file", "--issue", "--pr", "--template"}, flag):
+			case joined:
+				e.Hints[i] += " " + errs.Quote(word)
+			case k+1 < len(a.typed):
+				e.Hints[i] += " " + flag + " " + errs.Quote(a.typed[k+1])
+			}
+		}
+	}
 }
 
 // resumeHere attaches to the running session of this place, or recovers the

@@ -36,6 +36,7 @@ type Agent struct {
 	Prompt        string // of the last turn
 	Asks          bool   // About is a question that it waits with
 	Cut           bool   // its last turn was cut, and it waits for somebody to say how to go on
+	Failed        bool   // its last turn has failed
 	Pull          string // address of its pull request, "" for none
 	Pane          string // id of its pane in tmux, "" when there is none
 	Mark          string // another one when its work may have changed

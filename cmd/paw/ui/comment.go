@@ -32,6 +32,8 @@ func (m Model) linesMeant(first, last int) string {
 		return "the file " + display.OneLine(place)
 	case first != last:
 		return fmt.Sprintf("these %d lines", last-first+1)
+	case err == nil:
+		return display.OneLine(place)
 	}
 	return "this line"
 }

@@ -25,7 +25,7 @@ var helpFor = []struct {
 	{"Act", []key{
 		{"Enter", "go to the pane", "paw attach AGENT"},
 		{"a", "answer its question", "paw answer AGENT"},
-		{"s  g", "send a prompt, go on with a cut turn", "paw send AGENT"},
+		{"s  g", "send, go on with a cut or failed turn", "paw send AGENT"},
 		{"+  S", "add an agent, start a session", "paw add, paw start"},
 		{"x  Q", "stop, what is queued", "paw stop AGENT, paw queue"},
 		{"r", "rewind the files", "paw rewind AGENT N"},
@@ -101,6 +101,8 @@ func (m Model) hints() []hint {
 		first = []hint{{"enter", "bring it back"}, {"R", "recover all"}, {"d", "diff"}, {"L", "land"}}
 	case a.Asks:
 		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
+	case a.Failed:
+		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"enter", "attach"}}
 	case a.Cut:
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"m", "seen"}, {"enter", "attach"}}
 	case len(m.outlooks[a.Key()].Files) > 0:

@@ -251,6 +251,22 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
+// g tells an agent to go on whose turn has failed; y is not for others than the selected agent, and says so.
+func TestGoOnAfterAFailure(t *testing.T) {
+	paw, board := &played{}, fiveAgents()
+	for i := range board.Agents {
+		a := &board.Agents[i]
+		a.Asks, a.Failed, a.Cut = false, a.Name == "api", a.Name == "docs"
+	}
+	m := typed(opened(paw, board, Options{}, 120, 35), "1", "g", "y")
+	if got := strings.Join(paw.ran, "; "); got != "send shop/api -- go on" {
+		t.Errorf("%q\n%s", got, screenOf(m))
+	}
+	if m = typed(m, "3", "g", "y"); len(paw.ran) != 1 || !strings.Contains(screenOf(m), "nothing was sent") {
+		t.Errorf("%q\n%s", paw.ran, screenOf(m))
+	}
+}
+
 // What was turned down goes away by itself, and a key of the list leaves what a command has printed.
 func TestOutputIsNoTrap(t *testing.T) {
 	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT\n", "land shop/api --state  --dry-run": "plan\n"}}

@@ -284,19 +284,25 @@ const goOn = "go on"
 // askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
 func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
 	all := m.cutAgents(a.Session)
-	if !a.Cut && len(all) == 0 {
-		m.say(true, "no turn of %s was cut", a.Name)
+	switch {
+	case a.Cut || a.Failed && a.Pane != "":
+	case len(all) == 0:
+		m.say(true, "no turn of %s was cut or has failed", a.Name)
 		return m, nil
-	}
-	if !a.Cut { // the others are meant
+	default: // the others are meant
 		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
-			choose: map[string]string{"a": a.Session + "/" + strings.Join(all, ",")},
-			done:   func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
+			choose: map[string]string{"a": "a", "y": "y"}, done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+				if answer == "y" { // which is for the selected agent elsewhere
+					m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
+					return m, nil
+				}
+				return m.quietly("send", a.Session+"/"+strings.Join(all, ","), "--", goOn)
+			}}
 		return m, nil
 	}
 	keys := "y " + a.Name + " goes on"
 	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
-	if len(all) > 1 {
+	if a.Cut && len(all) > 1 {
 		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
 		choose["a"] = a.Session + "/" + strings.Join(all, ",")
 	}

@@ -235,7 +235,12 @@ func (r *run) wrapped(m Model, width int) []string {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, restyled(line, m.Wrap(plain, width, 20))...)
+		indent := plain[:len(plain)-len(strings.TrimLeft(plain, " "))]
+		parts := m.Wrap(plain, width-len(indent), 20)
+		for i := range parts {
+			parts[i] = indent + parts[i]
+		}
+		lines = append(lines, restyled(line, parts)...)
 	}
 	return lines
 }
