@@ -97,7 +97,7 @@ func (m Model) aboutView(a Agent, width int) []string {
 	if a.Pull != "" {
 		lines = append(lines, m.paint(m.Cut(a.Pull, width), cyan))
 	}
-	if o := m.outlooks[a.Key()]; len(o.Others) > 0 {
+	if o := m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
 		lines = append(lines, m.paint(m.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
 	}
 	return lines

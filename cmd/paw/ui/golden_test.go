@@ -168,7 +168,7 @@ func opened(paw Paw, b Board, o Options, width, height int) Model {
 	m = after(m, linesMsg{"shop/tests", Lines{Added: 120, Deleted: 7}})
 	m = after(m, linesMsg{"shop/web", Lines{Added: 3}})
 	m = after(m, outlookMsg{"shop", map[string]Forecast{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
-	return after(m, screenMsg{key: m.selected, text: paneText})
+	return after(m, screenMsg{key: m.roster.selected, text: paneText})
 }
 
 // after is the model after a message, and after all that comes of it.
@@ -316,7 +316,7 @@ func TestUsageIsShown(t *testing.T) {
 	for size, want := range map[[2]int][2]bool{{60, 24}: {}, {80, 24}: {true, true}, {120, 35}: {false, false}, {200, 50}: {true, true}, {300, 80}: {true, true}} {
 		m := opened(&played{}, fiveAgents(), Options{}, size[0], size[1])
 		m = after(m, linesMsg{"shop/web", Lines{Added: 3, Tokens: "13.4k", Usage: "12.3k in, 1.1k out"}})
-		m = after(m, linesMsg{m.selected, Lines{Tokens: "9.9k", Usage: "9.8k in, 99 out"}})
+		m = after(m, linesMsg{m.roster.selected, Lines{Tokens: "9.9k", Usage: "9.8k in, 99 out"}})
 		got := [2]bool{strings.Contains(screenOf(m), "9.8k in, 99 out"), strings.Contains(screenOf(m), " 13.4k ")}
 		if got != want || strings.Contains(screenOf(m), "12.3k in") {
 			t.Errorf("%v: in the head and in the list %v, not %v\n%s", size, got, want, screenOf(m))

@@ -105,7 +105,7 @@ func (m Model) hints() []hint {
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"enter", "attach"}}
 	case a.Cut:
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"m", "seen"}, {"enter", "attach"}}
-	case len(m.outlooks[a.Key()].Files) > 0:
+	case len(m.roster.outlooks[a.Key()].Files) > 0:
 		first = []hint{{"F", "have it fixed"}, {"d", "diff"}, {"l", "forecast"}, {"enter", "attach"}}
 	case a.Group == NeedsYou:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}

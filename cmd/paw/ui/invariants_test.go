@@ -77,20 +77,20 @@ func (m Model) wrong() string {
 func TestSelectionStays(t *testing.T) {
 	board := fiveAgents()
 	m := typed(opened(&played{}, board, Options{}, 100, 30), "3")
-	if m.selected != "shop/tests" {
-		t.Fatal(m.selected)
+	if m.roster.selected != "shop/tests" {
+		t.Fatal(m.roster.selected)
 	}
 	board.Agents[2].Group = NeedsYou
 	m = after(m, boardMsg{board: board, now: noon})
-	if m.selected != "shop/tests" {
-		t.Errorf("after it has moved: %s", m.selected)
+	if m.roster.selected != "shop/tests" {
+		t.Errorf("after it has moved: %s", m.roster.selected)
 	}
 	board.Agents = append(board.Agents[:2:2], board.Agents[3:]...)
-	if m = after(m, boardMsg{board: board, now: noon}); m.selected != "shop/api" {
-		t.Errorf("after it has left: %s", m.selected)
+	if m = after(m, boardMsg{board: board, now: noon}); m.roster.selected != "shop/api" {
+		t.Errorf("after it has left: %s", m.roster.selected)
 	}
-	if m = after(m, boardMsg{now: noon}); m.selected != "" {
-		t.Errorf("where there is none: %s", m.selected)
+	if m = after(m, boardMsg{now: noon}); m.roster.selected != "" {
+		t.Errorf("where there is none: %s", m.roster.selected)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestDigitsStay(t *testing.T) {
 	m := opened(&played{}, board, Options{}, 100, 30)
 	is := func(when, keys, want string) {
 		t.Helper()
-		if m = typed(m, strings.Fields(keys)...); m.selected != want {
-			t.Errorf("%s, %s: %s, want %s\n%s", when, keys, m.selected, want, screenOf(m))
+		if m = typed(m, strings.Fields(keys)...); m.roster.selected != want {
+			t.Errorf("%s, %s: %s, want %s\n%s", when, keys, m.roster.selected, want, screenOf(m))
 		}
 	}
 	is("at first", "4", "shop/web")
@@ -130,16 +130,16 @@ func TestFirstRowIsSelectedUntilAKey(t *testing.T) {
 	board := fiveAgents()
 	board.Agents[4].Group, board.Agents[4].Asks = Quiet, false
 	m := opened(&played{}, board, Options{}, 100, 30)
-	if m.selected != "shop/docs" {
-		t.Fatal(m.selected)
+	if m.roster.selected != "shop/docs" {
+		t.Fatal(m.roster.selected)
 	}
 	m = after(m, boardMsg{board: fiveAgents(), now: noon})
-	if m.selected != "shop/api" {
-		t.Errorf("the first row is that of api, and selected is %s", m.selected)
+	if m.roster.selected != "shop/api" {
+		t.Errorf("the first row is that of api, and selected is %s", m.roster.selected)
 	}
 	m = after(typed(m, "?", "?"), boardMsg{board: board, now: noon})
-	if m.selected != "shop/api" {
-		t.Errorf("after a key: %s", m.selected)
+	if m.roster.selected != "shop/api" {
+		t.Errorf("after a key: %s", m.roster.selected)
 	}
 }
 
@@ -149,12 +149,12 @@ func TestNext(t *testing.T) {
 	var went []string
 	for range 3 {
 		m = typed(m, "n")
-		went = append(went, m.selected)
+		went = append(went, m.roster.selected)
 	}
 	board := fiveAgents()
 	board.Agents = board.Agents[:3]
 	m = typed(opened(&played{}, board, Options{}, 100, 30), "n")
-	if got, want := strings.Join(append(went, m.selected), " "), "shop/docs shop/api shop/docs shop/tests"; got != want {
+	if got, want := strings.Join(append(went, m.roster.selected), " "), "shop/docs shop/api shop/docs shop/tests"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	board.Agents = board.Agents[:2]
@@ -279,8 +279,8 @@ func TestOutputIsNoTrap(t *testing.T) {
 	}
 	for key, want := range map[string]string{"n": "shop/docs", "4": "shop/web", "esc": "shop/api", "tab": "shop/tests", "j": "shop/api"} {
 		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l", key)
-		if m.selected != want || (m.run == nil) != (key != "j") {
-			t.Errorf("%s: %s is selected, output: %t", key, m.selected, m.run != nil)
+		if m.roster.selected != want || (m.run == nil) != (key != "j") {
+			t.Errorf("%s: %s is selected, output: %t", key, m.roster.selected, m.run != nil)
 		}
 	}
 }
@@ -578,29 +578,29 @@ func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 // The agent that the user looks at stays selected when it no longer matches the filter, and goes when he goes on.
 func TestSelectionStaysBehindTheFilter(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 100, 30), "/", "i", "d", "l", "e", "enter", "d")
-	if m.selected != "shop/tests" || len(m.rows) != 1 {
-		t.Fatal(m.selected, len(m.rows))
+	if m.roster.selected != "shop/tests" || len(m.roster.rows) != 1 {
+		t.Fatal(m.roster.selected, len(m.roster.rows))
 	}
 	board := fiveAgents()
 	board.Agents[2].Group, board.Agents[2].State = Working, "running"
 	board.Agents[1].State = "idle"
 	m = after(m, boardMsg{board: board, now: noon})
-	if m.selected != "shop/tests" {
-		t.Errorf("after a look: %s", m.selected)
+	if m.roster.selected != "shop/tests" {
+		t.Errorf("after a look: %s", m.roster.selected)
 	}
 	m = after(m, outlookMsg{"shop", map[string]Forecast{"web": {Target: "main"}}})
-	if m.selected != "shop/tests" || len(m.rows) != 2 {
-		t.Errorf("after a forecast: %s of %d", m.selected, len(m.rows))
+	if m.roster.selected != "shop/tests" || len(m.roster.rows) != 2 {
+		t.Errorf("after a forecast: %s of %d", m.roster.selected, len(m.roster.rows))
 	}
 	m = typed(m, "esc", "j")
-	if m.selected != "shop/web" {
+	if m.roster.selected != "shop/web" {
 		m = typed(m, "k")
 	}
-	if m.selected != "shop/web" || len(m.rows) != 1 {
-		t.Errorf("after it was left: %s of %d", m.selected, len(m.rows))
+	if m.roster.selected != "shop/web" || len(m.roster.rows) != 1 {
+		t.Errorf("after it was left: %s of %d", m.roster.selected, len(m.roster.rows))
 	}
-	if m = typed(m, "/", "ctrl+u", "q", "u", "i", "e", "t"); m.selected != "shop/infra" || len(m.rows) != 1 {
-		t.Errorf("after another filter: %s of %d", m.selected, len(m.rows))
+	if m = typed(m, "/", "ctrl+u", "q", "u", "i", "e", "t"); m.roster.selected != "shop/infra" || len(m.roster.rows) != 1 {
+		t.Errorf("after another filter: %s of %d", m.roster.selected, len(m.roster.rows))
 	}
 }
 
@@ -701,7 +701,7 @@ func TestChildrenBelowTheirParents(t *testing.T) {
 	}}
 	m := opened(&played{}, board, Options{}, 120, 35)
 	var got []string
-	for _, a := range m.rows {
+	for _, a := range m.roster.rows {
 		got = append(got, strings.Repeat(">", a.depth)+a.Name)
 	}
 	if got, want := strings.Join(got, " "), "asks alone parent >child >>grandchild loop lost"; got != want {
@@ -726,8 +726,8 @@ func TestTwoHundredAgents(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {120, 35}, {200, 50}} {
 		m := opened(&played{}, board, Options{}, size[0], size[1])
 		for i := range 200 {
-			_, name, _ := strings.Cut(m.selected, "/")
-			if m.rows[i].Name != name || !slices.ContainsFunc(m.draw(), func(line string) bool {
+			_, name, _ := strings.Cut(m.roster.selected, "/")
+			if m.roster.rows[i].Name != name || !slices.ContainsFunc(m.draw(), func(line string) bool {
 				return strings.HasPrefix(line, "\x1b[7m") && strings.Contains(line, name)
 			}) {
 				t.Fatalf("%v: agent %d, %s, is not seen:\n%s", size, i, name, screenOf(m))
@@ -748,9 +748,9 @@ func TestTwoHundredAgents(t *testing.T) {
 
 // countedBelow is how many agents the last line of the list counts, and the last one that has a row above it.
 func countedBelow(m Model) (more, last int) {
-	for _, line := range m.listView(m.layout().list) {
+	for _, line := range m.listing().listView(m.layout().list) {
 		words := strings.Fields(display.Strip(line))
-		for i, a := range m.rows {
+		for i, a := range m.roster.rows {
 			if slices.Contains(words, a.Name) {
 				last = i
 			}
@@ -788,13 +788,13 @@ func TestClicks(t *testing.T) {
 	if click("pane turns"); m.tab != tabPane || m.focus {
 		t.Errorf("tab %d", m.tab)
 	}
-	if click("docs"); m.selected != "shop/docs" {
-		t.Errorf("%s is selected", m.selected)
+	if click("docs"); m.roster.selected != "shop/docs" {
+		t.Errorf("%s is selected", m.roster.selected)
 	}
 	m = typed(m, "x")
-	if before := m.selected; len(m.rows) > 0 {
-		if click("web"); m.selected != before {
-			t.Errorf("%s is selected while something else is asked", m.selected)
+	if before := m.roster.selected; len(m.roster.rows) > 0 {
+		if click("web"); m.roster.selected != before {
+			t.Errorf("%s is selected while something else is asked", m.roster.selected)
 		}
 	}
 }

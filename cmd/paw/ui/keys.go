@@ -15,7 +15,7 @@ import (
 // pressed is the model after a key.
 func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	word := key.String()
-	m.chosen = true
+	m.roster.chosen = true
 	if word == "alt+esc" { // two that came at once
 		word = "esc"
 		key = tea.KeyPressMsg{Code: tea.KeyEscape}
@@ -53,7 +53,7 @@ func (m Model) topNow() int {
 	if l.list.height == 0 {
 		return m.top
 	}
-	return m.topFor(m.listLines(l.list.width, l.list.height), l.list.height)
+	return m.listing().topFor(m.listing().listLines(l.list.width, l.list.height), l.list.height)
 }
 
 // inList is the model after a key while the list has them.
@@ -68,21 +68,21 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "?", "f1":
 		m.help = true
 	case "esc":
-		if len(m.marks) > 0 && !m.large && m.filter == "" {
-			m.marks = nil
+		if len(m.roster.marks) > 0 && !m.large && m.roster.filter == "" {
+			m.roster.marks = nil
 		}
 		m.large = false
-		m.narrow("")
+		m.roster.narrow("")
 	case "j", "down":
-		m.step(1)
+		m.roster.step(1)
 	case "k", "up":
-		m.step(-1)
+		m.roster.step(-1)
 	case "home":
-		m.selectAt(0)
+		m.roster.selectAt(0)
 	case "G", "end":
-		m.selectAt(len(m.rows) - 1)
+		m.roster.selectAt(len(m.roster.rows) - 1)
 	case "tab":
-		m.nextGroup()
+		m.roster.nextGroup()
 	case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9":
 		m.selectNumber(word)
 	case "n":
@@ -100,8 +100,8 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab = tabPane
 	case "/":
-		m.ask = &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.filter), empty: true,
-			changed: func(m *Model, answer string) { m.narrow(answer) },
+		m.ask = &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.roster.filter), empty: true,
+			changed: func(m *Model, answer string) { m.roster.narrow(answer) },
 			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
 	case "A":
 		m.all = !m.all
@@ -283,7 +283,7 @@ const goOn = "go on"
 
 // askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
 func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
-	all := m.cutAgents(a.Session)
+	all := m.roster.cutAgents(a.Session)
 	switch {
 	case a.Cut || a.Failed && a.Pane != "":
 	case len(all) == 0:
@@ -309,16 +309,6 @@ func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
 	m.ask = &ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
 		done: func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
 	return m, nil
-}
-
-// cutAgents are the agents of a session whose turns were cut.
-func (m Model) cutAgents(session string) (names []string) {
-	for _, a := range m.rows {
-		if a.Cut && a.Session == session {
-			names = append(names, a.Name)
-		}
-	}
-	return names
 }
 
 // sent forgets a prompt that an agent has got, unless the user has begun another one.
@@ -383,16 +373,6 @@ func withPrompt(words []string, prompt string) []string {
 	return append(words, "--prompt", prompt)
 }
 
-// step selects an agent further down or up.
-func (m *Model) step(by int) { m.selectAt(m.index(m.rows) + by) }
-
-// selectAt selects the agent in that place, or the one at the end.
-func (m *Model) selectAt(i int) {
-	if len(m.rows) > 0 {
-		m.choose(m.rows[min(max(i, 0), len(m.rows)-1)])
-	}
-}
-
 // digitTime is how long after a digit another one belongs to the same number.
 const digitTime = time.Second
 
@@ -405,9 +385,9 @@ func (m *Model) selectNumber(digit string) {
 	m.digit, m.digitAt = digit, m.now
 	for _, text := range []string{typed, digit} {
 		n, _ := strconv.Atoi(text)
-		for _, a := range m.rows {
-			if n > 0 && m.numberOf(a) == n {
-				m.choose(a)
+		for _, a := range m.roster.rows {
+			if n > 0 && m.roster.numberOf(a) == n {
+				m.roster.choose(a)
 				return
 			}
 		}
@@ -415,35 +395,16 @@ func (m *Model) selectNumber(digit string) {
 	m.say(true, "no agent that is shown has the number %s", digit)
 }
 
-// choose selects an agent. The one before it goes if the filter does not leave it.
-func (m *Model) choose(a Agent) {
-	m.selected = a.Key()
-	m.arrange("")
-}
-
-// nextGroup selects the first agent of the next group.
-func (m *Model) nextGroup() {
-	agents := m.rows
-	at := max(m.index(agents), 0)
-	for i := range agents {
-		next := (at + i) % len(agents)
-		if agents[next].Group != agents[at].Group && (next == 0 || agents[next-1].Group != agents[next].Group) {
-			m.choose(agents[next])
-			return
-		}
-	}
-}
-
 // nextThatNeedsYou selects the next agent that needs the user, or whose work is to be reviewed when none does.
 func (m *Model) nextThatNeedsYou() {
-	agents := m.rows
-	at := m.index(agents)
+	agents := m.roster.rows
+	at := m.roster.index(agents)
 	for _, g := range []Group{NeedsYou, ToReview} {
 		for i := range agents {
 			next := agents[(at+1+i)%len(agents)]
 			if next.Group == g {
 				m.tab = tabPane
-				m.choose(next)
+				m.roster.choose(next)
 				return
 			}
 		}

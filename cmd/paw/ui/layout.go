@@ -47,7 +47,7 @@ func (m Model) layout() layout {
 	switch {
 	case m.large || m.focus && m.width < focusBeside || m.help || m.run != nil && m.width < besideWidth:
 		l.detail = whole
-	case len(m.rows) == 0 && m.run == nil:
+	case len(m.roster.rows) == 0 && m.run == nil:
 		l.list = whole
 	case m.width >= besideWidth:
 		l.beside = true
@@ -57,7 +57,7 @@ func (m Model) layout() layout {
 		l.list = whole
 	default:
 		most := max(height*mostListBelow/100, 3)
-		l.list = area{0, 1, m.width, min(len(m.listLines(m.width, most))+len(m.board.Queues), most)}
+		l.list = area{0, 1, m.width, min(len(m.listing().listLines(m.width, most))+len(m.roster.board.Queues), most)}
 		if rest := height - l.list.height; rest >= leastDetail {
 			l.detail = area{0, 1 + l.list.height, m.width, rest}
 		} else {
@@ -72,12 +72,12 @@ func (m Model) layout() layout {
 
 // withQueues takes the room for how queues stand from the list, which keeps most of it: it is seen whatever part of the list is.
 func (m Model) withQueues(l layout) layout {
-	n := min(len(m.board.Queues), l.list.height/leastPerQueue)
+	n := min(len(m.roster.board.Queues), l.list.height/leastPerQueue)
 	if n == 0 {
 		return l
 	}
 	l.list.height -= n
-	y := min(len(m.listLines(l.list.width, l.list.height)), l.list.height)
+	y := min(len(m.listing().listLines(l.list.width, l.list.height)), l.list.height)
 	if y < l.list.height {
 		y++ // as between groups
 	}
@@ -96,12 +96,12 @@ func (m Model) draw() []string {
 	if m.height > 1 {
 		screen[m.height-1] = m.footLine()
 	}
-	list, detail := append(m.listView(l.list), make([]string, l.queues.height)...), m.detailView(l)
+	list, detail := append(m.listing().listView(l.list), make([]string, l.queues.height)...), m.detailView(l)
 	for y := range l.list.height + l.queues.height {
 		screen[l.list.y+y] = m.Fill(list[y], l.list.width)
 	}
 	for y := range l.queues.height {
-		screen[l.queues.y+y] = m.Fill(m.paint(m.Cut(m.board.Queues[y], l.queues.width), dim), l.queues.width)
+		screen[l.queues.y+y] = m.Fill(m.paint(m.Cut(m.roster.board.Queues[y], l.queues.width), dim), l.queues.width)
 	}
 	for y := range l.detail.height {
 		line := m.Cut(detail[y], l.detail.width)
@@ -121,33 +121,25 @@ func (m Model) draw() []string {
 	return screen
 }
 
-// counts are how many agents are in each group.
-func (m Model) counts() (count [len(groupNames)]int) {
-	for _, a := range m.board.Agents {
-		count[m.judged(a).Group]++
-	}
-	return count
-}
-
 // headLine says whose sessions these are, and how many agents are in each group.
 func (m Model) headLine() string {
 	var counts []string
-	count := m.counts()
+	count := m.roster.counts()
 	for g, words := range [...]string{NeedsYou: "needs you", ToReview: "to review", Working: "working", Quiet: "quiet"} {
 		if n := count[g]; n > 0 {
 			if n > 1 && Group(g) == NeedsYou {
 				words = "need you"
 			}
-			counts = append(counts, m.paint(fmt.Sprintf("%d %s", n, words), m.groupStyle(Group(g))))
+			counts = append(counts, m.paint(fmt.Sprintf("%d %s", n, words), Group(g).style()))
 		}
 	}
 	right := strings.Join(counts, m.paint(" · ", dim))
-	left := m.paint("paw", bold) + "  " + m.board.Place
-	if n := len(m.marks); n > 0 {
+	left := m.paint("paw", bold) + "  " + m.roster.board.Place
+	if n := len(m.roster.marks); n > 0 {
 		left += "  " + m.paint(fmt.Sprintf("%d marked", n), bold)
 	}
-	if m.filter != "" {
-		left += "  " + m.paint("/"+m.filter, cyan)
+	if m.roster.filter != "" {
+		left += "  " + m.paint("/"+m.roster.filter, cyan)
 	}
 	room := m.width - m.Width(right) - 2
 	if room < 3 {
@@ -156,8 +148,8 @@ func (m Model) headLine() string {
 	return m.Fill(left, room) + "  " + right
 }
 
-// groupStyle is the accent of a group.
-func (m Model) groupStyle(g Group) string {
+// style is the accent of a group.
+func (g Group) style() string {
 	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
 }
 

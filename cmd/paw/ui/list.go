@@ -40,10 +40,25 @@ const (
 // dropped are the columns that go first where there is no room for all.
 var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
+// listing draws the roster.
+type listing struct {
+	palette
+	measure
+	roster roster
+	now    time.Time
+	lines  map[string]Lines // by key of the agent
+	top    int              // first line that was shown last
+}
+
+// listing draws the roster as it is now.
+func (m Model) listing() listing {
+	return listing{m.palette, m.measure, m.roster, m.now, m.lines, m.top}
+}
+
 // cells are the texts of an agent's row but for what it is about.
-func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
+func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 	var c [columnsOfRow]string
-	if n := m.numberOf(a); n > 0 {
+	if n := l.roster.numberOf(a); n > 0 {
 		c[colNumber] = fmt.Sprint(n)
 	}
 	c[colName] = a.Name
@@ -58,16 +73,16 @@ func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
 		c[colTurn] += " " // so that digits stand below each other
 	}
 	if !a.Since.IsZero() {
-		c[colAge] = Age(m.now.Sub(a.Since))
+		c[colAge] = Age(l.now.Sub(a.Since))
 	}
 	if a.Pull != "" {
 		c[colPull] = "#" + a.Pull[strings.LastIndexByte(a.Pull, '/')+1:]
 	}
-	l := m.lines[a.Key()]
-	if c[colTokens] = l.Tokens; l.Added+l.Deleted > 0 {
-		c[colLines] = fmt.Sprintf("+%d -%d", l.Added, l.Deleted)
+	work := l.lines[a.Key()]
+	if c[colTokens] = work.Tokens; work.Added+work.Deleted > 0 {
+		c[colLines] = fmt.Sprintf("+%d -%d", work.Added, work.Deleted)
 	}
-	if o := m.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
+	if o := l.roster.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
 		c[colFlag] = "!"
 	}
 	return c
@@ -75,10 +90,10 @@ func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
 
 // columnWidths are the widths of the columns, 0 for those that are left out, and what is left for the last one. Where the list is
 // tight, that one is worth more than most others.
-func (m Model) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
+func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
 	for _, row := range rows {
 		for k, text := range row {
-			widths[k] = max(widths[k], m.Width(text))
+			widths[k] = max(widths[k], l.Width(text))
 		}
 	}
 	widths[colName] = min(widths[colName], max(mostName, width/5))
@@ -115,45 +130,35 @@ func (m Model) columnWidths(rows [][columnsOfRow]string, width int, tight bool) 
 
 // listLines is the list. What agents are about has a second line each where there is no column for it and the height
 // allows; those that need the user have it as long as all agents are seen with it.
-func (m Model) listLines(width, height int) []listLine {
-	agents := m.rows
+func (l listing) listLines(width, height int) []listLine {
+	agents := l.roster.rows
 	rows := make([][columnsOfRow]string, len(agents))
-	several := m.severalSessions()
+	several := l.roster.severalSessions()
 	for i, a := range agents {
-		rows[i] = m.cells(a, several)
+		rows[i] = l.cells(a, several)
 	}
-	roomy := m.roomyHeight(agents, true) <= height
-	tight := m.roomyHeight(agents, false) > height
-	widths, about := m.columnWidths(rows, width, tight)
+	roomy := l.roomyHeight(agents, true) <= height
+	tight := l.roomyHeight(agents, false) > height
+	widths, about := l.columnWidths(rows, width, tight)
 	var lines []listLine
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
 			if i > 0 && (roomy || about > 0 && !tight) {
 				lines = append(lines, listLine{agent: -1})
 			}
-			lines = append(lines, listLine{m.heading(agents, a.Group), -1})
+			lines = append(lines, listLine{l.heading(agents, a.Group), -1})
 		}
-		lines = append(lines, listLine{m.row(a, rows[i], widths, about, width), i})
+		lines = append(lines, listLine{l.row(a, rows[i], widths, about, width), i})
 		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou && !tight) {
-			lines = append(lines, listLine{m.below(a, width), i})
+			lines = append(lines, listLine{l.below(a, width), i})
 		}
 	}
 	return lines
 }
 
-// severalSessions reports whether names of agents need those of their sessions.
-func (m Model) severalSessions() bool {
-	for _, a := range m.board.Agents {
-		if a.Session != m.board.Agents[0].Session {
-			return true
-		}
-	}
-	return false
-}
-
 // roomyHeight is how many lines the list has with everything or, without all, with second lines for those alone that need the
 // user and no line between groups.
-func (m Model) roomyHeight(agents []Agent, all bool) int {
+func (l listing) roomyHeight(agents []Agent, all bool) int {
 	lines := 0
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
@@ -169,29 +174,29 @@ func (m Model) roomyHeight(agents []Agent, all bool) int {
 }
 
 // heading names a group and counts it.
-func (m Model) heading(agents []Agent, g Group) string {
+func (l listing) heading(agents []Agent, g Group) string {
 	n := 0
 	for _, a := range agents {
 		if a.Group == g {
 			n++
 		}
 	}
-	return m.paint(groupNames[g], bold) + " " + m.paint(fmt.Sprint(n), m.groupStyle(g))
+	return l.paint(groupNames[g], bold) + " " + l.paint(fmt.Sprint(n), g.style())
 }
 
 // row is an agent's line. The selected one is a bar: with the colours of all rows or, without colours, inverse.
-func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
-	selected := a.Key() == m.selected
-	paint := m.paint
+func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
+	selected := a.Key() == l.roster.selected
+	paint := l.paint
 	if a.Away {
-		paint = func(text, _ string) string { return m.paint(text, dim) }
+		paint = func(text, _ string) string { return l.paint(text, dim) }
 	}
-	if selected && !m.colour { // a style would end the bar
+	if selected && !l.colour { // a style would end the bar
 		paint = func(text, _ string) string { return text }
 	}
 	var line strings.Builder
 	chosen := " "
-	if m.marks[a.Key()] {
+	if l.roster.marks[a.Key()] {
 		chosen = "●"
 	}
 	line.WriteString(paint(markOf(a), a.Colour) + paint(chosen, bold))
@@ -202,9 +207,9 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		}
 		switch k {
 		case colNumber, colAge, colTurn, colLines, colTokens:
-			text = m.Right(text, w)
+			text = l.Right(text, w)
 		default:
-			text = m.Fill(text, w)
+			text = l.Fill(text, w)
 		}
 		switch k {
 		case colNumber, colCLI, colAge, colTokens:
@@ -227,14 +232,14 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		line.WriteString(text + gap)
 	}
 	if about > 0 {
-		line.WriteString(m.Cut(briefly(a), about))
+		line.WriteString(l.Cut(briefly(a), about))
 	}
-	text := m.Cut(strings.TrimRight(line.String(), " "), width)
+	text := l.Cut(strings.TrimRight(line.String(), " "), width)
 	switch {
-	case selected && m.colour:
-		return display.OnBar(m.Fill(text, width))
+	case selected && l.colour:
+		return display.OnBar(l.Fill(text, width))
 	case selected:
-		return "\x1b[7m" + m.Fill(text, width) + "\x1b[m"
+		return "\x1b[7m" + l.Fill(text, width) + "\x1b[m"
 	}
 	return text
 }
@@ -263,35 +268,35 @@ func markOf(a Agent) string {
 }
 
 // below is what an agent is about, in the line below its row.
-func (m Model) below(a Agent, width int) string {
+func (l listing) below(a Agent, width int) string {
 	style := dim
 	if a.Group == NeedsYou {
 		style = bold
 	}
 	const indent = "     "
-	return indent + m.paint(m.Cut(briefly(a), width-len(indent)), style)
+	return indent + l.paint(l.Cut(briefly(a), width-len(indent)), style)
 }
 
 // listView is the part of the list that is seen.
-func (m Model) listView(at area) []string {
-	lines := m.listLines(at.width, at.height)
+func (l listing) listView(at area) []string {
+	lines := l.listLines(at.width, at.height)
 	view := make([]string, at.height)
 	if len(lines) == 0 && at.height > 0 {
-		view[0] = m.emptyList()
-		for i, problem := range m.board.Problems {
+		view[0] = l.emptyList()
+		for i, problem := range l.roster.board.Problems {
 			if i+2 < at.height {
-				view[i+2] = m.paint(problem, red)
+				view[i+2] = l.paint(problem, red)
 			}
 		}
 		return view
 	}
-	seen := lines[m.topFor(lines, at.height):]
+	seen := lines[l.topFor(lines, at.height):]
 	for y := range min(len(seen), at.height) {
 		view[y] = seen[y].text
 	}
 	if more := begunFrom(seen, at.height); more > 0 && at.height > 0 {
 		sign := fmt.Sprintf("  %d more", more)
-		view[at.height-1] = m.Cut(m.Fill(view[at.height-1], at.width-len(sign))+m.paint(sign, dim), at.width)
+		view[at.height-1] = l.Cut(l.Fill(view[at.height-1], at.width-len(sign))+l.paint(sign, dim), at.width)
 	}
 	return view
 }
@@ -308,17 +313,17 @@ func begunFrom(lines []listLine, first int) int {
 }
 
 // emptyList says why there is nothing.
-func (m Model) emptyList() string {
-	if m.filter != "" {
-		return m.paint("no agent matches; Esc shows all", dim)
+func (l listing) emptyList() string {
+	if l.roster.filter != "" {
+		return l.paint("no agent matches; Esc shows all", dim)
 	}
-	return m.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
+	return l.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
 }
 
 // topFor is the first line that is shown so that the selected agent is seen, with the name of its group where it is the
 // first.
-func (m Model) topFor(lines []listLine, height int) int {
-	selected := m.index(m.rows)
+func (l listing) topFor(lines []listLine, height int) int {
+	selected := l.roster.index(l.roster.rows)
 	first, last := 0, 0
 	for y, line := range lines {
 		if line.agent != selected || selected < 0 {
@@ -331,7 +336,7 @@ func (m Model) topFor(lines []listLine, height int) int {
 	if first > 0 && lines[first-1].agent < 0 {
 		first--
 	}
-	top := min(m.top, max(len(lines)-height, 0))
+	top := min(l.top, max(len(lines)-height, 0))
 	if last >= top+height {
 		top = last - height + 1
 	}

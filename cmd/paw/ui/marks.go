@@ -14,7 +14,7 @@ func (m *Model) mark() {
 		return
 	}
 	marks := map[string]bool{}
-	for key := range m.marks {
+	for key := range m.roster.marks {
 		marks[key] = true
 	}
 	if marks[a.Key()] {
@@ -22,16 +22,16 @@ func (m *Model) mark() {
 	} else {
 		marks[a.Key()] = true
 	}
-	m.marks = marks
-	m.step(1)
+	m.roster.marks = marks
+	m.roster.step(1)
 }
 
 // meant are the agents that a key is for: those marked that are shown, in the order of the list, else this one. What is pressed in a page
 // is for the agent of the page.
 func (m Model) meant(a Agent) []Agent {
 	var all []Agent
-	for _, one := range m.rows {
-		if m.marks[one.Key()] && !m.focus {
+	for _, one := range m.roster.rows {
+		if m.roster.marks[one.Key()] && !m.focus {
 			all = append(all, one)
 		}
 	}
@@ -55,7 +55,7 @@ func named(all []Agent) string {
 
 // forSessions does something with agents, session by session, and takes the marks away.
 func (m Model) forSessions(all []Agent, do func(m Model, session string, names []string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
-	m.marks = nil
+	m.roster.marks = nil
 	var sessions []string
 	names := map[string][]string{}
 	for _, a := range all {
@@ -80,7 +80,7 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 func (m Model) markAllSeen(a Agent) (tea.Model, tea.Cmd) {
 	all := m.meant(a)
 	if len(all) == 1 && all[0].Key() == a.Key() {
-		m.marks = nil
+		m.roster.marks = nil
 		return m.markSeen(a)
 	}
 	return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,30 +37,23 @@ type Model struct {
 	palette
 	measure
 
+	roster        roster
 	width, height int
-	board         Board
-	rows          []Agent // those that the filter leaves, in the order in which they are shown
 	now           time.Time
 	begun         bool   // there was a look
 	failed        string // why the last look told nothing
 	all           bool
 
-	filter   string
-	selected string          // key of the selected agent
-	chosen   bool            // the user has pressed a key: until then the first row is selected
-	marks    map[string]bool // agents that the next key is for, by key
-	numbers  map[string]int  // of the agents of several sessions, by key, as long as the desk is open
-	digit    string          // the last one that was typed, at digitAt
-	digitAt  time.Time
-	top      int  // first line of the list that is shown
-	large    bool // the detail has the whole screen
-	tab      tab
+	digit   string // the last one that was typed, at digitAt
+	digitAt time.Time
+	top     int  // first line of the list that is shown
+	large   bool // the detail has the whole screen
+	tab     tab
 
-	lines    map[string]Lines // by key of the agent
-	outlooks map[string]Forecast
-	screen   screen
-	page     page // of the tabs turns, diff and log
-	scope    scope
+	lines  map[string]Lines // by key of the agent
+	screen screen
+	page   page // of the tabs turns, diff and log
+	scope  scope
 
 	focus   bool   // keys are for the page
 	run     *run   // the command whose output is shown
@@ -96,7 +88,7 @@ const noteTime = 6 * time.Second
 func New(ctx context.Context, paw Paw, o Options) Model {
 	return Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		numbers: map[string]int{}, lines: map[string]Lines{}, outlooks: map[string]Forecast{}, drafts: map[string]string{},
+		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}}, lines: map[string]Lines{}, drafts: map[string]string{},
 	}
 }
 
@@ -157,9 +149,9 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.lines = with(m.lines, msg.key, msg.Lines)
 	case outlookMsg:
 		for name, o := range msg.outlooks {
-			m.outlooks = with(m.outlooks, msg.session+"/"+name, o)
+			m.roster.outlooks = with(m.roster.outlooks, msg.session+"/"+name, o)
 		}
-		m.arrange("")
+		m.roster.arrange("")
 	case clockMsg:
 		m.now = time.Time(msg)
 	case pageMsg:
@@ -208,136 +200,12 @@ func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 		m.failed = display.FirstLine(msg.err.Error())
 		return m, nil
 	}
-	next := m.neighbour()
-	m.board, m.failed, m.begun = msg.board, "", true
-	m.number()
-	m.arrange(next)
+	next := m.roster.neighbour()
+	m.roster.board, m.failed, m.begun = msg.board, "", true
+	m.roster.number()
+	m.roster.arrange(next)
 	m.dropQuestion()
 	return m, m.freshen()
-}
-
-// number gives each agent of several sessions a number when it is seen first: those of their sessions are not unique.
-func (m *Model) number() {
-	if !m.severalSessions() {
-		return
-	}
-	for _, a := range m.board.Agents {
-		if m.numbers[a.Key()] == 0 {
-			m.numbers = with(m.numbers, a.Key(), len(m.numbers)+1)
-		}
-	}
-}
-
-// numberOf is the number of an agent, by which a digit selects it wherever it stands.
-func (m Model) numberOf(a Agent) int {
-	if m.severalSessions() {
-		return m.numbers[a.Key()]
-	}
-	return a.Number
-}
-
-// neighbour is the agent that is selected when the selected one goes.
-func (m Model) neighbour() string {
-	agents := m.rows
-	i := m.index(agents)
-	if i < 0 {
-		return ""
-	}
-	if i+1 < len(agents) {
-		return agents[i+1].Key()
-	}
-	return agents[max(i-1, 0)].Key()
-}
-
-// arrange puts the agents that the filter leaves in order, and keeps one selected: that of now, whom the user looks at, also
-// when the filter would not leave it. It follows whatever they depend on.
-func (m *Model) arrange(neighbour string) {
-	m.rows = nil
-	for _, a := range m.board.Agents {
-		if a = m.judged(a); a.matches(m.filter) || a.Key() == m.selected {
-			m.rows = append(m.rows, a)
-		}
-	}
-	slices.SortStableFunc(m.rows, func(a, b Agent) int {
-		if a.Group != b.Group {
-			return int(a.Group - b.Group)
-		}
-		if a.Urgency != b.Urgency || a.Group > ToReview {
-			return a.Urgency - b.Urgency
-		}
-		return a.Since.Compare(b.Since) // whoever waits longest comes first
-	})
-	m.rows = nested(m.rows)
-	if m.index(m.rows) < 0 {
-		m.selected = neighbour
-	}
-	if m.index(m.rows) < 0 || !m.chosen {
-		m.selected = ""
-		if len(m.rows) > 0 {
-			m.selected = m.rows[0].Key()
-		}
-	}
-}
-
-// nested puts children behind their parents where both are in one group, and says how deep.
-func nested(rows []Agent) []Agent {
-	type family struct {
-		group           Group
-		session, parent string
-	}
-	there := map[family]bool{}
-	for _, a := range rows {
-		there[family{a.Group, a.Session, a.Name}] = true
-	}
-	children := map[family][]Agent{}
-	for _, a := range rows {
-		of := family{a.Group, a.Session, a.Parent}
-		if a.Parent == "" || a.Parent == a.Name || !there[of] {
-			of.session, of.parent = "", ""
-		}
-		children[of] = append(children[of], a)
-	}
-	in := make([]Agent, 0, len(rows))
-	var add func(of family, depth int)
-	add = func(of family, depth int) {
-		for _, a := range children[of] {
-			a.depth = depth
-			in = append(in, a)
-			add(family{a.Group, a.Session, a.Name}, depth+1)
-		}
-	}
-	for g := range groupNames {
-		add(family{group: Group(g)}, 0)
-	}
-	return in
-}
-
-// narrow shows only the agents that a filter leaves. The one that is selected stays so if it is one of them.
-func (m *Model) narrow(filter string) {
-	was := m.selected
-	m.filter, m.selected = filter, ""
-	m.arrange("")
-	if i := slices.IndexFunc(m.rows, func(a Agent) bool { return a.Key() == was }); i >= 0 {
-		m.selected = was
-	}
-}
-
-// judged is an agent that needs the user when its finished work conflicts with the branch that it is to land in.
-func (m Model) judged(a Agent) Agent {
-	o := m.outlooks[a.Key()]
-	if len(o.Files) > 0 && (a.Group == ToReview || a.Group == Quiet) {
-		a.Group, a.Colour, a.Urgency = NeedsYou, red, conflictUrgency
-		a.About = fmt.Sprintf("conflicts with %s: %s", o.Target, strings.Join(o.Files, ", "))
-	}
-	return a
-}
-
-// conflictUrgency puts work that conflicts behind questions and errors.
-const conflictUrgency = 100
-
-// index is the place of the selected agent, -1 when it is not there.
-func (m Model) index(agents []Agent) int {
-	return slices.IndexFunc(agents, func(a Agent) bool { return a.Key() == m.selected })
 }
 
 // workAgain is how often the work of an agent that the user looks at is looked at again while it is in a turn.
@@ -345,8 +213,8 @@ const workAgain = 20 * time.Second
 
 // current is the selected agent.
 func (m Model) current() (Agent, bool) {
-	agents := m.rows
-	i := m.index(agents)
+	agents := m.roster.rows
+	i := m.roster.index(agents)
 	if i < 0 {
 		return Agent{}, false
 	}
@@ -356,7 +224,7 @@ func (m Model) current() (Agent, bool) {
 // marked is an agent with marks that commands of the desk and, for the selected one, time change, too.
 func (m Model) marked(a Agent) Agent {
 	a.Mark, a.Ended = fmt.Sprint(a.Mark, "-", m.done), fmt.Sprint(a.Ended, "-", m.done)
-	if a.Group == Working && a.Key() == m.selected {
+	if a.Group == Working && a.Key() == m.roster.selected {
 		a.Mark = fmt.Sprint(a.Mark, "-", m.now.Unix()/int64(workAgain/time.Second))
 	}
 	return a
@@ -367,21 +235,13 @@ func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
 }
 
-// title is the title of the terminal's window, which says how many agents need the user.
-func (m Model) title() string {
-	if n := m.counts()[NeedsYou]; n > 0 {
-		return fmt.Sprintf("paw: %d wait", n)
-	}
-	return "paw"
-}
-
 // View draws the desk.
 func (m Model) View() tea.View {
 	var v tea.View
 	if m.begun {
 		v.Content = strings.Join(m.draw(), "\n")
 	}
-	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, m.title()
+	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, m.roster.title()
 	if x, y, shown := m.cursor(); shown {
 		v.Cursor = tea.NewCursor(x, y)
 	}

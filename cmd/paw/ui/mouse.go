@@ -5,7 +5,7 @@ import tea "charm.land/bubbletea/v2"
 // clicked selects the row, the tab or the line of a page under the mouse.
 func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	l := m.layout()
-	m.chosen = true
+	m.roster.chosen = true
 	if click.Button != tea.MouseLeft || m.ask != nil {
 		return m, nil
 	}
@@ -16,10 +16,10 @@ func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	if !l.list.has(click.X, click.Y) {
 		return m, nil
 	}
-	lines := m.listLines(l.list.width, l.list.height)
-	y := m.topFor(lines, l.list.height) + click.Y - l.list.y
+	lines := m.listing().listLines(l.list.width, l.list.height)
+	y := m.listing().topFor(lines, l.list.height) + click.Y - l.list.y
 	if y < len(lines) && lines[y].agent >= 0 {
-		m.selectAt(lines[y].agent)
+		m.roster.selectAt(lines[y].agent)
 		m.top = m.topNow()
 	}
 	return m, m.freshen()
@@ -51,7 +51,7 @@ const wheelLines = 3
 // wheeled moves through what is under the mouse.
 func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	step := wheelLines
-	m.chosen = true
+	m.roster.chosen = true
 	switch wheel.Button {
 	case tea.MouseWheelUp:
 		step = -wheelLines
@@ -63,7 +63,7 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	switch {
 	case l.list.has(wheel.X, wheel.Y) && m.ask != nil: // what is asked is about the agent that is shown
 	case l.list.has(wheel.X, wheel.Y):
-		m.step(step / wheelLines)
+		m.roster.step(step / wheelLines)
 		m.top = m.topNow()
 		return m, m.freshen()
 	case l.detail.has(wheel.X, wheel.Y) && m.run != nil:

@@ -41,7 +41,7 @@ func (m Model) asked(a Agent, q Question, err error) (tea.Model, tea.Cmd) {
 		m.show(m.failure(err, "answer", a.Key()))
 		return m, nil
 	}
-	if m.ask != nil || m.selected != a.Key() { // the user has gone on meanwhile
+	if m.ask != nil || m.roster.selected != a.Key() { // the user has gone on meanwhile
 		return m, nil
 	}
 	choose := map[string]string{}
@@ -69,7 +69,7 @@ func (m *Model) dropQuestion() {
 	if m.ask == nil || m.ask.about == "" {
 		return
 	}
-	for _, a := range m.board.Agents {
+	for _, a := range m.roster.board.Agents {
 		if a.Key() == m.ask.about && a.Asks {
 			return
 		}

@@ -284,7 +284,7 @@ func (m Model) attachCmd(a Agent) tea.Cmd {
 // left is the model when the terminal is the desk's again.
 func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {
 	if err != nil {
-		m.show(m.failure(err, "attach", m.selected))
+		m.show(m.failure(err, "attach", m.roster.selected))
 		return m, nil
 	}
 	if over {

@@ -69,7 +69,7 @@ func (m Model) planLanding(a Agent) (tea.Model, tea.Cmd) {
 		return m.planSeveral(all)
 	}
 	a = m.meant(a)[0]
-	m.marks = nil
+	m.roster.marks = nil
 	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, s.ofState("land", a.Key())...)
@@ -90,7 +90,7 @@ func (m Model) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
 	}
 	words := append([]string{"land", "--session", all[0].Session}, names...)
 	land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
-		m.marks = nil
+		m.roster.marks = nil
 		return m.openly(nil, words...)
 	})
 	return m.openly(land, append(words, "--dry-run")...)
