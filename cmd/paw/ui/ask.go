@@ -108,13 +108,13 @@ func (a *ask) top(row, rows, height int) int {
 }
 
 // cursor is where the terminal's cursor stands, when there is something to write.
-func (m Model) cursor() (x, y int, shown bool) {
-	if m.ask == nil || m.ask.choose != nil {
+func (f frame) cursor() (x, y int, shown bool) {
+	if f.m.ask == nil || f.m.ask.choose != nil {
 		return 0, 0, false
 	}
-	at := m.layout().editor
-	rows, row, column := m.ask.text.rows(m.measure, max(at.width-2, 1))
-	top := m.ask.top(row, len(rows), at.height-1)
+	at := f.m.layout().editor
+	rows, row, column := f.m.ask.text.rows(f.measure, max(at.width-2, 1))
+	top := f.m.ask.top(row, len(rows), at.height-1)
 	return column + 2, at.y + 1 + row - top, at.height > 1
 }
 

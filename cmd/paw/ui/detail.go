@@ -11,19 +11,19 @@ import (
 const aboutLines = 3
 
 // detailView is what is shown of the selected agent, or what covers it: help, or the output of a command.
-func (m Model) detailView(l layout) []string {
+func (f frame) detailView(l layout) []string {
 	at := l.detail
 	if at.height <= 0 {
 		return nil
 	}
 	var lines []string
 	switch {
-	case m.help:
-		lines = m.helpView(at.width, at.height)
-	case m.run != nil:
-		lines = m.run.view(m, at.width, at.height)
+	case f.m.help:
+		lines = f.helpView(at.width, at.height)
+	case f.m.run != nil:
+		lines = f.m.run.view(f.m, at.width, at.height)
 	default:
-		lines = m.agentView(l)
+		lines = f.agentView(l)
 	}
 	view := make([]string, at.height)
 	copy(view, lines)
@@ -31,91 +31,91 @@ func (m Model) detailView(l layout) []string {
 }
 
 // agentView is the selected agent: its name and the tabs, what it is about, and the tab that is shown.
-func (m Model) agentView(l layout) []string {
-	a, ok := m.current()
+func (f frame) agentView(l layout) []string {
+	a, ok := f.m.current()
 	if !ok {
 		return nil
 	}
 	at := l.detail
-	lines := []string{m.detailHead(a, at.width, l)}
+	lines := []string{f.detailHead(a, at.width, l)}
 	if at.height >= 8 {
-		lines = append(lines, m.aboutView(a, at.width)...)
-		lines = append(lines, m.paint(strings.Repeat("─", at.width), dim))
+		lines = append(lines, f.aboutView(a, at.width)...)
+		lines = append(lines, f.paint(strings.Repeat("─", at.width), dim))
 	}
 	rest := at.height - len(lines)
-	if m.tab == tabPane {
-		return append(lines, m.paneView(a, at.width, rest)...)
+	if f.m.tab == tabPane {
+		return append(lines, f.paneView(a, at.width, rest)...)
 	}
-	return append(lines, m.page.view(m, at.width, rest)...)
+	return append(lines, f.m.page.view(f.m, at.width, rest)...)
 }
 
 // detailHead is a line with the agent's name, and the tabs on the right.
-func (m Model) detailHead(a Agent, width int, l layout) string {
+func (f frame) detailHead(a Agent, width int, l layout) string {
 	var tabs []string
 	for t, name := range tabNames {
-		if tab(t) == m.tab {
-			tabs = append(tabs, m.paint(name, under))
+		if tab(t) == f.m.tab {
+			tabs = append(tabs, f.paint(name, under))
 		} else {
-			tabs = append(tabs, m.paint(name, dim))
+			tabs = append(tabs, f.paint(name, dim))
 		}
 	}
 	right := strings.Join(tabs, " ")
-	if m.tab == tabDiff {
-		right = m.paint(m.scope.String(), cyan) + "  " + right
+	if f.m.tab == tabDiff {
+		right = f.paint(f.m.scope.String(), cyan) + "  " + right
 	}
-	left := m.paint(a.Name, bold) + "  " + m.paint(a.State, a.Colour)
+	left := f.paint(a.Name, bold) + "  " + f.paint(a.State, a.Colour)
 	if !l.beside && l.list.height == 0 { // the list does not say it
-		left = m.paint(a.Key(), bold) + "  " + m.paint(a.State, a.Colour)
+		left = f.paint(a.Key(), bold) + "  " + f.paint(a.State, a.Colour)
 	}
 	cli := a.CLI
 	if a.Parent != "" {
 		cli += " of " + a.Parent
 	}
-	left += "  " + m.paint(strings.TrimRight(cli+"  "+a.Branch+"  "+m.lines[a.Key()].Usage, " "), dim)
-	room := width - m.Width(right) - 2
+	left += "  " + f.paint(strings.TrimRight(cli+"  "+a.Branch+"  "+f.m.lines[a.Key()].Usage, " "), dim)
+	room := width - f.Width(right) - 2
 	if room < leastName {
-		return m.Cut(left, width)
+		return f.Cut(left, width)
 	}
-	return m.Fill(left, room) + "  " + right
+	return f.Fill(left, room) + "  " + right
 }
 
 // aboutView is what the agent asks or works on, and whom its work collides with.
-func (m Model) aboutView(a Agent, width int) []string {
+func (f frame) aboutView(a Agent, width int) []string {
 	var lines []string
 	if a.About != "" {
 		style := ""
 		if a.Group == NeedsYou {
 			style = bold
 		}
-		for _, line := range m.Wrap(a.About, width, aboutLines) {
-			lines = append(lines, m.paint(line, style))
+		for _, line := range f.Wrap(a.About, width, aboutLines) {
+			lines = append(lines, f.paint(line, style))
 		}
 	}
 	if a.Prompt != "" && a.Prompt != a.About {
-		lines = append(lines, m.paint(m.Cut("> "+a.Prompt, width), dim))
+		lines = append(lines, f.paint(f.Cut("> "+a.Prompt, width), dim))
 	}
 	if a.Pull != "" {
-		lines = append(lines, m.paint(m.Cut(a.Pull, width), cyan))
+		lines = append(lines, f.paint(f.Cut(a.Pull, width), cyan))
 	}
-	if o := m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
-		lines = append(lines, m.paint(m.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
+	if o := f.m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
+		lines = append(lines, f.paint(f.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
 	}
 	return lines
 }
 
 // paneView is the lower part of what the agent's pane shows: there its CLI says what it does and asks.
-func (m Model) paneView(a Agent, width, height int) []string {
+func (f frame) paneView(a Agent, width, height int) []string {
 	switch {
 	case a.Far:
-		return []string{m.paint(m.Cut(a.Name+" runs on another machine: Enter shows its pane, t its turns, d its diff", width), dim)}
+		return []string{f.paint(f.Cut(a.Name+" runs on another machine: Enter shows its pane, t its turns, d its diff", width), dim)}
 	case a.Pane == "":
-		return []string{m.paint(m.Cut(a.Name+" is "+a.State+" and has no pane: Enter brings it back, R its session", width), dim)}
-	case m.screen.key != a.Key():
+		return []string{f.paint(f.Cut(a.Name+" is "+a.State+" and has no pane: Enter brings it back, R its session", width), dim)}
+	case f.m.screen.key != a.Key():
 		return nil // the next picture comes at once
-	case m.screen.why != "":
-		return []string{m.paint(m.Cut(m.screen.why, width), red)}
+	case f.m.screen.why != "":
+		return []string{f.paint(f.Cut(f.m.screen.why, width), red)}
 	}
-	lines := m.screen.lines
+	lines := f.m.screen.lines
 	for len(lines) > 0 && strings.TrimSpace(display.Strip(lines[len(lines)-1])) == "" {
 		lines = lines[:len(lines)-1]
 	}

@@ -222,7 +222,7 @@ func press(key string) tea.KeyPressMsg {
 // screenOf is what is drawn, without styles and without spaces at the ends of lines.
 func screenOf(m Model) string {
 	var lines []string
-	for _, line := range m.draw() {
+	for _, line := range m.frame().draw() {
 		lines = append(lines, strings.TrimRight(display.Strip(line), " "))
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -233,7 +233,7 @@ var styleCodes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 // styled is what is drawn, with the codes of styles between ⟨ and ⟩.
 func styled(m Model) string {
 	var lines []string
-	for _, line := range m.draw() {
+	for _, line := range m.frame().draw() {
 		lines = append(lines, strings.TrimRight(styleCodes.ReplaceAllString(line, "⟨$1⟩"), " "))
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -45,7 +45,7 @@ var helpFor = []struct {
 }
 
 // helpView is all keys, as the lines of the screen.
-func (m Model) helpView(width, height int) []string {
+func (f frame) helpView(width, height int) []string {
 	const keysWidth, doesWidth = 13, 43
 	lines, titles := 0, 0
 	for _, part := range helpFor {
@@ -57,11 +57,11 @@ func (m Model) helpView(width, height int) []string {
 			view = append(view, "")
 		}
 		if part.title != "" && lines+titles <= height {
-			view = append(view, m.paint(part.title, bold))
+			view = append(view, f.paint(part.title, bold))
 		}
 		for _, k := range part.keys {
-			line := "  " + m.paint(m.Fill(k.keys, keysWidth), cyan) + m.Fill(k.does, doesWidth) + m.paint(k.command, dim)
-			view = append(view, m.Cut(strings.TrimRight(line, " "), width))
+			line := "  " + f.paint(f.Fill(k.keys, keysWidth), cyan) + f.Fill(k.does, doesWidth) + f.paint(k.command, dim)
+			view = append(view, f.Cut(strings.TrimRight(line, " "), width))
 		}
 	}
 	return view
@@ -71,20 +71,20 @@ func (m Model) helpView(width, height int) []string {
 type hint struct{ key, word string }
 
 // hints are what the line at the bottom offers now, the most useful first.
-func (m Model) hints() []hint {
-	a, ok := m.current()
+func (f frame) hints() []hint {
+	a, ok := f.m.current()
 	switch {
-	case m.help:
+	case f.m.help:
 		return []hint{{"any key", "back"}}
-	case m.run != nil && !m.run.over:
+	case f.m.run != nil && !f.m.run.over:
 		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
-	case m.run != nil:
+	case f.m.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}, {"other keys", "go back and act"}}
-	case m.focus && m.tab == tabDiff:
+	case f.m.focus && f.m.tab == tabDiff:
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
-	case m.focus:
+	case f.m.focus:
 		hints := []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
-		if m.tab == tabTurns {
+		if f.m.tab == tabTurns {
 			hints = slices.Insert(hints, 2, hint{"enter", "what it changed"})
 		}
 		return hints
@@ -93,7 +93,7 @@ func (m Model) hints() []hint {
 	}
 	var first []hint
 	switch {
-	case len(m.meant(a)) > 1:
+	case len(f.m.meant(a)) > 1:
 		return []hint{{"space", "mark"}, {"s", "send to all"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
@@ -105,7 +105,7 @@ func (m Model) hints() []hint {
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"enter", "attach"}}
 	case a.Cut:
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"m", "seen"}, {"enter", "attach"}}
-	case len(m.roster.outlooks[a.Key()].Files) > 0:
+	case len(f.m.roster.outlooks[a.Key()].Files) > 0:
 		first = []hint{{"F", "have it fixed"}, {"d", "diff"}, {"l", "forecast"}, {"enter", "attach"}}
 	case a.Group == NeedsYou:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}
@@ -118,11 +118,11 @@ func (m Model) hints() []hint {
 }
 
 // helpLine are as many hints as there is room for.
-func (m Model) helpLine(width int) string {
+func (f frame) helpLine(width int) string {
 	var line strings.Builder
 	used := 0
-	for _, h := range m.hints() {
-		w := m.Width(h.key) + 1 + m.Width(h.word)
+	for _, h := range f.hints() {
+		w := f.Width(h.key) + 1 + f.Width(h.word)
 		if used > 0 {
 			w += 3
 		}
@@ -132,7 +132,7 @@ func (m Model) helpLine(width int) string {
 		if used > 0 {
 			line.WriteString("   ")
 		}
-		line.WriteString(m.paint(h.key, bold) + " " + m.paint(h.word, dim))
+		line.WriteString(f.paint(h.key, bold) + " " + f.paint(h.word, dim))
 		used += w
 	}
 	return line.String()

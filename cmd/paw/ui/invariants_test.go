@@ -52,7 +52,7 @@ func TestAnyKeysOnAnyTerminal(t *testing.T) {
 
 // wrong says what is wrong with what is drawn.
 func (m Model) wrong() string {
-	lines := m.draw()
+	lines := m.frame().draw()
 	if m.width < 1 || m.height < 1 {
 		return ""
 	}
@@ -67,7 +67,7 @@ func (m Model) wrong() string {
 			return fmt.Sprintf("it commands the terminal: %q", line)
 		}
 	}
-	if x, y, shown := m.cursor(); shown && (x < 0 || x > m.width+2 || y < 0 || y >= m.height) {
+	if x, y, shown := m.frame().cursor(); shown && (x < 0 || x > m.width+2 || y < 0 || y >= m.height) {
 		return fmt.Sprintf("the cursor is at %d, %d", x, y)
 	}
 	return ""
@@ -727,7 +727,7 @@ func TestTwoHundredAgents(t *testing.T) {
 		m := opened(&played{}, board, Options{}, size[0], size[1])
 		for i := range 200 {
 			_, name, _ := strings.Cut(m.roster.selected, "/")
-			if m.roster.rows[i].Name != name || !slices.ContainsFunc(m.draw(), func(line string) bool {
+			if m.roster.rows[i].Name != name || !slices.ContainsFunc(m.frame().draw(), func(line string) bool {
 				return strings.HasPrefix(line, "\x1b[7m") && strings.Contains(line, name)
 			}) {
 				t.Fatalf("%v: agent %d, %s, is not seen:\n%s", size, i, name, screenOf(m))
@@ -768,7 +768,7 @@ func TestClicks(t *testing.T) {
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3")
 	click := func(text string) {
 		t.Helper()
-		for y, line := range m.draw() {
+		for y, line := range m.frame().draw() {
 			if x := strings.Index(display.Strip(line), text); x >= 0 {
 				m = after(m, tea.MouseClickMsg{X: m.Width(display.Strip(line)[:x]), Y: y, Button: tea.MouseLeft})
 				return

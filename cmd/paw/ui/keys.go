@@ -470,7 +470,7 @@ func (m Model) pageHeight() int {
 	}
 	height := l.detail.height - 1
 	if l.detail.height >= 8 {
-		height -= len(m.aboutView(a, l.detail.width)) + 1
+		height -= len(m.frame().aboutView(a, l.detail.width)) + 1
 	}
 	return max(height, 1)
 }

@@ -85,35 +85,45 @@ func (m Model) withQueues(l layout) layout {
 	return l
 }
 
+// frame draws one picture of a desk.
+type frame struct {
+	palette
+	measure
+	m Model
+}
+
+// frame draws the desk as it is now.
+func (m Model) frame() frame { return frame{m.palette, m.measure, m} }
+
 // draw is the screen, line by line.
-func (m Model) draw() []string {
-	if m.width < 1 || m.height < 1 {
+func (f frame) draw() []string {
+	if f.m.width < 1 || f.m.height < 1 {
 		return nil
 	}
-	l := m.layout()
-	screen := make([]string, m.height)
-	screen[0] = m.headLine()
-	if m.height > 1 {
-		screen[m.height-1] = m.footLine()
+	l := f.m.layout()
+	screen := make([]string, f.m.height)
+	screen[0] = f.headLine()
+	if f.m.height > 1 {
+		screen[f.m.height-1] = f.footLine()
 	}
-	list, detail := append(m.listing().listView(l.list), make([]string, l.queues.height)...), m.detailView(l)
+	list, detail := append(f.m.listing().listView(l.list), make([]string, l.queues.height)...), f.detailView(l)
 	for y := range l.list.height + l.queues.height {
-		screen[l.list.y+y] = m.Fill(list[y], l.list.width)
+		screen[l.list.y+y] = f.Fill(list[y], l.list.width)
 	}
 	for y := range l.queues.height {
-		screen[l.queues.y+y] = m.Fill(m.paint(m.Cut(m.roster.board.Queues[y], l.queues.width), dim), l.queues.width)
+		screen[l.queues.y+y] = f.Fill(f.paint(f.Cut(f.m.roster.board.Queues[y], l.queues.width), dim), l.queues.width)
 	}
 	for y := range l.detail.height {
-		line := m.Cut(detail[y], l.detail.width)
+		line := f.Cut(detail[y], l.detail.width)
 		if l.beside {
-			line = m.paint("│", dim) + " " + line
+			line = f.paint("│", dim) + " " + line
 		}
 		screen[l.detail.y+y] += line
 	}
-	if m.ask != nil {
-		for y, line := range m.ask.view(m.palette, m.measure, l.editor.width, l.editor.height) {
-			if m.ask.boxed() && l.beside {
-				line = m.paint("│", dim) + " " + line
+	if f.m.ask != nil {
+		for y, line := range f.m.ask.view(f.palette, f.measure, l.editor.width, l.editor.height) {
+			if f.m.ask.boxed() && l.beside {
+				line = f.paint("│", dim) + " " + line
 			}
 			screen[l.editor.y+y] += line
 		}
@@ -122,30 +132,30 @@ func (m Model) draw() []string {
 }
 
 // headLine says whose sessions these are, and how many agents are in each group.
-func (m Model) headLine() string {
+func (f frame) headLine() string {
 	var counts []string
-	count := m.roster.counts()
+	count := f.m.roster.counts()
 	for g, words := range [...]string{NeedsYou: "needs you", ToReview: "to review", Working: "working", Quiet: "quiet"} {
 		if n := count[g]; n > 0 {
 			if n > 1 && Group(g) == NeedsYou {
 				words = "need you"
 			}
-			counts = append(counts, m.paint(fmt.Sprintf("%d %s", n, words), Group(g).style()))
+			counts = append(counts, f.paint(fmt.Sprintf("%d %s", n, words), Group(g).style()))
 		}
 	}
-	right := strings.Join(counts, m.paint(" · ", dim))
-	left := m.paint("paw", bold) + "  " + m.roster.board.Place
-	if n := len(m.roster.marks); n > 0 {
-		left += "  " + m.paint(fmt.Sprintf("%d marked", n), bold)
+	right := strings.Join(counts, f.paint(" · ", dim))
+	left := f.paint("paw", bold) + "  " + f.m.roster.board.Place
+	if n := len(f.m.roster.marks); n > 0 {
+		left += "  " + f.paint(fmt.Sprintf("%d marked", n), bold)
 	}
-	if m.roster.filter != "" {
-		left += "  " + m.paint("/"+m.roster.filter, cyan)
+	if f.m.roster.filter != "" {
+		left += "  " + f.paint("/"+f.m.roster.filter, cyan)
 	}
-	room := m.width - m.Width(right) - 2
+	room := f.m.width - f.Width(right) - 2
 	if room < 3 {
-		return m.Cut(right, m.width)
+		return f.Cut(right, f.m.width)
 	}
-	return m.Fill(left, room) + "  " + right
+	return f.Fill(left, room) + "  " + right
 }
 
 // style is the accent of a group.
@@ -154,23 +164,23 @@ func (g Group) style() string {
 }
 
 // footLine is a note, or what can be done now.
-func (m Model) footLine() string {
-	if m.ask != nil {
-		return m.paint(m.Cut(m.ask.keys, m.width), dim)
+func (f frame) footLine() string {
+	if f.m.ask != nil {
+		return f.paint(f.Cut(f.m.ask.keys, f.m.width), dim)
 	}
-	if m.note.text != "" && m.now.Before(m.note.until) {
+	if f.m.note.text != "" && f.m.now.Before(f.m.note.until) {
 		style := green
-		if m.note.bad {
+		if f.m.note.bad {
 			style = red
 		}
-		return m.Cut(m.paint(m.note.text, style), m.width)
+		return f.Cut(f.paint(f.m.note.text, style), f.m.width)
 	}
-	if c, ok := m.page.noteAt(m.page.cursor); ok && m.focus && m.tab == tabDiff && m.run == nil {
+	if c, ok := f.m.page.noteAt(f.m.page.cursor); ok && f.m.focus && f.m.tab == tabDiff && f.m.run == nil {
 		const does = " · Enter changes or deletes it"
-		return m.paint("● ", yellow) + m.Cut(display.OneLine(c.Text), max(m.width-2-m.Width(does), leastName)) + m.paint(does, dim)
+		return f.paint("● ", yellow) + f.Cut(display.OneLine(c.Text), max(f.m.width-2-f.Width(does), leastName)) + f.paint(does, dim)
 	}
-	if m.failed != "" {
-		return m.Cut(m.paint(m.failed, red), m.width)
+	if f.m.failed != "" {
+		return f.Cut(f.paint(f.m.failed, red), f.m.width)
 	}
-	return m.helpLine(m.width)
+	return f.helpLine(f.m.width)
 }

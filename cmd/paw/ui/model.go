@@ -239,10 +239,10 @@ func (m *Model) say(bad bool, format string, args ...any) {
 func (m Model) View() tea.View {
 	var v tea.View
 	if m.begun {
-		v.Content = strings.Join(m.draw(), "\n")
+		v.Content = strings.Join(m.frame().draw(), "\n")
 	}
 	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, m.roster.title()
-	if x, y, shown := m.cursor(); shown {
+	if x, y, shown := m.frame().cursor(); shown {
 		v.Cursor = tea.NewCursor(x, y)
 	}
 	return v
