@@ -7,7 +7,8 @@ import (
 )
 
 // blame tells with which turns the marked lines of the diff came.
-func (m Model) blame(a Agent) (tea.Model, tea.Cmd) {
+func (o onAgent) blame() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	first, last := m.page.marked()
 	place, err := m.paw.Place(m.page.raw, first, last)
 	if err != nil {

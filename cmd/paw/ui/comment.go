@@ -11,7 +11,8 @@ import (
 )
 
 // askComment asks what there is to say about the marked lines of the diff.
-func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
+func (o onAgent) askComment() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	first, last := m.page.marked()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
@@ -87,7 +88,8 @@ func (p page) hasNotes() bool {
 }
 
 // askChange shows a comment to be changed.
-func (m Model) askChange(a Agent, c Comment) (tea.Model, tea.Cmd) {
+func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	m.ask = &ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
 		text: textOf(c.Text), done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			told := "comment kept; C sends all"
@@ -104,13 +106,15 @@ func (m Model) askChange(a Agent, c Comment) (tea.Model, tea.Cmd) {
 }
 
 // commentsCmd reads the comments that wait to be sent.
-func (m Model) commentsCmd(a Agent) tea.Cmd {
+func (o onAgent) commentsCmd() tea.Cmd {
+	m, a := o.m, o.a
 	return later(m, func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") },
-		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return m.commentsRead(a, comments) })
+		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return m.on(a).commentsRead(comments) })
 }
 
 // commentsRead asks whether the comments are to be sent.
-func (m Model) commentsRead(a Agent, comments []Comment) (tea.Model, tea.Cmd) {
+func (o onAgent) commentsRead(comments []Comment) (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	switch n := len(comments); {
 	case m.ask != nil:
 		return m, nil

@@ -93,7 +93,7 @@ func (f frame) hints() []hint {
 	}
 	var first []hint
 	switch {
-	case len(f.m.meant(a)) > 1:
+	case len(f.m.on(a).meant()) > 1:
 		return []hint{{"space", "mark"}, {"s", "send to all"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}

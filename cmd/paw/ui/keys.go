@@ -8,8 +8,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"paw/config/display"
 )
 
 // pressed is the model after a key.
@@ -150,26 +148,26 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.page.cursor = 0
 	case "enter":
 		if a.Pane == "" && !a.Far {
-			m.ask = m.bringBack(a)
+			m.ask = m.on(a).bringBack()
 			return m, nil
 		}
-		return m, m.attachCmd(a)
+		return m, m.on(a).attachCmd()
 	case "=":
-		return m.compare(a)
+		return m.on(a).compare()
 	case "a":
-		return m, m.questionCmd(a)
+		return m, m.on(a).questionCmd()
 	case "s":
-		return m.askPrompt(a)
+		return m.on(a).askPrompt()
 	case "g":
-		return m.askGoOn(a)
+		return m.on(a).askGoOn()
 	case "C":
-		return m, m.commentsCmd(a)
+		return m, m.on(a).commentsCmd()
 	case "m":
-		return m.markAllSeen(a)
+		return m.on(a).markAllSeen()
 	case "l":
 		return m.openly(nil, "forecast", "--session", a.Session)
 	case "L":
-		return m.planLanding(a)
+		return m.on(a).planLanding()
 	case "u":
 		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), "update", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "update", a.Key())
@@ -182,69 +180,17 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "land", "--undo", "--session", a.Session)
 		})
 	case "x":
-		m.ask = m.askStop(a)
+		m.ask = m.on(a).askStop()
 	case "R":
-		m.ask = m.askRecover(a)
+		m.ask = m.on(a).askRecover()
 	case "r":
-		return m.askRewind(a)
+		return m.on(a).askRewind()
 	case "+":
-		return m.askAdd(a)
+		return m.on(a).askAdd()
 	default:
 		m.unknownKey(word)
 	}
 	return m, nil
-}
-
-// sure asks before something is done; verb says what y does.
-func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
-	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
-}
-
-// askStop asks whether the marked agents, or this one, are to stop.
-func (m Model) askStop(a Agent) *ask {
-	all := m.meant(a)
-	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name)
-	if len(all) > 1 {
-		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
-	}
-	return sure(title, "stop", func(m Model, _ string) (tea.Model, tea.Cmd) {
-		return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
-			return m.quietly(append([]string{"stop", "--session", session}, names...)...)
-		})
-	})
-}
-
-// askRecover asks whether the session of the agent, or the marked agents, are to come back.
-func (m Model) askRecover(a Agent) *ask {
-	if all := m.meant(a); len(all) > 1 {
-		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
-				return m.openly(nil, append(append([]string{"recover", session}, names...), "--detach")...)
-			})
-		})
-	}
-	return m.askBack(a, fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), "y", "a")
-}
-
-// bringBack asks about an agent that has no pane whether it is to come back.
-func (m Model) bringBack(a Agent) *ask {
-	return m.askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
-}
-
-// askBack asks with which key the whole session, and with which one the agent alone comes back.
-func (m Model) askBack(a Agent, title, whole, alone string) *ask {
-	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
-	second := whole
-	if second == "y" {
-		second = alone
-	}
-	return &ask{title: title, keys: fmt.Sprintf("y %s · %s %s · any other key cancels", words["y"], second, words[second]), choose: map[string]string{whole: "all", alone: "one"},
-		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-			if answer == "all" {
-				return m.openly(nil, "recover", a.Session, "--detach")
-			}
-			return m.openly(nil, "recover", a.Session, a.Name, "--detach")
-		}}
 }
 
 // showQueue lists the tasks that wait in the session of the selected agent.
@@ -256,61 +202,6 @@ func (m Model) showQueue() (tea.Model, tea.Cmd) {
 	return m.openly(nil, words...)
 }
 
-// sendKeys are what the keys do while a prompt is written.
-const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keeps it"
-
-// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept, with the first of them, until it is sent.
-func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
-	all := m.meant(a)
-	a = all[0]
-	keep := func(m *Model, text string) {
-		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
-			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
-		}
-	}
-	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
-		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
-			keep(&m, prompt)
-			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
-				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
-			})
-		}}
-	return m, nil
-}
-
-// goOn is the prompt for agents whose turns were cut.
-const goOn = "go on"
-
-// askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
-func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
-	all := m.roster.cutAgents(a.Session)
-	switch {
-	case a.Cut || a.Failed && a.Pane != "":
-	case len(all) == 0:
-		m.say(true, "no turn of %s was cut or has failed", a.Name)
-		return m, nil
-	default: // the others are meant
-		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
-			choose: map[string]string{"a": "a", "y": "y"}, done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-				if answer == "y" { // which is for the selected agent elsewhere
-					m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
-					return m, nil
-				}
-				return m.quietly("send", a.Session+"/"+strings.Join(all, ","), "--", goOn)
-			}}
-		return m, nil
-	}
-	keys := "y " + a.Name + " goes on"
-	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
-	if a.Cut && len(all) > 1 {
-		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
-		choose["a"] = a.Session + "/" + strings.Join(all, ",")
-	}
-	m.ask = &ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
-		done: func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
-	return m, nil
-}
-
 // sent forgets a prompt that an agent has got, unless the user has begun another one.
 func (m *Model) sent(words []string) {
 	if len(words) != 4 || words[0] != "send" || words[2] != "--" {
@@ -319,26 +210,6 @@ func (m *Model) sent(words []string) {
 	if first, _, _ := strings.Cut(words[1], ","); m.paw.Draft(first) == words[3] {
 		_ = m.paw.KeepDraft(first, "") // it would be shown again
 	}
-}
-
-// askRewind asks to which turn the worktree goes back.
-func (m Model) askRewind(a Agent) (tea.Model, tea.Cmd) {
-	m.tab = tabTurns
-	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
-		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-			if answer == "undo" {
-				answer = "--undo"
-			}
-			return m.quietly("rewind", a.Key(), answer)
-		}}
-	return m, nil
-}
-
-// askAdd asks for one more agent of a session, and for its prompt.
-func (m Model) askAdd(a Agent) (tea.Model, tea.Cmd) {
-	return m.askAgents("add to "+a.Session, "[NAME=]CLI, several with commas", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
-		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
-	})
 }
 
 // askStart asks for the agents of a new session, and for their prompt.
@@ -487,7 +358,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	switch word {
 	case "c":
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
-			return m.askComment(a)
+			return m.on(a).askComment()
 		}
 	case "v":
 		m.page.marks, m.page.anchor = !m.page.marks, m.page.cursor
@@ -534,7 +405,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
 	case "b":
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
-			return m.blame(a)
+			return m.on(a).blame()
 		}
 	case "[", "]", "B":
 		m.changeScope(word, a)
@@ -548,7 +419,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 			return m, nil
 		}
 		if c, ok := m.page.noteAt(m.page.cursor); ok && word == "enter" && m.tab == tabDiff {
-			return m.askChange(a, c)
+			return m.on(a).askChange(c)
 		}
 		return m.act(word, a)
 	default:

@@ -28,7 +28,8 @@ func (m *Model) mark() {
 
 // meant are the agents that a key is for: those marked that are shown, in the order of the list, else this one. What is pressed in a page
 // is for the agent of the page.
-func (m Model) meant(a Agent) []Agent {
+func (o onAgent) meant() []Agent {
+	m, a := o.m, o.a
 	var all []Agent
 	for _, one := range m.roster.rows {
 		if m.roster.marks[one.Key()] && !m.focus {
@@ -77,11 +78,12 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 }
 
 // markAllSeen marks as seen what the marked agents have done, or what is shown of this one.
-func (m Model) markAllSeen(a Agent) (tea.Model, tea.Cmd) {
-	all := m.meant(a)
+func (o onAgent) markAllSeen() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	all := o.meant()
 	if len(all) == 1 && all[0].Key() == a.Key() {
 		m.roster.marks = nil
-		return m.markSeen(a)
+		return m.on(a).markSeen()
 	}
 	return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
 		return m.quietly(append([]string{"seen", "--session", session}, names...)...)
@@ -89,8 +91,9 @@ func (m Model) markAllSeen(a Agent) (tea.Model, tea.Cmd) {
 }
 
 // compare shows what two agents differ in: the two that are marked, or the marked one and the selected one.
-func (m Model) compare(a Agent) (tea.Model, tea.Cmd) {
-	two := m.meant(a)
+func (o onAgent) compare() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	two := o.meant()
 	if len(two) == 1 && two[0].Key() != a.Key() {
 		two = append(two, a)
 	}

@@ -8,11 +8,12 @@ import (
 )
 
 // questionCmd looks at the agent's question.
-func (m Model) questionCmd(a Agent) tea.Cmd {
+func (o onAgent) questionCmd() tea.Cmd {
+	m, a := o.m, o.a
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
 		q, err := paw.Question(ctx, a)
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.asked(a, q, err) })
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.on(a).asked(q, err) })
 	}
 }
 
@@ -36,7 +37,8 @@ func answerKeys(options []Option) string {
 }
 
 // asked shows a question with its answers: one key answers exactly this one.
-func (m Model) asked(a Agent, q Question, err error) (tea.Model, tea.Cmd) {
+func (o onAgent) asked(q Question, err error) (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	if err != nil {
 		m.show(m.failure(err, "answer", a.Key()))
 		return m, nil

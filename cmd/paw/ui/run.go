@@ -270,7 +270,8 @@ func (o *onTerminal) SetStdout(w io.Writer) { o.stdout = w }
 func (o *onTerminal) SetStderr(w io.Writer) { o.stderr = w }
 
 // attachCmd shows the pane of an agent until the user leaves it.
-func (m Model) attachCmd(a Agent) tea.Cmd {
+func (o onAgent) attachCmd() tea.Cmd {
+	m, a := o.m, o.a
 	over := false
 	show := func(io.Reader, io.Writer, io.Writer) (err error) {
 		over, err = m.paw.Attach(m.ctx, a)

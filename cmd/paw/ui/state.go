@@ -23,7 +23,8 @@ func (s State) ofState(words ...string) []string {
 }
 
 // withState does something with what the agent has done: what the diff shows, where that is shown, else what is there now.
-func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	if m.tab == tabDiff && m.scope.turn == 0 {
 		switch {
 		case m.page.state.Commit != "":
@@ -40,7 +41,8 @@ func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)
 }
 
 // markSeen marks as seen what is shown: the turn of the diff, the state of the diff, or what the row says.
-func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
+func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
 	if m.tab == tabDiff && m.scope.turn > 0 {
 		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
 	}
@@ -48,7 +50,7 @@ func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
 	if strings.HasSuffix(a.Turn, display.Ellipsis) {
 		shown--
 	}
-	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
+	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
 		if !ofDiff && s.Turn > shown {
 			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
 			return m, nil
@@ -64,13 +66,14 @@ func lastTurn(a Agent) int {
 }
 
 // planLanding shows what would land, and lands just that when the user wants it.
-func (m Model) planLanding(a Agent) (tea.Model, tea.Cmd) {
-	if all := m.meant(a); len(all) > 1 {
+func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
+	m, all := o.m, o.meant()
+	if len(all) > 1 {
 		return m.planSeveral(all)
 	}
-	a = m.meant(a)[0]
+	a := all[0]
 	m.roster.marks = nil
-	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
+	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, s.ofState("land", a.Key())...)
 		})

@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"fmt"
+	"paw/config/display"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// onAgent does things with an agent of the desk, and with those marked where a key is for these.
+type onAgent struct {
+	m Model
+	a Agent
+}
+
+// on does things with an agent.
+func (m Model) on(a Agent) onAgent { return onAgent{m, a} }
+
+// askStop asks whether the marked agents, or this one, are to stop.
+func (o onAgent) askStop() *ask {
+	a := o.a
+	all := o.meant()
+	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name)
+	if len(all) > 1 {
+		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
+	}
+	return sure(title, "stop", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+			return m.quietly(append([]string{"stop", "--session", session}, names...)...)
+		})
+	})
+}
+
+// askRecover asks whether the session of the agent, or the marked agents, are to come back.
+func (o onAgent) askRecover() *ask {
+	a := o.a
+	if all := o.meant(); len(all) > 1 {
+		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+				return m.openly(nil, append(append([]string{"recover", session}, names...), "--detach")...)
+			})
+		})
+	}
+	return o.askBack(fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), "y", "a")
+}
+
+// bringBack asks about an agent that has no pane whether it is to come back.
+func (o onAgent) bringBack() *ask {
+	a := o.a
+	return o.askBack(fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
+}
+
+// askBack asks with which key the whole session, and with which one the agent alone comes back.
+func (o onAgent) askBack(title, whole, alone string) *ask {
+	a := o.a
+	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
+	second := whole
+	if second == "y" {
+		second = alone
+	}
+	return &ask{title: title, keys: fmt.Sprintf("y %s · %s %s · any other key cancels", words["y"], second, words[second]), choose: map[string]string{whole: "all", alone: "one"},
+		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			if answer == "all" {
+				return m.openly(nil, "recover", a.Session, "--detach")
+			}
+			return m.openly(nil, "recover", a.Session, a.Name, "--detach")
+		}}
+}
+
+// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept, with the first of them, until it is sent.
+func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
+	m, all := o.m, o.meant()
+	a := all[0]
+	keep := func(m *Model, text string) {
+		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
+			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
+		}
+	}
+	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
+		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
+			keep(&m, prompt)
+			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
+			})
+		}}
+	return m, nil
+}
+
+// askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
+func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	all := m.roster.cutAgents(a.Session)
+	switch {
+	case a.Cut || a.Failed && a.Pane != "":
+	case len(all) == 0:
+		m.say(true, "no turn of %s was cut or has failed", a.Name)
+		return m, nil
+	default: // the others are meant
+		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
+			choose: map[string]string{"a": "a", "y": "y"}, done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+				if answer == "y" { // which is for the selected agent elsewhere
+					m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
+					return m, nil
+				}
+				return m.quietly("send", a.Session+"/"+strings.Join(all, ","), "--", goOn)
+			}}
+		return m, nil
+	}
+	keys := "y " + a.Name + " goes on"
+	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
+	if a.Cut && len(all) > 1 {
+		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
+		choose["a"] = a.Session + "/" + strings.Join(all, ",")
+	}
+	m.ask = &ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
+		done: func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
+	return m, nil
+}
+
+// askRewind asks to which turn the worktree goes back.
+func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	m.tab = tabTurns
+	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
+		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			if answer == "undo" {
+				answer = "--undo"
+			}
+			return m.quietly("rewind", a.Key(), answer)
+		}}
+	return m, nil
+}
+
+// askAdd asks for one more agent of a session, and for its prompt.
+func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	return m.askAgents("add to "+a.Session, "[NAME=]CLI, several with commas", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
+	})
+}
+
+// sendKeys are what the keys do while a prompt is written.
+const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keeps it"
+
+// goOn is the prompt for agents whose turns were cut.
+const goOn = "go on"
+
+// sure asks before something is done; verb says what y does.
+func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
+	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
+}
