@@ -18,7 +18,7 @@ func newForecast(a *invocation) *cobra.Command {
 		Use:   "forecast [AGENT...]",
 		Short: "Show whose work would conflict, and in which order to land",
 		Long: exits(`Show how the work of agents goes together with your branch and with each other's, and the
-order in which it collides least. It is about the ends of their last turns and what they have
+order in which it collides least. It looks at the ends of their last turns, and at what they have
 committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    something conflicts", exitNotFound, exitMissing),
 		Example: `  paw forecast
   paw forecast claude codex --into develop`,

@@ -19,8 +19,8 @@ func newUsage(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
-		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all
-or, of agents that are named, by turn. What an answer cost is shown only where the CLI says
+		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all,
+or by turn where agents are named. What an answer cost is shown only where the CLI says
 it. Sub-agents that a CLI keeps apart are not counted. Of a subscription that has limits it
 says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage

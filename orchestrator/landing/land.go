@@ -334,7 +334,7 @@ func plan(l *Landed) []string {
 		lines = append(lines, "check what would land: "+oneLine(command))
 	}
 	if l.Checkout != "" {
-		lines = append(lines, "write the files in "+l.Checkout+"; what is changed there otherwise stays as it is")
+		lines = append(lines, "your other changes in "+l.Checkout+" are left alone")
 	}
 	return lines
 }
