@@ -166,6 +166,9 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 			fmt.Fprintf(a.stdout, "%s%s\n", indent, missing)
 		}
 	}
+	for _, unsaved := range unsavedFiles(list.Turns) {
+		fmt.Fprintf(a.stdout, "%s%s\n", indent, unsaved)
+	}
 	if to := list.RewoundTo; to != nil {
 		where := orchestrator.EndOfTurn(*to)
 		if list.Updated {
@@ -173,6 +176,20 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		}
 		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
 	}
+}
+
+// unsavedFiles returns a line for each group of files that git could not save, with the last turn at whose end that was so.
+func unsavedFiles(list []turns.Turn) (lines []string) {
+	told := map[string]bool{}
+	for _, t := range slices.Backward(list) {
+		for _, note := range t.Notes {
+			if strings.HasPrefix(note, turns.NotInSnapshot) && !told[note] {
+				told[note] = true
+				lines = append(lines, fmt.Sprintf("turn %d: %s", t.Number, display.Printable(note)))
+			}
+		}
+	}
+	return lines
 }
 
 // turnOutcome is the word for how a turn ended, and the state that colours it.

@@ -43,13 +43,16 @@ func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit
 	return "", note
 }
 
+// NotInSnapshot begins a note about files that git could not save, as a required filter failed.
+const NotInSnapshot = "not in the snapshot: "
+
 // snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
 // with a note: HEAD in its place would look like the complete state.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
 	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
-			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
+			note = NotInSnapshot + strings.Join(s.NotSaved, ", ")
 		}
 		return s.Commit, note
 	}
