@@ -158,6 +158,7 @@ func TestCLIsDesk(t *testing.T) {
 
 	if !d.during(t, "land", func(*testing.T) {
 		d.pick("claude")
+		d.shows("+two") // what lands is what the diff shows, which follows a turn's end
 		base := d.oid("main")
 		d.terminal.press("L")
 		d.shows("land this work of claude?", "into main")

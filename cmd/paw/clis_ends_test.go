@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,6 +83,7 @@ func (w *cliWorld) typed(command string) {
 // back recovers the session, whose CLI must go on with its conversation.
 func (w *cliWorld) back() {
 	w.t.Helper()
+	w.reaped()
 	out := w.ok(w.paw("recover", "shop", "--detach"))
 	if !strings.Contains(out.stdout, "resumed") {
 		w.t.Errorf("recover:\n%s%s", out.stdout, out.stderr)
@@ -94,6 +96,20 @@ func (w *cliWorld) back() {
 	}
 	if now := w.agent(w.cli).ConversationID; text(now) != text(conversation) {
 		w.t.Errorf("conversation %s became %s", text(conversation), text(now))
+	}
+}
+
+// reaped waits until those that had copilot's conversations are gone: one that has ended, and that nobody has waited for yet, still
+// counts for copilot, which asks whether to resume a conversation in use.
+func (w *cliWorld) reaped() {
+	w.t.Helper()
+	locks, _ := filepath.Glob(filepath.Join(w.root, "home/.copilot/session-state/*/inuse.*.lock"))
+	for _, lock := range locks {
+		pid, err := strconv.Atoi(strings.Split(filepath.Base(lock), ".")[1])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.await(lock+" is of nobody", func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 }
 

@@ -52,6 +52,15 @@ func TestCLIsAnswerTheirLists(t *testing.T) {
 			if err != nil || !strings.Contains(string(content), w.repo) {
 				t.Errorf("remembered: %v\n%s", err, content)
 			}
+			w.ok(w.paw("stop"))
+			// What a killed copilot leaves, where another process has its number since.
+			w.write(filepath.Join(w.root, "home/.copilot/session-state", text(w.agent(cli).ConversationID)), "inuse.1.lock", "1")
+			w.ok(w.paw("recover", "shop", "--detach"))
+			asks := "asks whether to resume a conversation that may be in use"
+			w.await("status says so", func() bool { return text(w.agent(cli).Reason) == asks })
+			t.Log(w.visible())
+			w.ok(w.paw("answer", cli, "resume anyway"))
+			w.work("do: say Back.")
 		})
 	}
 }

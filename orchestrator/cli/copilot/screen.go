@@ -48,6 +48,7 @@ var box = screens.EdgedBox{
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
 	Dialogs: []screens.Dialog{
 		screens.AsksByList(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
+		screens.AsksByList(`^│ Session in use +│$`, "asks whether to resume a conversation that may be in use"),
 		screens.AsksInTurn(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),
 		screens.AsksInTurn(`^│ (Do you want to [^?]*\?)`, "$1"),
 		screens.AsksInTurn(`^│ +\d\. No, and tell Copilot what to do`, "asks for permission"),
