@@ -35,7 +35,7 @@ func TestStatesAreSeen(t *testing.T) {
 	outer, _ := attached(t, c, made.SessionID, made.Panes["a4"], "outside")
 	for _, want := range []string{
 		"\x1b[1m\x1b[30m\x1b[43m a1: waits for you \x1b[0m\x1b[43m      ", "\x1b[32m a2: running ", "\x1b[1m\x1b[31m a3: error ",
-		"\x1b[1m\x1b[43m 2 wait \x1b[37m\x1b[41m 1 failed \x1b[0m\x1b[30m\x1b[42m 1 run  C-b d leaves", "[paw-s] \x1b[1m\x1b[43m0:agents 2 wait*\x1b[0m\x1b[30m\x1b[42m ",
+		"\x1b[1m\x1b[43m 2 wait \x1b[38;5;255m\x1b[48;5;160m 1 failed \x1b[0m\x1b[30m\x1b[42m 1 run  C-b d leaves", "[paw-s] \x1b[1m\x1b[43m0:agents 2 wait*\x1b[0m\x1b[30m\x1b[42m ",
 	} {
 		waitFor(t, fmt.Sprintf("%q", want), func() bool {
 			found := strings.Contains(painted(t, outer), want)
