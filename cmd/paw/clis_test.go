@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/orchestrator/cli/fakemodel"
+	"paw/session/history"
 )
 
 // TestCLIs drives each real CLI through a day's work with paw.
@@ -274,6 +275,10 @@ func crashInTurn(t *testing.T, w *cliWorld) {
 func stopAndLook(t *testing.T, w *cliWorld) {
 	w.work("do: commit Everything")
 	w.lookForTraces()
+	w.await("its record has the last answer", func() bool { // that of qwen is behind where much else runs
+		all := w.readLog(w.cli).Messages
+		return len(all) > 0 && all[len(all)-1].Role == history.RoleAssistant && len(all[len(all)-1].ToolCalls) == 0
+	})
 	w.ok(w.paw("stop"))
 	if a := w.agent(w.cli); a.PID != nil || a.State != "suspended" {
 		t.Errorf("after stop: %s, pid %v", a.State, a.PID)
