@@ -130,11 +130,12 @@ type Agent struct {
 	ConversationIDs []string          `json:"conversation_ids"` // ids of the CLI's conversations, newest last
 	TranscriptPath  string            `json:"transcript_path"`
 	Phase           Phase             `json:"phase"`
-	Number          int               `json:"number,omitempty"`    // the digit that selects the agent at the desk; see Session.Number
-	TurnHighWater   int               `json:"turn_high_water"`     // highest turn number ever used
-	BaseCommit      string            `json:"base_commit"`         // commit that the agent's branch started from
-	CreatedAt       time.Time         `json:"created_at,omitzero"` // UTC; zero if written by an older paw
-	From            *Origin           `json:"from,omitempty"`      // what the agent started from besides BaseCommit, nil for nothing
+	Number          int               `json:"number,omitempty"`         // the digit that selects the agent at the desk; see Session.Number
+	TurnHighWater   int               `json:"turn_high_water"`          // highest turn number ever used
+	BaseCommit      string            `json:"base_commit"`              // commit that the agent's branch started from
+	BaseOnTarget    bool              `json:"base_on_target,omitempty"` // whether BaseCommit was the tip of Session.Target
+	CreatedAt       time.Time         `json:"created_at,omitzero"`      // UTC; zero if written by an older paw
+	From            *Origin           `json:"from,omitempty"`           // what the agent started from besides BaseCommit, nil for nothing
 	// TakenBack says that the agent got the existing worktree of an earlier agent, with its
 	// content.
 	TakenBack bool `json:"taken_back,omitempty"`

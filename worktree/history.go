@@ -141,6 +141,18 @@ func (o Objects) ChangedPaths(ctx context.Context, from, to string) ([]string, e
 	return paths, err
 }
 
+// DeletedPaths returns the paths that from has and to does not have, in git's order.
+func (o Objects) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
+	changes, err := o.changesBetween(ctx, from, to)
+	var paths []string
+	for _, c := range changes {
+		if c.gone {
+			paths = append(paths, c.name)
+		}
+	}
+	return paths, err
+}
+
 // TreeWith returns a commit's tree with some paths taken from another commit.
 func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
 	there, err := o.home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)

@@ -82,6 +82,9 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if len(merged.Conflicts) > 0 {
 		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged.Conflicts), merged.Conflicts)
 	}
+	if merged.Tree, err = c.withIgnored(ctx, t, merged.Tree); err != nil {
+		return nil, err
+	}
 	c.noteRewound(t)
 	files, err := c.changed(ctx, t.tip, merged.Tree)
 	if err != nil || files == 0 {

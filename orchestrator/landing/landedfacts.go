@@ -41,7 +41,12 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 		}
 		maps.Copy(l.refs, found)
 	}
-	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
+	if l.past, err = leftTips(m, t); err != nil {
+		return nil, err
+	}
+	starts, err := leftStarts(ctx, m, t, sessions)
+	l.past = append(l.past, starts...)
+	if err != nil || len(l.all)+len(l.refs) == 0 {
 		return l.ledger, err
 	}
 	if l.facts, err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
@@ -265,6 +270,29 @@ func leftTips(m worktree.Manager, t target) ([]string, error) {
 		}
 	}
 	return commits, nil
+}
+
+// leftStarts returns the commits of a branch that agents began at, that no log of the branch tells of, and that the branch has left.
+func leftStarts(ctx context.Context, m worktree.Manager, t target, sessions []*session.Session) (left []string, err error) {
+	log, err := m.Refs().PastTips(t.branch)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		for _, w := range s.Agents {
+			told := func(p worktree.PastTip) bool { return p.Commit == w.BaseCommit }
+			if s.Target != t.branch || s.Host != "" || !w.BaseOnTarget || w.BaseCommit == t.tip || slices.Contains(left, w.BaseCommit) || slices.ContainsFunc(log, told) {
+				continue
+			}
+			if has, err := m.Objects().Contains(ctx, t.tip, w.BaseCommit); err != nil || !has {
+				if err != nil {
+					return nil, err
+				}
+				left = append(left, w.BaseCommit)
+			}
+		}
+	}
+	return left, nil
 }
 
 // mostPastTips bounds how many commits of the log of a branch are looked at.

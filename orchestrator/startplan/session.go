@@ -88,6 +88,12 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 	if err != nil {
 		return err
 	}
+	target := ""
+	if s.Target != "" {
+		if target, err = m.Refs().BranchTip(ctx, s.Target); err != nil {
+			return err
+		}
+	}
 	for _, a := range agents {
 		if err := session.ValidTurnSession(s.Name, a.name); err != nil {
 			return errs.New(errs.Usage, "%w", err)
@@ -106,6 +112,7 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 		} else {
 			w.BranchCreated = true
 		}
+		w.BaseOnTarget = w.BaseCommit == target
 		w.AddConversation(cli.NewConversation())
 		s.Enlist(w)
 	}
