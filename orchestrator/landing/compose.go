@@ -71,8 +71,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, err
 	}
 	if c.sides.theirs == t.tip {
-		c.noteRewound(t)
-		return nil, c.lostOnly(t)
+		return nil, errors.Join(c.noteRewound(ctx, t), c.lostOnly(t))
 	}
 	go func() { _, _ = c.signs() }()
 	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
@@ -85,7 +84,9 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if merged.Tree, err = c.withIgnored(ctx, t, merged.Tree); err != nil {
 		return nil, err
 	}
-	c.noteRewound(t)
+	if err := c.noteRewound(ctx, t); err != nil {
+		return nil, err
+	}
 	files, err := c.changed(ctx, t.tip, merged.Tree)
 	if err != nil || files == 0 {
 		return nil, errors.Join(err, c.lostOnly(t))

@@ -76,10 +76,13 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 }
 
 // noteRewound says what the target has, or had, of work that the agent was rewound from: a rewind takes nothing off a branch, and what came
-// back with an update is not the agent's own.
-func (c *composer) noteRewound(t target) {
-	if c.source.turn > 0 {
-		return
+// back with an update is not the agent's own. It says nothing where the target has no more and no less than the agent.
+func (c *composer) noteRewound(ctx context.Context, t target) error {
+	if c.source.turn > 0 || len(c.sides.rewound) == 0 {
+		return nil
+	}
+	if differ, err := c.changed(ctx, t.tip, c.source.state); err != nil || differ == 0 {
+		return err
 	}
 	for _, one := range c.sides.rewound {
 		if one.stands() {
@@ -88,6 +91,7 @@ func (c *composer) noteRewound(t target) {
 			c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn)
 		}
 	}
+	return nil
 }
 
 func (c *composer) againLine() string {
