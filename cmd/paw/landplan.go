@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -104,5 +105,9 @@ func (a *invocation) filesThatLand(ctx context.Context, h *app.App, s *session.S
 			}
 		}
 	}
-	return l.Paths
+	var names []string
+	for _, path := range l.Paths {
+		names = append(names, display.OneLine(path))
+	}
+	return names
 }
