@@ -171,7 +171,7 @@ func TestCLIsDesk(t *testing.T) {
 		}
 		d.pick("claude")
 		d.terminal.press("U")
-		d.shows("take back the last landing of shop?")
+		d.shows("take back this landing, the last one of shop?")
 		d.terminal.press("y")
 		d.await("it is taken back", func() bool { return d.oid("main") == base })
 		d.shows("done in")

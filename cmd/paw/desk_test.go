@@ -240,12 +240,10 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.press("q")
 	terminal.awaits("QUIET 1")
 	terminal.press("U")
-	terminal.awaits("take back the last landing of shop?")
+	terminal.awaits("take back this landing, the last one of shop?", "undo landing 1 of shop/api")
 	terminal.press("y")
-	terminal.awaits("$ paw land --undo --session shop", "done in")
-	if out := w.run(w.repo, nil, "git", "cat-file", "-e", "main:a.txt"); out.code == 0 {
-		t.Error("it is still landed")
-	}
+	waitFor(t, "the landing is taken back", func() bool { return w.run(w.repo, nil, "git", "cat-file", "-e", "main:a.txt").code != 0 })
+	terminal.awaits("done in")
 	terminal.press("Escape")
 	terminal.awaits("? help")
 	terminal.press("C")

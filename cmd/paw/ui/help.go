@@ -93,8 +93,8 @@ func (f frame) hints() []hint {
 	}
 	var first []hint
 	switch {
-	case len(f.m.on(a).meant()) > 1:
-		return []hint{{"space", "mark"}, {"s", "send to all"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
+	case len(f.m.roster.marks) > 0 && !f.m.large:
+		return []hint{{"space", "mark"}, {"s", "send"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
 	case a.Pane == "":

@@ -176,11 +176,14 @@ func TestKeysAreCommands(t *testing.T) {
 		"L":                       "land shop/api --state c0ffee --dry-run",
 		"L y":                     "land shop/api --state c0ffee --dry-run; land shop/api --state c0ffee",
 		"L x":                     "land shop/api --state c0ffee --dry-run",
-		"U y":                     "land --undo --session shop",
+		"U y":                     "land --undo --session shop --dry-run; land --undo --session shop",
 		"x y":                     "stop --session shop api",
 		"x x":                     "",
 		"R y":                     "recover shop --detach",
-		"R a":                     "recover shop api --detach",
+		"R o":                     "recover shop api --detach",
+		"space 3 R o":             "recover shop api --detach",
+		"3 d j j j j j j enter":   "diff shop/tests --unseen --state c0ffee",
+		"+ x enter d":             "",
 		"5 enter y":               "recover shop infra --detach",
 		"5 enter s":               "recover shop --detach",
 		"5 enter x":               "",
@@ -408,6 +411,9 @@ func TestCommentsInTheMargin(t *testing.T) {
 	if got := screenOf(m); strings.Count(got, "● ") != 1 || !strings.Contains(got, "\n● +two and a half") {
 		t.Fatalf("not in the margin:\n%s", got)
 	}
+	if got := screenOf(typed(m, "enter")); !strings.Contains(got, "no comment of yours on this line") {
+		t.Errorf("not said:\n%s", got)
+	}
 	if strings.Contains(screenOf(m), "why twice?") {
 		t.Errorf("the cursor is elsewhere:\n%s", screenOf(m))
 	}
@@ -427,6 +433,51 @@ func TestCommentsInTheMargin(t *testing.T) {
 	}
 	if m = typed(m, "enter", "ctrl+u", "enter"); len(paw.notes) != 1 || strings.Contains(screenOf(m), "● ") || !strings.Contains(screenOf(m), "comment deleted") {
 		t.Errorf("%+v\n%s", paw.notes, screenOf(m))
+	}
+}
+
+// One mark is enough for keys to be for that agent: questions name it, and so does the line at the bottom. An agent that has the screen alone is
+// meant itself.
+func TestOneMark(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "space", "3")
+	if got := screenOf(m); !strings.Contains(got, "esc unmark") {
+		t.Errorf("not said:\n%s", got)
+	}
+	if got := screenOf(typed(m, "x")); !strings.Contains(got, "stop api? Its branch") {
+		t.Errorf("not asked about the one with the mark:\n%s", got)
+	}
+	if got := screenOf(typed(m, "R")); !strings.Contains(got, "o only api") {
+		t.Errorf("not asked about the one with the mark:\n%s", got)
+	}
+	if got := screenOf(typed(m, "z", "x")); !strings.Contains(got, "stop tests? Its branch") {
+		t.Errorf("not asked about the one that is shown:\n%s", got)
+	}
+}
+
+// What was begun for one agent is not sent to several, and what is begun for several does not take its place.
+func TestDraftsOfOneAndOfSeveral(t *testing.T) {
+	paw := &played{drafts: map[string]string{"shop/api": "for api alone"}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "space", "space", "s")
+	if got := screenOf(m); strings.Contains(got, "for api alone") {
+		t.Errorf("offered to both:\n%s", got)
+	}
+	if typed(m, "h", "i", "esc"); paw.drafts["shop/api"] != "for api alone" {
+		t.Errorf("kept %q", paw.drafts)
+	}
+	typed(m, "h", "i", "enter")
+	if !slices.Contains(paw.ran, "send shop/api,docs -- hi") || paw.drafts["shop/api"] != "for api alone" {
+		t.Errorf("ran %q, kept %q", paw.ran, paw.drafts)
+	}
+}
+
+// A word that is no CLI can be mended: what is typed next are no keys of the desk.
+func TestRefusedCLIStaysInTheBox(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "+", "x", "enter")
+	if got := screenOf(m); !strings.Contains(got, "claudex: no such CLI is installed") || !strings.Contains(got, "> claudex") {
+		t.Errorf("not said, or not kept:\n%s", got)
+	}
+	if got := screenOf(typed(m, "backspace", "enter")); !strings.Contains(got, "first prompt of claude") {
+		t.Errorf("not mended:\n%s", got)
 	}
 }
 

@@ -176,9 +176,10 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
 			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
 	case "U":
-		m.ask = sure("take back the last landing of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		undo := sure("take back this landing, the last one of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "land", "--undo", "--session", a.Session)
 		})
+		return m.openly(undo, "land", "--undo", "--session", a.Session, "--dry-run")
 	case "x":
 		m.ask = m.on(a).askStop()
 	case "R":
@@ -222,12 +223,12 @@ func (m Model) askStart() (tea.Model, tea.Cmd) {
 // askAgents asks for agents, then for their first prompt, which may be none.
 func (m Model) askAgents(what, form, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	there := m.paw.CLIs()
+	title, _, _ := strings.Cut(what, ";")
 	m.ask = &ask{title: what, keys: form + ": " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
 		items = strings.ReplaceAll(items, " ", "")
 		for item := range strings.SplitSeq(items, ",") {
 			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
-				m.say(true, "%s: no such CLI is installed; there is %s", item, strings.Join(there, ", "))
-				return m, nil
+				return m.askAgents(fmt.Sprintf("%s; %s: no such CLI is installed; there is %s", title, item, strings.Join(there, ", ")), form, items, do)
 			}
 		}
 		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,
@@ -420,6 +421,10 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		}
 		if c, ok := m.page.noteAt(m.page.cursor); ok && word == "enter" && m.tab == tabDiff {
 			return m.on(a).askChange(c)
+		}
+		if word == "enter" && m.tab == tabDiff {
+			m.say(false, "no comment of yours on this line; c writes one")
+			return m, nil
 		}
 		return m.act(word, a)
 	default:

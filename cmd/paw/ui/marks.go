@@ -26,13 +26,13 @@ func (m *Model) mark() {
 	m.roster.step(1)
 }
 
-// meant are the agents that a key is for: those marked that are shown, in the order of the list, else this one. What is pressed in a page
-// is for the agent of the page.
+// meant are the agents that a key is for: those marked that are shown, in the order of the list, else this one. What is pressed in a page, or
+// while an agent has the screen alone, is for that agent.
 func (o onAgent) meant() []Agent {
 	m, a := o.m, o.a
 	var all []Agent
 	for _, one := range m.roster.rows {
-		if m.roster.marks[one.Key()] && !m.focus {
+		if m.roster.marks[one.Key()] && !m.focus && !m.large {
 			all = append(all, one)
 		}
 	}

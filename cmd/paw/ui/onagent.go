@@ -2,10 +2,11 @@ package ui
 
 import (
 	"fmt"
-	"paw/config/display"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // onAgent does things with an agent of the desk, and with those marked where a key is for these.
@@ -19,9 +20,8 @@ func (m Model) on(a Agent) onAgent { return onAgent{m, a} }
 
 // askStop asks whether the marked agents, or this one, are to stop.
 func (o onAgent) askStop() *ask {
-	a := o.a
 	all := o.meant()
-	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name)
+	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", named(all))
 	if len(all) > 1 {
 		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
 	}
@@ -34,15 +34,15 @@ func (o onAgent) askStop() *ask {
 
 // askRecover asks whether the session of the agent, or the marked agents, are to come back.
 func (o onAgent) askRecover() *ask {
-	a := o.a
-	if all := o.meant(); len(all) > 1 {
+	all := o.meant()
+	if len(all) > 1 {
 		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
 				return m.openly(nil, append(append([]string{"recover", session}, names...), "--detach")...)
 			})
 		})
 	}
-	return o.askBack(fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), "y", "a")
+	return o.m.on(all[0]).askBack(fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
 }
 
 // bringBack asks about an agent that has no pane whether it is to come back.
@@ -68,16 +68,25 @@ func (o onAgent) askBack(title, whole, alone string) *ask {
 		}}
 }
 
-// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept, with the first of them, until it is sent.
+// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept until it is sent: one for several with the first of
+// them, unless something is kept for that one alone.
 func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 	m, all := o.m, o.meant()
 	a := all[0]
+	draft := m.paw.Draft(a.Key())
+	taken := len(all) > 1 && draft != ""
+	if taken {
+		draft = ""
+	}
 	keep := func(m *Model, text string) {
+		if taken {
+			return
+		}
 		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
 			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
-	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
+	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
 		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
 			keep(&m, prompt)
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
