@@ -27,7 +27,7 @@ var helpFor = []struct {
 		{"a", "answer its question", "paw answer AGENT"},
 		{"s  g", "send, go on with a cut or failed turn", "paw send AGENT"},
 		{"+  S", "add an agent, start a session", "paw add, paw start"},
-		{"x  Q", "stop, what is queued", "paw stop AGENT, paw queue"},
+		{"x  Q", "stop, then remove; what is queued", "paw stop AGENT, paw queue"},
 		{"r", "rewind the files", "paw rewind AGENT N"},
 		{"R", "recover after a crash", "paw recover"},
 	}},
@@ -114,7 +114,11 @@ func (f frame) hints() []hint {
 	default:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
 	}
-	return append(first, hint{"n", "next"}, hint{"x", "stop"}, hint{"/", "filter"}, hint{"?", "help"}, hint{"q", "quit"})
+	stop := "stop"
+	if a.State == "stopped" {
+		stop = "remove"
+	}
+	return append(first, hint{"n", "next"}, hint{"x", stop}, hint{"/", "filter"}, hint{"?", "help"}, hint{"q", "quit"})
 }
 
 // helpLine are as many hints as there is room for.

@@ -187,6 +187,8 @@ func TestKeysAreCommands(t *testing.T) {
 		"5 enter y":               "recover shop infra --detach",
 		"5 enter s":               "recover shop --detach",
 		"5 enter x":               "",
+		"5 x y":                   "remove --session shop infra",
+		"5 x x":                   "",
 		"space space s h i enter": "send shop/api,docs -- hi",
 		"space space x y":         "stop --session shop api docs",
 		"space 3 space m":         "seen --session shop api tests",

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,9 +19,16 @@ type onAgent struct {
 // on does things with an agent.
 func (m Model) on(a Agent) onAgent { return onAgent{m, a} }
 
-// askStop asks whether the marked agents, or this one, are to stop.
+// askStop asks whether the marked agents, or this one, are to stop; and where they are stopped, whether they are to be removed.
 func (o onAgent) askStop() *ask {
 	all := o.meant()
+	if !slices.ContainsFunc(all, func(a Agent) bool { return a.State != "stopped" }) {
+		return sure(fmt.Sprintf("remove %s, with the worktree? Turns stay, and the branch unless it has landed.", named(all)), "remove", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+				return m.openly(nil, append([]string{"remove", "--session", session}, names...)...)
+			})
+		})
+	}
 	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", named(all))
 	if len(all) > 1 {
 		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
