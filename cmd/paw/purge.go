@@ -55,6 +55,11 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 				return err
 			}
 			if !yes && !o.DryRun {
+				look := o
+				look.DryRun = true
+				if _, err := orchestrator.Purge(cmd.Context(), h, s, look); err != nil {
+					return err
+				}
 				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, errs.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
 					return err
 				}
