@@ -154,8 +154,11 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 			return Merged{}, err
 		}
 	}
+	for i, name := range conflicts {
+		conflicts[i] = withoutSide(name, [2]string{"HEAD", theirs})
+	}
 	tree, err := repo.Line(ctx, apartly("write-tree")...)
-	return Merged{Tree: tree, Conflicts: conflicts}, err
+	return Merged{Tree: tree, Conflicts: sorted(conflicts)}, err
 }
 
 // apart returns git for a new worktree in dir, with HEAD at a commit and no files.

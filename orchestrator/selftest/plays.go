@@ -310,6 +310,9 @@ func (p *player) crash(ctx context.Context) (string, error) {
 		return "", failf("recover: %s: %s", result.Kind, result.Reason)
 	}
 	p.session = all[0].Session
+	if err := p.await(ctx, "a running CLI", func() bool { return p.agent(ctx).PID > 0 }); err != nil {
+		return "", err
+	}
 	prompt := "do: say After all."
 	next, err := p.work(ctx, prompt)
 	if err != nil {
