@@ -98,9 +98,7 @@ func TestDesk(t *testing.T) {
 	terminal.awaits("turn 2 started")
 	terminal.press("q")
 	terminal.awaits("before", "left with 0", "as before")
-	if left := w.desks(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	waitFor(t, "nothing to be left behind", func() bool { return len(w.desks()) == 0 })
 }
 
 // A desk that is killed leaves nothing behind, and what it showed goes on.
