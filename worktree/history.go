@@ -153,6 +153,16 @@ func (o Objects) DeletedPaths(ctx context.Context, from, to string) ([]string, e
 	return paths, err
 }
 
+// IgnoredFiles returns the files of the worktree at path that git ignores.
+func (o Objects) IgnoredFiles(ctx context.Context, path string) (map[string]bool, error) {
+	out, err := in(path).Output(ctx, quietly("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name")...)
+	ignored := map[string]bool{}
+	for _, name := range nulSeparated(out) {
+		ignored[name] = true
+	}
+	return ignored, err
+}
+
 // TreeWith returns a commit's tree with some paths taken from another commit.
 func (o Objects) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
 	there, err := o.home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)

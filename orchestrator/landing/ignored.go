@@ -25,6 +25,14 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if len(paths) == 0 {
 		return tree, nil
 	}
+	files, err := c.m.Objects().IgnoredFiles(ctx, c.agent.WorktreePath)
+	if err != nil {
+		return "", err
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !files[path] }) // a folder now, or behind a symlink
+	if len(paths) == 0 {
+		return tree, nil
+	}
 	head, err := c.m.Objects().SnapshotHead(ctx, near.State)
 	if err != nil {
 		return "", err
