@@ -99,8 +99,8 @@ func (w *cliWorld) back() {
 	}
 }
 
-// reaped waits until those that had copilot's conversations are gone: one that has ended, and that nobody has waited for yet, still
-// counts for copilot, which asks whether to resume a conversation in use.
+// reaped waits until the processes that had copilot's conversations open are gone. To copilot a zombie still has its conversation
+// open, and copilot asks whether to resume a conversation in use.
 func (w *cliWorld) reaped() {
 	w.t.Helper()
 	locks, _ := filepath.Glob(filepath.Join(w.root, "home/.copilot/session-state/*/inuse.*.lock"))

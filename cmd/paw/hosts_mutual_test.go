@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMachinesThatAreHostsOfEachOther has a host that has this machine's checkout among its own hosts: it answers for itself alone, and asks
-// nobody in turn.
+// TestMachinesThatAreHostsOfEachOther has two machines, each of which names the other as a host. The machine that is asked reports its own
+// agents and asks no host.
 func TestMachinesThatAreHostsOfEachOther(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")

@@ -58,7 +58,7 @@ func writeMan(dir string) error {
 	return writeTopics(filepath.Join(filepath.Dir(dir), "man7"), *header)
 }
 
-// writeTopics writes a page for each topic of paw help: paw-states.7. It has no date, as the others have that of the release.
+// writeTopics writes a man page for each topic of paw help, such as paw-states.7, without a date.
 func writeTopics(dir string, header doc.GenManHeader) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -78,7 +78,7 @@ func writeTopics(dir string, header doc.GenManHeader) error {
 	return nil
 }
 
-// headed is the text of a topic with its headings as those of a page.
+// headed returns the text of a topic with headings marked up as those of a man page.
 func headed(text string) string {
 	var page strings.Builder
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

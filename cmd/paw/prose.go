@@ -12,7 +12,7 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// verbatim are the commands whose output is that of others, or has the terminal for itself.
+// verbatim lists the commands whose output is not wrapped: other programs write it, or the command draws the whole screen.
 var verbatim = []string{
 	"attach", "bisect", "blame", "check", "completion", "config", "diff", "env", "log", "path", "pr", "run", "sh", "tmux", "turns", "ui",
 }

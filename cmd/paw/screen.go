@@ -27,7 +27,7 @@ func (a *invocation) terminalSize() (width, height int) {
 	return sizeOf(out)
 }
 
-// sizeOf is how many columns and rows a terminal has, and that of old ones for all else.
+// sizeOf returns the columns and rows of a terminal; 80 and 24 if out is none.
 func sizeOf(out io.Writer) (width, height int) {
 	width, height = 80, 24
 	if f, ok := out.(*os.File); ok {

@@ -75,14 +75,14 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	if len(agents)+len(unknown) == 0 {
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
-	any := work{home: h, m: m, session: s, agent: &s.Agents[0]}
-	branch, err := any.branchFor(into)
+	first := work{home: h, m: m, session: s, agent: &s.Agents[0]}
+	branch, err := first.branchFor(into)
 	if err != nil {
 		return nil, err
 	}
 	t := target{branch: branch, usual: s.Target}
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
-		return nil, any.withBranchHere(err, branch, "paw forecast --session "+s.Name+" --into")
+		return nil, first.withBranchHere(err, branch, "paw forecast --session "+s.Name+" --into")
 	}
 	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
 		t.checkout = nil

@@ -215,20 +215,19 @@ func (m *Model) sent(words []string) {
 
 // askStart asks for the agents of a new session, and for their prompt.
 func (m Model) askStart() (tea.Model, tea.Cmd) {
-	return m.askAgents("start a session here", "[NAME=]CLI, several with commas", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+	return m.askAgents("start a session here", "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"start", "--detach", "--cli", items}, prompt)...)
 	})
 }
 
-// askAgents asks for agents, then for their first prompt, which may be none.
-func (m Model) askAgents(what, form, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+// askAgents asks for agents, then for their first prompt, which may be none. It says what was wrong with the draft.
+func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	there := m.paw.CLIs()
-	title, _, _ := strings.Cut(what, ";")
-	m.ask = &ask{title: what, keys: form + ": " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
+	m.ask = &ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
 		items = strings.ReplaceAll(items, " ", "")
 		for item := range strings.SplitSeq(items, ",") {
 			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
-				return m.askAgents(fmt.Sprintf("%s; %s: no such CLI is installed; there is %s", title, item, strings.Join(there, ", ")), form, items, do)
+				return m.askAgents(what, fmt.Sprintf("; %s: no such CLI is installed; there is %s", item, strings.Join(there, ", ")), items, do)
 			}
 		}
 		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,

@@ -244,7 +244,7 @@ func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]i
 	return text
 }
 
-// briefly is what an agent is about without what its state says already: that its turn was cut.
+// briefly returns what an agent is about. It leaves out that the turn was cut, which the state says already.
 func briefly(a Agent) string {
 	if what, is := strings.CutPrefix(a.About, "turn "+a.Turn+" "); is && a.Cut {
 		return strings.TrimPrefix(what, "was cut: ")

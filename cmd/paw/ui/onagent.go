@@ -152,12 +152,12 @@ func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 // askAdd asks for one more agent of a session, and for its prompt.
 func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
-	return m.askAgents("add to "+a.Session, "[NAME=]CLI, several with commas", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+	return m.askAgents("add to "+a.Session, "", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
 	})
 }
 
-// sendKeys are what the keys do while a prompt is written.
+// sendKeys explains the keys of the box in which a prompt is written.
 const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keeps it"
 
 // goOn is the prompt for agents whose turns were cut.

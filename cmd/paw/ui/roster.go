@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// roster are the agents that the desk lists, in their order, and those of them that the next key is for.
+// roster holds the agents that the desk lists, in the order of the list, the selected one and the marked ones.
 type roster struct {
 	board    Board
 	rows     []Agent             // those that the filter leaves, in the order in which they are shown
