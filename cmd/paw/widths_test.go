@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,11 +41,14 @@ func TestEveryWidth(t *testing.T) {
 		coloured := ""
 		for some := range slices.Chunk(shownOnTerminals, 8) {
 			var script strings.Builder
-			for _, command := range some {
-				fmt.Fprintf(&script, "echo '~ %s'; env %s paw %s --no-pager; ", strings.ReplaceAll(command, "'", ""), look.env, command)
+			for i, command := range some {
+				fmt.Fprintf(&script, "echo '~ %s'; env %s paw %s --no-pager; : >%s/shown.%d; ", strings.ReplaceAll(command, "'", ""), look.env, command, w.root, i)
 			}
-			terminal := w.sized(look.width, 50, script.String()+"echo '~ over'")
-			waitFor(t, "all has been shown", func() bool { return strings.Contains(terminal.screen(), "~ over") })
+			terminal := w.sized(look.width, 50, script.String())
+			for i, command := range some {
+				shown := filepath.Join(w.root, fmt.Sprintf("shown.%d", i))
+				waitFor(t, "paw "+command+" has been shown", func() bool { return os.Remove(shown) == nil })
+			}
 			checkWidth(t, look.width, terminal.tmux("capture-pane", "-p", "-J", "-S", "-").stdout)
 			coloured += terminal.tmux("capture-pane", "-p", "-e", "-S", "-").stdout
 			killServer(terminal.socket)
