@@ -33,8 +33,11 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	defer watch.cmd.Process.Kill()
 	terminal := w.terminal(`i=0; while test $i -lt 100; do paw attach shop; i=$((i+1)); echo $i > ` + w.root + `/times; done`)
 	for i := range 100 {
-		// By then tmux has the terminal's answers to its questions; a later one would be taken for keys.
 		terminal.awaits("[paw-shop] 0:")
+		// An answer of the terminal that tmux has not read when it detaches would be taken for keys at the next attach.
+		waitFor(t, "tmux has read the last answer of the terminal", func() bool {
+			return strings.TrimSpace(w.tmux("list-clients", "-F", "#{client_termtype}").stdout) != ""
+		})
 		if i%10 == 0 {
 			if diff := cmp.Diff(before, w.statesAsShown(true)); diff != "" {
 				t.Fatalf("attached for the time %d: states (-before +now)\n%s", i+1, diff)
