@@ -83,11 +83,11 @@ type busyLine struct {
 
 // busy shows on a terminal that a command is at something which takes its time. Whoever is done calls what it returns,
 // before anything is printed.
-func (a *invocation) busy(h *app.App, doing string) (done func()) {
-	if a.json || !isTerminal(a.stderr) {
+func (p *printer) busy(h *app.App, doing string) (done func()) {
+	if p.json || !isTerminal(p.stderr) {
 		return func() {}
 	}
-	l := &busyLine{line: lineBelow{a: a}, began: time.Now(), quit: make(chan struct{}), doing: doing}
+	l := &busyLine{line: lineBelow{out: p}, began: time.Now(), quit: make(chan struct{}), doing: doing}
 	step, expect, note, progress := h.Step, h.Expect, h.Note, h.Progress
 	h.Expect = l.expect
 	h.Step = func(name string) {

@@ -41,7 +41,7 @@ func someSession(now time.Time) observe.SessionStatus {
 
 func plainApp() *invocation {
 	plain := false
-	return &invocation{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}
+	return &invocation{printer: printer{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}}
 }
 
 func TestStatusOnATerminal(t *testing.T) {

@@ -349,7 +349,7 @@ func (d *desk) KeepDraft(key, text string) error {
 // told is an error as commands print it, with its hints.
 func (d *desk) told(err error) error {
 	var said bytes.Buffer
-	(&invocation{stderr: &said, env: d.app.env}).printError(err)
+	(&invocation{printer: printer{stderr: &said, env: d.app.env}}).printError(err)
 	return errors.New(said.String())
 }
 
@@ -357,7 +357,7 @@ func (d *desk) told(err error) error {
 func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
-	inner := &invocation{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env, typed: words}
+	inner := &invocation{stdin: strings.NewReader(""), typed: words, printer: printer{stdout: out, stderr: out, env: d.app.env}}
 	root := d.app.commands(inner, words[0])
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)

@@ -210,7 +210,7 @@ func hasFlag(cmd *cobra.Command, name string) bool {
 }
 
 func rootForDocs() *cobra.Command {
-	return newRoot(&invocation{stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}, "")
+	return newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}, "")
 }
 
 // TestDocsNameWhatExists: every call of paw in the documents names a command and

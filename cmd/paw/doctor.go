@@ -189,7 +189,7 @@ type versionJSON struct {
 	Paw     string `json:"paw"`
 }
 
-func (a *invocation) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
+func (p *printer) printVersion() { fmt.Fprintf(p.stdout, "paw %s\n", ownVersion()) }
 
 // ownVersion returns the version of this paw's release, else the commit that paw was built from.
 func ownVersion() string {

@@ -51,17 +51,17 @@ func (a *invocation) printError(err error) {
 }
 
 // sayError shows an error to people.
-func (a *invocation) sayError(message string, hints []string) {
+func (p *printer) sayError(message string, hints []string) {
 	const begin = "paw: error:"
-	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Red+";1"), a.said(begin, display.Printable(message)))
+	fmt.Fprintf(p.stderr, "%s %s\n", p.paintError(begin, display.Red+";1"), p.said(begin, display.Printable(message)))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: hint:", display.Cyan), hint)
+		fmt.Fprintf(p.stderr, "%s %s\n", p.paintError("paw: hint:", display.Cyan), hint)
 	}
 }
 
 // said is a text behind a beginning, with later lines below its first one where standard error is a terminal that is too narrow.
-func (a *invocation) said(begin, text string) string {
-	f, is := a.stderr.(*os.File)
+func (p *printer) said(begin, text string) string {
+	f, is := p.stderr.(*os.File)
 	if !is || !isTerminal(f) {
 		return text
 	}
@@ -73,11 +73,11 @@ func (a *invocation) said(begin, text string) string {
 }
 
 // paintError is paint for standard error.
-func (a *invocation) paintError(text, code string) string {
-	if !wantsColour(a.colourFlag, isTerminal(a.stderr), func(name string) string { return lookUp(a.env, name) }) {
+func (p *printer) paintError(text, code string) string {
+	if !wantsColour(p.colourFlag, isTerminal(p.stderr), func(name string) string { return lookUp(p.env, name) }) {
 		return text
 	}
-	return a.styled(text, code)
+	return p.styled(text, code)
 }
 
 // printProblems shows what could not be read, beside what could.
@@ -88,8 +88,8 @@ func (a *invocation) printProblems(problems []error) {
 }
 
 // unread is how a command ends that has shown all but what could not be read. With --json its answer names that.
-func (a *invocation) unread(problems []error) error {
-	if len(problems) == 0 || a.json {
+func (p *printer) unread(problems []error) error {
+	if len(problems) == 0 || p.json {
 		return nil
 	}
 	return exitStatus(errs.Failed)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"sync/atomic"
@@ -13,25 +11,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// app is what all commands share.
+// invocation is one run of paw: what it was typed with, the terminal it talks to, and what has come up on the way.
 type invocation struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	env            []string
-	json           bool
-	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
-	killTurn       atomic.Pointer[func()] // kills the CLI of a headless turn; nil before one is begun
-	colours        *bool                  // nil until asked
-	colourFlag     string                 // auto, always or never
-	noPager        bool
-	notes          []string                                 // for --json, see note
-	commands       func(*invocation, string) *cobra.Command // newRoot, for who runs commands itself
-	typed          []string                                 // the words behind paw
-	command        string                                   // the last word of the command that runs
-	ran            *cobra.Command                           // that runs
-	far            *farWork                                 // agents of a host that the command works on here, nil for none
-	helpFailed     error                                    // of --help, which returns none
-	forgiven       []string                                 // mistakes in the configuration that stop nothing
+	printer
+	stdin      io.Reader
+	beforeExit atomic.Pointer[func()]                   // called when a second signal ends paw at once
+	killTurn   atomic.Pointer[func()]                   // kills the CLI of a headless turn; nil before one is begun
+	commands   func(*invocation, string) *cobra.Command // newRoot, for who runs commands itself
+	typed      []string                                 // the words behind paw
+	command    string                                   // the last word of the command that runs
+	ran        *cobra.Command                           // that runs
+	far        *farWork                                 // agents of a host that the command works on here, nil for none
+	helpFailed error                                    // of --help, which returns none
+	forgiven   []string                                 // mistakes in the configuration that stop nothing
 }
 
 // paw puts the orchestrator together for the directory the user stands in, and tells of a mistake in the repository's configuration.
@@ -112,19 +104,3 @@ func (a *invocation) setSteps(h *app.App) {
 
 // stepHook is set by tests only, to stop paw after a named step.
 var stepHook func(name string)
-
-// addJSON gives a command the --json flag.
-func (a *invocation) addJSON(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.json, "json", "j", false, "print one JSON object, for programs")
-}
-
-// note tells what the user would otherwise find out too late: on stderr, or with
-// --json as a part of the object.
-func (a *invocation) note(text string) {
-	if a.json {
-		a.notes = append(a.notes, text)
-		return
-	}
-	const begin = "paw: note:"
-	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError(begin, display.Grey), a.said(begin, display.Printable(text)))
-}

@@ -49,7 +49,7 @@ func TestPrintLog(t *testing.T) {
 	}}}
 	print := func(coloured, full bool) string {
 		var out bytes.Buffer
-		a := &invocation{stdout: &out, stderr: &bytes.Buffer{}, colours: &coloured}
+		a := &invocation{printer: printer{stdout: &out, stderr: &bytes.Buffer{}, colours: &coloured}}
 		a.printLog("shop", l, full)
 		return out.String()
 	}

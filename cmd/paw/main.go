@@ -45,7 +45,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	a := &invocation{stdin: stdin, stdout: stdout, stderr: stderr, env: env, typed: argv[1:]}
+	a := &invocation{stdin: stdin, typed: argv[1:], printer: printer{stdout: stdout, stderr: stderr, env: env}}
 	interrupted := handleSignals(command, cancel, a)
 	switch command { // that somebody waits for, once for each agent or turn: these need no tree of commands
 	case "__agent":

@@ -38,7 +38,7 @@ func writeMan(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	root := newRoot(&invocation{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}, "")
+	root := newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: io.Discard, stderr: io.Discard}}, "")
 	root.DisableAutoGenTag = true // it has the day on which the page was written
 	root.Short = "several AI coding CLIs at once on one repository"
 	root.Long = rootPage(root)
@@ -101,7 +101,7 @@ func writeCompletions(dir string) error {
 		"bash": "bash-completion/completions/paw", "zsh": "zsh/site-functions/_paw", "fish": "fish/vendor_completions.d/paw.fish",
 	} {
 		var script bytes.Buffer
-		root := newRoot(&invocation{stdin: strings.NewReader(""), stdout: &script, stderr: io.Discard}, "")
+		root := newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: &script, stderr: io.Discard}}, "")
 		root.SetArgs([]string{"completion", shell})
 		if err := root.Execute(); err != nil {
 			return err

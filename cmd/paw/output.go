@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"paw/config/display"
@@ -26,8 +27,35 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// printer prints for people, and as JSON for programs.
+type printer struct {
+	stdout, stderr io.Writer
+	env            []string
+	json           bool
+	colours        *bool  // nil until asked
+	colourFlag     string // auto, always or never
+	noPager        bool
+	notes          []string // for --json, see note
+}
+
+// addJSON gives a command the --json flag.
+func (p *printer) addJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&p.json, "json", "j", false, "print one JSON object, for programs")
+}
+
+// note tells what the user would otherwise find out too late: on stderr, or with
+// --json as a part of the object.
+func (p *printer) note(text string) {
+	if p.json {
+		p.notes = append(p.notes, text)
+		return
+	}
+	const begin = "paw: note:"
+	fmt.Fprintf(p.stderr, "%s %s\n", p.paintError(begin, display.Grey), p.said(begin, display.Printable(text)))
+}
+
 // printJSON prints v as one line.
-func (a *invocation) printJSON(v any) error { return writeJSON(a.stdout, v) }
+func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
 
 // writeJSON writes v as one line without any control character: some terminals obey DEL and U+0080 to U+009F, which
 // JSON may have as they are.
@@ -76,30 +104,30 @@ func colourOf(st session.AgentStatus) string {
 const columns = display.Graphemes
 
 // colour paints text in the colour of a state, where output is coloured.
-func (a *invocation) colour(text, state string) string {
-	return a.paint(text, stateColours[state])
+func (p *printer) colour(text, state string) string {
+	return p.paint(text, stateColours[state])
 }
 
 // paint gives text a colour by its ANSI code, where output is coloured.
-func (a *invocation) paint(text, code string) string {
-	if code == "" || text == "" || !a.coloured() {
+func (p *printer) paint(text, code string) string {
+	if code == "" || text == "" || !p.coloured() {
 		return text
 	}
-	return a.styled(text, code)
+	return p.styled(text, code)
 }
 
 // styled is text in a style, as the terminal knows it.
-func (a *invocation) styled(text, code string) string {
-	return "\x1b[" + display.For(lookUp(a.env, "TERM"), code) + "m" + text + "\x1b[0m"
+func (p *printer) styled(text, code string) string {
+	return "\x1b[" + display.For(lookUp(p.env, "TERM"), code) + "m" + text + "\x1b[0m"
 }
 
 // coloured tells whether output is coloured; it asks the terminal once.
-func (a *invocation) coloured() bool {
-	if a.colours == nil {
-		on := wantsColour(a.colourFlag, isTerminal(a.stdout), func(name string) string { return lookUp(a.env, name) })
-		a.colours = &on
+func (p *printer) coloured() bool {
+	if p.colours == nil {
+		on := wantsColour(p.colourFlag, isTerminal(p.stdout), func(name string) string { return lookUp(p.env, name) })
+		p.colours = &on
 	}
-	return *a.colours
+	return *p.colours
 }
 
 // wantsColour decides whether output is coloured: the flag first, then NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR

@@ -11,7 +11,7 @@ import (
 func TestTableDoesNotActOnTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	plain := false
-	a := &invocation{stdout: &out, stderr: &bytes.Buffer{}, colours: &plain}
+	a := &invocation{printer: printer{stdout: &out, stderr: &bytes.Buffer{}, colours: &plain}}
 	a.printTable(&out, "  ", [][]cell{
 		{{text: "one"}, {"x\x1b]0;title\a", "error"}, {text: "bad \x1b[2Jnews\n  two  demo  idle"}},
 		{{text: "three"}, {text: "success"}, {text: "\u009b2Ja\tb\r"}},
@@ -25,7 +25,7 @@ func TestTableDoesNotActOnTheTerminal(t *testing.T) {
 // Columns begin below each other also behind characters that take two columns or none.
 func TestTableCountsColumns(t *testing.T) {
 	var out bytes.Buffer
-	a := &invocation{stdout: &out, colourFlag: "never"}
+	a := &invocation{printer: printer{stdout: &out, colourFlag: "never"}}
 	a.printTable(&out, "", [][]cell{texts("店店", "a"), texts("e\u0301e\u0301e\u0301", "b"), texts("four", "c"), texts("👩‍👩‍👧", "d")})
 	if want := "店店  a\ne\u0301e\u0301e\u0301   b\nfour  c\n👩‍👩‍👧    d\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)

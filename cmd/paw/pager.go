@@ -27,34 +27,34 @@ func (p *pager) Write(text []byte) (int, error) {
 
 // paged runs show with its output going through the user's pager, by git's rules, where there is a terminal. A pager that
 // is left early ends the output, and that is no error.
-func (a *invocation) paged(ctx context.Context, h *app.App, show func() error) error {
-	terminal := a.stdout
-	if p, is := terminal.(*prose); is {
-		terminal = p.terminal
+func (p *printer) paged(ctx context.Context, h *app.App, show func() error) error {
+	terminal := p.stdout
+	if wrapped, is := terminal.(*prose); is {
+		terminal = wrapped.terminal
 	}
-	if _, file := terminal.(*os.File); a.noPager || a.json || !file || !isTerminal(terminal) || lookUp(a.env, "TERM") == "dumb" {
+	if _, file := terminal.(*os.File); p.noPager || p.json || !file || !isTerminal(terminal) || lookUp(p.env, "TERM") == "dumb" {
 		return show()
 	}
-	started := orchestrator.StartPager(ctx, h, a.pagerEnvironment(), terminal, a.stderr)
+	started := orchestrator.StartPager(ctx, h, p.pagerEnvironment(), terminal, p.stderr)
 	if started == nil {
 		return show()
 	}
 	signal.Ignore(os.Interrupt) // Ctrl-C is for the pager, which would outlive paw on the same terminal
-	a.coloured()                // as the terminal says, before the pager stands in its place
-	p := &pager{Writer: started, terminal: terminal}
-	a.stdout = p
+	p.coloured()                // as the terminal says, before the pager stands in its place
+	reader := &pager{Writer: started, terminal: terminal}
+	p.stdout = reader
 	err := show()
-	a.stdout = terminal
+	p.stdout = terminal
 	started.Wait()
-	if p.left {
+	if reader.left {
 		return nil
 	}
 	return err
 }
 
 // pagerEnvironment has what git gives to a pager: less leaves what fits on the screen, and shows colours.
-func (a *invocation) pagerEnvironment() []string {
-	env := slices.Clone(a.env)
+func (p *printer) pagerEnvironment() []string {
+	env := slices.Clone(p.env)
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
 		if name, _, _ := strings.Cut(kv, "="); lookUp(env, name) == "" {
 			env = append(env, kv)

@@ -18,7 +18,7 @@ func TestJSONHasNoControlCharacters(t *testing.T) {
 		"error":  func(a *invocation) { a.printError(errs.New(errs.Usage, "%s", text)) },
 	} {
 		var out bytes.Buffer
-		print(&invocation{stdout: &out, stderr: &out, json: true})
+		print(&invocation{printer: printer{stdout: &out, stderr: &out, json: true}})
 		if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 			t.Errorf("%s: %q", name, out.String())
 		}

@@ -22,12 +22,12 @@ var verbatim = []string{
 type prose struct{ terminal *os.File }
 
 // speaks has the standard output of commands that say sentences as prose, where it is a terminal.
-func (a *invocation) speaks(cmd *cobra.Command) {
+func (p *printer) speaks(cmd *cobra.Command) {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
 	}
-	if f, is := a.stdout.(*os.File); is && isTerminal(f) && !a.json && cmd.HasParent() && !cmd.Hidden && !slices.Contains(verbatim, cmd.Name()) {
-		a.stdout = &prose{f}
+	if f, is := p.stdout.(*os.File); is && isTerminal(f) && !p.json && cmd.HasParent() && !cmd.Hidden && !slices.Contains(verbatim, cmd.Name()) {
+		p.stdout = &prose{f}
 	}
 }
 

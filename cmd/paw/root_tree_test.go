@@ -24,7 +24,7 @@ func TestOneCommandIsThatOfTheWholeTree(t *testing.T) {
 			if err != nil || want.Name() != one.name {
 				t.Fatalf("%s: the whole tree finds %s, %v", word, want.Name(), err)
 			}
-			root := newRoot(&invocation{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}, word)
+			root := newRoot(&invocation{printer: printer{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}, word)
 			got, _, err := root.Find([]string{word})
 			if err != nil || got.CommandPath() != want.CommandPath() || got.Short != want.Short || !slices.Equal(flags(got), flags(want)) {
 				t.Errorf("%s: found %q with flags %v, %v", word, got.CommandPath(), flags(got), err)

@@ -104,12 +104,12 @@ func (a *invocation) launchThere(cmd *cobra.Command, h *app.App, client hosts.Cl
 const reachPatience = 20 * time.Second
 
 // reach makes sure that there is a connection to a host, and says so where that takes long.
-func (a *invocation) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
+func (p *printer) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, reachPatience)
 	defer cancel()
 	slow := time.AfterFunc(time.Second, func() {
-		if !a.json {
-			fmt.Fprintf(a.stderr, "connecting to %s\n", host.Name)
+		if !p.json {
+			fmt.Fprintf(p.stderr, "connecting to %s\n", host.Name)
 		}
 	})
 	defer slow.Stop()

@@ -16,8 +16,8 @@ import (
 const narrowest = 40
 
 // terminalSize is how many columns and rows the terminal of standard output has.
-func (a *invocation) terminalSize() (width, height int) {
-	out := a.stdout
+func (p *printer) terminalSize() (width, height int) {
+	out := p.stdout
 	switch by := out.(type) {
 	case *pager:
 		out = by.terminal
@@ -41,15 +41,15 @@ func sizeOf(out io.Writer) (width, height int) {
 // lineBelow is one line on the terminal of standard error that stands below all else that is said, and goes before anything
 // else is.
 type lineBelow struct {
-	a     *invocation
+	out   *printer
 	shown string
 }
 
 // show draws the line, cut to the terminal.
 func (l *lineBelow) show(text string) {
-	width, _ := l.a.terminalSize()
+	width, _ := l.out.terminalSize()
 	if text = columns.Cut(text, width-1); text != l.shown {
-		fmt.Fprint(l.a.stderr, "\r"+text+"\x1b[K")
+		fmt.Fprint(l.out.stderr, "\r"+text+"\x1b[K")
 	}
 	l.shown = text
 }
@@ -57,23 +57,23 @@ func (l *lineBelow) show(text string) {
 // clear takes the line away.
 func (l *lineBelow) clear() {
 	if l.shown != "" {
-		fmt.Fprint(l.a.stderr, "\r\x1b[K")
+		fmt.Fprint(l.out.stderr, "\r\x1b[K")
 	}
 	l.shown = ""
 }
 
 // enterScreen turns to the terminal's other screen, without a cursor; what it returns turns back, once.
-func (a *invocation) enterScreen() (leave func()) {
-	_, _ = io.WriteString(a.stdout, "\x1b[?1049h\x1b[?25l")
-	return sync.OnceFunc(func() { _, _ = io.WriteString(a.stdout, "\x1b[?25h\x1b[?1049l") })
+func (p *printer) enterScreen() (leave func()) {
+	_, _ = io.WriteString(p.stdout, "\x1b[?1049h\x1b[?25l")
+	return sync.OnceFunc(func() { _, _ = io.WriteString(p.stdout, "\x1b[?25h\x1b[?1049l") })
 }
 
 // drawScreen writes lines over what is on the screen, in one write so that it does not flicker. Where there are more
 // lines than rows, the last row says how many are left out.
-func (a *invocation) drawScreen(lines []string, height int) error {
+func (p *printer) drawScreen(lines []string, height int) error {
 	if over := len(lines) - height; over > 0 {
 		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", display.Ellipsis, over+1))
 	}
-	_, err := io.WriteString(a.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	_, err := io.WriteString(p.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
 	return err
 }

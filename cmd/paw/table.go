@@ -34,7 +34,7 @@ const leastLast = 24
 
 // printTable prints rows with aligned columns, two spaces apart, indented. On a terminal each row is cut to its width, and of the
 // columns with these heads so many are left out, the first ones first, that the last column can be read.
-func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell, spare ...string) {
+func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ...string) {
 	for _, row := range rows {
 		for i, c := range row {
 			row[i].text = display.OneLine(c.text)
@@ -42,19 +42,19 @@ func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell, spare
 	}
 	width := 0
 	if isTerminal(w) {
-		width, _ = a.terminalSize()
+		width, _ = p.terminalSize()
 		rows = fitting(rows, width-len(indent), spare)
 	}
-	_, _ = w.Write(a.tableOf(rows, indent, width)) // at once: a table of 200 rows is one write
+	_, _ = w.Write(p.tableOf(rows, indent, width)) // at once: a table of 200 rows is one write
 }
 
 // tableOf is a table as text, with each line cut to width where that is not 0.
-func (a *invocation) tableOf(rows [][]cell, indent string, width int) (out []byte) {
+func (p *printer) tableOf(rows [][]cell, indent string, width int) (out []byte) {
 	widths := columnWidths(rows)
 	for _, row := range rows {
 		out = append(out, indent...)
 		for i, c := range row {
-			out = append(out, a.colour(c.text, c.state)...)
+			out = append(out, p.colour(c.text, c.state)...)
 			for n := columns.Width(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
 				out = append(out, ' ')
 			}

@@ -55,7 +55,7 @@ func problemsView(problems []error) []problemJSON {
 }
 
 // noted are the notes so far.
-func (a *invocation) noted() []string { return append([]string{}, a.notes...) }
+func (p *printer) noted() []string { return append([]string{}, p.notes...) }
 
 type sessionJSON struct {
 	Name         string      `json:"name"`
@@ -273,8 +273,8 @@ var wouldBe = map[launch.ResultKind]string{
 }
 
 // printResults prints what became of agents or, with dryRun, what would.
-func (a *invocation) printResults(s *session.Session, results []launch.Result, dryRun bool) {
-	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
+func (p *printer) printResults(s *session.Session, results []launch.Result, dryRun bool) {
+	fmt.Fprintf(p.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
 		word := string(r.Kind)
@@ -283,13 +283,13 @@ func (a *invocation) printResults(s *session.Session, results []launch.Result, d
 		}
 		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {word, string(r.Kind)}, {text: r.Reason}})
 	}
-	a.printTable(a.stdout, "  ", rows)
+	p.printTable(p.stdout, "  ", rows)
 	for _, r := range results {
 		for _, note := range r.Notes {
-			a.note(r.Agent + ": " + note)
+			p.note(r.Agent + ": " + note)
 		}
 		if r.Kind == launch.ResultRefused {
-			a.sayError(r.Agent+": "+r.Reason, r.Hints)
+			p.sayError(r.Agent+": "+r.Reason, r.Hints)
 		}
 	}
 }
@@ -329,12 +329,12 @@ func (a *invocation) showSession(cmd *cobra.Command, h *app.App, name string, re
 }
 
 // showPlan prints what start or add would do.
-func (a *invocation) showPlan(steps []string) error {
-	if a.json {
-		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
+func (p *printer) showPlan(steps []string) error {
+	if p.json {
+		return p.printJSON(planJSON{Version: 1, Plan: steps, Notes: p.noted()})
 	}
 	for _, step := range steps {
-		fmt.Fprintln(forReading(a.stdout), step)
+		fmt.Fprintln(forReading(p.stdout), step)
 	}
 	return nil
 }

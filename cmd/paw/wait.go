@@ -216,7 +216,7 @@ type waitingLine struct {
 }
 
 func (a *invocation) newWaitingLine(now time.Time) *waitingLine {
-	return &waitingLine{lineBelow: lineBelow{a: a}, began: now}
+	return &waitingLine{lineBelow: lineBelow{out: &a.printer}, began: now}
 }
 
 // look says for whom the wait is, after a second; and once, for whom it may be long.
@@ -228,10 +228,10 @@ func (l *waitingLine) look(w *children.Waited, now time.Time) {
 	if !l.noted {
 		l.noted = true
 		for _, note := range waitNotes(w) {
-			l.a.note(note)
+			l.out.note(note)
 		}
 	}
-	if !l.a.json && isTerminal(l.a.stderr) {
+	if !l.out.json && isTerminal(l.out.stderr) {
 		l.show(waitingText(w, waited))
 	}
 }
