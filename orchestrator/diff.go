@@ -143,7 +143,11 @@ func (c *Compared) Turn() int { return c.look.Last }
 
 // Patch writes the changes from From to To.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
-	return c.reader.Objects().Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
+	format := worktree.DiffFormat{Stat: o.Stat, Color: o.Color}
+	if o.Than != "" {
+		format.From, format.To = c.w.Name, o.Than
+	}
+	return c.reader.Objects().Diff(ctx, c.w.WorktreePath, c.From, c.To, format, out, o.Paths...)
 }
 
 // ends finds the two commits for a range, or for another agent.

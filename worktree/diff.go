@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,23 +13,29 @@ import (
 	"strings"
 )
 
+// DiffFormat says how changes are written: in place of a patch the summary of `git diff --stat`; in color, which is for reading
+// only; with the words From and To in front of the paths, "" for git's a and b.
+type DiffFormat struct {
+	Stat, Color bool
+	From, To    string
+}
+
 // Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
-// other tree, with binary content, modes, symlinks and renames. With stat it writes the summary of
-// `git diff --stat`. The user's diff settings, external programs and text conversions are ignored.
-// A patch in color is for reading only.
-func (o Objects) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer, paths ...string) error {
+// other tree, with binary content, modes, symlinks and renames. The user's diff settings, external
+// programs and text conversions are ignored.
+func (o Objects) Diff(ctx context.Context, path, from, to string, format DiffFormat, out io.Writer, paths ...string) error {
 	if _, err := verified(path, o.Repository.CommonDir, ""); err != nil {
 		return err
 	}
 	args := []string{
 		"-c", "diff.suppressBlankEmpty=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
-		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[color],
+		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[format.Color],
 	}
-	if stat {
+	if format.Stat {
 		args = append(args, "--stat")
 	} else {
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
-			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none")
+			"--src-prefix="+cmp.Or(format.From, "a")+"/", "--dst-prefix="+cmp.Or(format.To, "b")+"/", "--ws-error-highlight=none")
 	}
 	return o.quarantined(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }

@@ -189,7 +189,7 @@ func TestADayWithTheDesk(t *testing.T) {
 
 	terminal.press("+")
 	terminal.awaits("add to shop")
-	terminal.press("C-u", "web=demo", "Enter")
+	terminal.press("web=demo", "Enter")
 	terminal.awaits("first prompt of web=demo")
 	terminal.press("add a search box", "Enter")
 	terminal.awaits("$ paw add --session shop --cli web=demo", "done in", "TO REVIEW 1")

@@ -22,7 +22,8 @@ func newDiff(a *invocation) *cobra.Command {
 uncommitted work included, or in turn N, or from the end of turn N to the end of
 turn M (0 is the base). A single turn is compared with the state at its begin, so
 what you edited between turns is not shown as the agent's. With a second AGENT it
-is what the two differ in, as they are now: - is the first one's, + the second one's.
+is what the two differ in, as they are now: - is the first one's, + the second one's,
+and their names stand in front of the paths.
 --unseen is what is new since you looked last, committed or not: since paw seen, a
 landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw diff claude

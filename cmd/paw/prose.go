@@ -65,7 +65,8 @@ func widthOf(text string) int { return columns.Width(display.Strip(text)) }
 // twoColumns is a line up to its second column.
 var twoColumns = lazyregexp.New(`^ *\S+(?: \S+)*  +`)
 
-// sentence breaks a line between words, before a command rather than within it. The lines behind the first one are indented.
+// sentence breaks a line between words, before a command and never within it: a command that is too long is left to the terminal, so that it can
+// be pasted whole. The lines behind the first one are indented.
 func sentence(line string, width int, indent string) (lines []string) {
 	words := strings.Split(line, " ")
 	from, used := 0, widthOf(words[0])
@@ -81,14 +82,23 @@ func sentence(line string, width int, indent string) (lines []string) {
 			continue
 		}
 		command := i
-		for command > from && words[command] != "paw" && words[command] != "git" {
+		for command > from && !beginsCommand(words[command]) {
 			command--
 		}
-		if command == from { // none in this line, or it begins with one
+		if command == from && beginsCommand(words[from]) {
+			break
+		}
+		if command == from {
 			command = i
 		}
 		end(command)
 		i = command
 	}
 	return append(lines, strings.Join(words[from:], " "))
+}
+
+// beginsCommand reports whether a word, which may be indented, is a program that hints and plans name.
+func beginsCommand(word string) bool {
+	word = strings.TrimLeft(word, " ")
+	return word == "paw" || word == "git"
 }

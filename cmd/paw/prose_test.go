@@ -10,15 +10,16 @@ import (
 // Lines break between words, before a command and not within it; tables, other lines and their ends stay.
 func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
-		"short\n":                                 "short\n",
-		"no end":                                  "no end",
-		"one two three four five six\n":           "one two three four\n  five six\n",
-		"    deep three four five six\nnext\n":    "    deep three four\n      five six\nnext\n",
-		"kept; paw land --undo 3 takes it\n":      "kept;\n  paw land --undo 3\n  takes it\n",
-		"paw remove agent --keep-worktree\n":      "paw remove agent\n  --keep-worktree\n",
-		"anExtremelyLongWordOfMore and more\n":    "anExtremelyLongWordOfMore\n  and more\n",
-		"\x1b[2mcoloured and longer\x1b[m than\n": "\x1b[2mcoloured and longer\x1b[m\n  than\n",
-		"ok  in two columns, the second\n":        "ok  in two columns,\n    the second\n",
+		"short\n":                                  "short\n",
+		"no end":                                   "no end",
+		"one two three four five six\n":            "one two three four\n  five six\n",
+		"    deep three four five six\nnext\n":     "    deep three four\n      five six\nnext\n",
+		"kept; paw land --undo 3\n":                "kept;\n  paw land --undo 3\n",
+		"paw remove agent --keep-worktree\n":       "paw remove agent --keep-worktree\n",
+		"gone: paw remove agent --keep-worktree\n": "gone:\n  paw remove agent --keep-worktree\n",
+		"anExtremelyLongWordOfMore and more\n":     "anExtremelyLongWordOfMore\n  and more\n",
+		"\x1b[2mcoloured and longer\x1b[m than\n":  "\x1b[2mcoloured and longer\x1b[m\n  than\n",
+		"ok  in two columns, the second\n":         "ok  in two columns,\n    the second\n",
 	} {
 		if diff := cmp.Diff(want, broken(text, 20, 2)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", text, diff)

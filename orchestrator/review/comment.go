@@ -16,7 +16,7 @@ type Comment struct {
 	Path    string `json:"path"`  // "" for a comment on the whole work
 	First   int    `json:"first"` // first and last line, counted from 1; 0 for a comment on the file
 	Last    int    `json:"last"`
-	Removed bool   `json:"removed,omitempty"` // the lines were removed: the numbers are those in the old file
+	Removed bool   `json:"removed,omitempty"` // the lines, or the file, were removed: the numbers are those in the old file
 	// Excerpt has the lines as they were when commented.
 	Excerpt string `json:"excerpt,omitempty"`
 	Text    string `json:"text"`

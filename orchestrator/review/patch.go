@@ -88,6 +88,7 @@ type place struct {
 	number int    // line number in the new file or, for a removed line, in the old one; 0 for other lines
 	kind   byte   // '+', '-' or ' '; 0 for lines outside of hunks
 	hunk   int
+	gone   bool // the file was deleted
 }
 
 var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
@@ -95,7 +96,7 @@ var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 // placesOf parses a patch.
 func placesOf(text string) []place {
 	var all []place
-	path, was, is, hunk := "", 0, 0, 0
+	path, was, is, hunk, gone := "", 0, 0, 0, false
 	leftOld, leftNew := 0, 0 // remaining lines of the hunk
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		one := place{text: line, path: path}
@@ -109,11 +110,14 @@ func placesOf(text string) []place {
 			one.kind, one.number = ' ', is
 			is, was, leftOld, leftNew = is+1, was+1, leftOld-1, leftNew-1
 		case strings.HasPrefix(line, "diff --git "):
-			path = ""
+			path, gone = "", false
 			if _, after, ok := strings.Cut(line, " b/"); ok {
 				path = after
 			}
 			one.path = path
+		case strings.HasPrefix(line, "deleted file mode ") && len(all) > 0:
+			gone = true
+			all[len(all)-1].gone = true // the line with the names of the file
 		case strings.HasPrefix(line, "+++ "):
 			if named, ok := strings.CutPrefix(unquoted(line[4:]), "b/"); ok {
 				path, one.path = named, named
@@ -129,7 +133,7 @@ func placesOf(text string) []place {
 				hunk++
 			}
 		}
-		one.hunk = hunk
+		one.hunk, one.gone = hunk, gone
 		all = append(all, one)
 	}
 	return all
@@ -173,7 +177,7 @@ func commentAt(lines []place, at int) Comment {
 	}
 	here := lines[at]
 	if here.kind == 0 {
-		return Comment{Path: here.path}
+		return Comment{Path: here.path, Removed: here.gone}
 	}
 	first := at
 	for first > 0 && at-first < excerptLines-1 && lines[first-1].hunk == here.hunk && (lines[first-1].kind == '-') == (here.kind == '-') && lines[first-1].kind != 0 {
@@ -218,7 +222,10 @@ func On(patch string, first, last int, text string) Comment {
 		c.Last = l.number
 		excerpt = append(excerpt, strings.TrimPrefix(l.text, string(l.kind)))
 	}
-	c.Removed, c.Excerpt = c.Removed && len(here) > 0, strings.Join(excerpt, "\n")
+	if len(here) == 0 {
+		c.Removed = lines[last].gone
+	}
+	c.Excerpt = strings.Join(excerpt, "\n")
 	return c
 }
 

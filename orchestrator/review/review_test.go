@@ -160,6 +160,16 @@ func TestCommentOnLinesOfAPatch(t *testing.T) {
 	if diff := cmp.Diff(Comment{}, On(listed+patch, 1, 2, "")); diff != "" {
 		t.Errorf("on a list of files (-want +got)\n%s", diff)
 	}
+	deleted := "diff --git a/b.go b/b.go\ndeleted file mode 100644\n--- a/b.go\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+	for line := range 5 {
+		c := On(deleted, line, line, "why?")
+		if c.Place() != "b.go (removed)" || c.Stale("", false) {
+			t.Errorf("line %d of a deleted file: %+v", line, c)
+		}
+	}
+	if c := On(deleted+patch, 6, 6, ""); c.Removed {
+		t.Errorf("behind a deleted file: %+v", c)
+	}
 	if got := On("", 0, 0, "all of it"); got.Path != "" || got.Text != "all of it" {
 		t.Errorf("of nothing: %+v", got)
 	}

@@ -219,7 +219,8 @@ func TestKeysAreCommands(t *testing.T) {
 		"u y":                     "update shop/api",
 		"F y":                     "send shop/api --conflict",
 		"s enter":                 "",
-		"+ enter d o enter":       "add --session shop --cli claude --prompt do",
+		"+ d e m o enter a enter": "add --session shop --cli demo --prompt a",
+		"+ enter d":               "diff shop/api --state c0ffee",
 		"S d e m o enter enter":   "start --detach --cli demo",
 		"d":                       "diff shop/api --state c0ffee",
 		"d B":                     "diff shop/api --state c0ffee; diff shop/api --unseen --state c0ffee",
@@ -269,6 +270,28 @@ func TestGoOnAfterAFailure(t *testing.T) {
 	}
 	if m = typed(m, "3", "g", "y"); len(paw.ran) != 1 || !strings.Contains(screenOf(m), "nothing was sent") {
 		t.Errorf("%q\n%s", paw.ran, screenOf(m))
+	}
+}
+
+// g is for the marked agents; one whose turn has neither failed nor was cut gets nothing, and is named.
+func TestGoOnOfTheMarked(t *testing.T) {
+	paw, board := &played{}, fiveAgents()
+	for i := range board.Agents {
+		a := &board.Agents[i]
+		a.Asks, a.Failed, a.Cut = false, a.Name == "api", a.Name == "docs"
+	}
+	m := typed(opened(paw, board, Options{}, 120, 35), strings.Fields("1 space 2 space 3 space g")...)
+	if got := screenOf(m); !strings.Contains(got, "tell api, docs (2 agents) to go on?") || !strings.Contains(got, "no turn of tests was cut or has failed") {
+		t.Errorf("not asked:\n%s", got)
+	}
+	typed(m, "y")
+	if got := strings.Join(paw.ran, "; "); got != "send shop/api,docs -- go on" {
+		t.Errorf("%q", got)
+	}
+	paw.ran = nil
+	m = typed(opened(paw, board, Options{}, 120, 35), strings.Fields("3 space 1 g")...)
+	if got := screenOf(m); len(paw.ran) > 0 || !strings.Contains(got, "no turn of tests was cut or has failed") {
+		t.Errorf("%q\n%s", paw.ran, got)
 	}
 }
 
@@ -474,7 +497,7 @@ func TestDraftsOfOneAndOfSeveral(t *testing.T) {
 
 // A word that is no CLI can be mended: what is typed next are no keys of the desk.
 func TestRefusedCLIStaysInTheBox(t *testing.T) {
-	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "+", "x", "enter")
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), strings.Fields("+ c l a u d e x enter")...)
 	if got := screenOf(m); !strings.Contains(got, "claudex: no such CLI is installed") || !strings.Contains(got, "> claudex") {
 		t.Errorf("not said, or not kept:\n%s", got)
 	}

@@ -107,9 +107,12 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 // askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
 func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
+	if marked := o.meant(); len(marked) > 1 || marked[0].Key() != a.Key() {
+		return m.askMarkedGoOn(marked)
+	}
 	all := m.roster.cutAgents(a.Session)
 	switch {
-	case a.Cut || a.Failed && a.Pane != "":
+	case a.goesOn():
 	case len(all) == 0:
 		m.say(true, "no turn of %s was cut or has failed", a.Name)
 		return m, nil
@@ -135,6 +138,34 @@ func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
+// goesOn reports whether "go on" is an answer to what has become of the agent's turn.
+func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
+
+// askMarkedGoOn asks whether those of the marked agents whose turns were cut or have failed are to go on with them.
+func (m Model) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
+	var able, others []Agent
+	for _, a := range marked {
+		if a.goesOn() {
+			able = append(able, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	if len(able) == 0 {
+		m.say(true, "no turn of %s was cut or has failed", named(others))
+		return m, nil
+	}
+	m.ask = sure("tell "+named(able)+" to go on?", "go on", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		return m.forSessions(able, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+			return m.quietly("send", session+"/"+strings.Join(names, ","), "--", goOn)
+		})
+	})
+	if len(others) > 0 {
+		m.ask.lines = []string{"  no turn of " + named(others) + " was cut or has failed"}
+	}
+	return m, nil
+}
+
 // askRewind asks to which turn the worktree goes back.
 func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
@@ -152,7 +183,7 @@ func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 // askAdd asks for one more agent of a session, and for its prompt.
 func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
-	return m.askAgents("add to "+a.Session, "", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+	return m.askAgents("add to "+a.Session, "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
 	})
 }
