@@ -20,7 +20,7 @@ var helpFor = []struct {
 		{"/  Esc", "show only some, show all", "paw status"},
 		{"A", "sessions of this place, of the machine", "paw status --all"},
 		{"← →  z", "next tab, larger", ""},
-		{"Space  =", "mark (s g x m L R: all marked), compare two", "paw diff A B"},
+		{"Space  =", "mark (s g x m L R: marked), compare two", "paw diff A B"},
 	}},
 	{"Act", []key{
 		{"Enter", "go to the pane", "paw attach AGENT"},
