@@ -58,7 +58,7 @@ func (c *composer) noteLost(t target) {
 // lookForRewound finds the landings of the agent that brought work which did not lead to the state, and after which it has landed nothing
 // that stands.
 func (a *asker) lookForRewound(h *history, s *sides) {
-	got := h.real.history(s.state)
+	got := h.from.history(s.state)
 	own := func(one *Stand) bool {
 		return one.TurnSession == a.agent.TurnSession && !one.offered() && one.Standing != Elsewhere
 	}

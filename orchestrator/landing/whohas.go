@@ -122,5 +122,5 @@ func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	return len(h.lacking(h.tip, []string{l.After}, a.lineOf(one))) > 0, nil
+	return slices.ContainsFunc(h.lacking(h.tip, []string{l.After}, a.lineOf(one)), func(own string) bool { return !h.inTip[h.commitOf(own)] }), nil
 }
