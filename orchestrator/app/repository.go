@@ -158,7 +158,11 @@ func Unmoved(err error, what, again string) error {
 	case errors.Is(err, worktree.ErrBranchMoved):
 		return errs.New(errs.Locked, "%s: %w meanwhile", what, err).Hint("%s", again)
 	}
-	return Unfiltered(errs.New(errs.Failed, "%s: %w", what, err), "")
+	kind := errs.Failed
+	if filter, _ := worktree.RefusingFilter(err); filter != "" {
+		kind = errs.Refused
+	}
+	return Unfiltered(errs.New(kind, "%s: %w", what, err), "")
 }
 
 // Unfiltered adds a hint to the error of a required filter that refuses a file: the command that

@@ -96,6 +96,9 @@ func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	if errors.As(cause, &locked) {
 		return app.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
+	if filter, _ := worktree.RefusingFilter(cause); filter != "" {
+		cause = errs.New(errs.Refused, "%s: not touched: %w", l.Checkout, cause)
+	}
 	return app.Unfiltered(refusedBy(cause), "")
 }
 
