@@ -15,6 +15,7 @@ import (
 type Merged struct {
 	Tree      string   // id of the merged tree; conflicting files have markers
 	Conflicts []string // conflicting paths; none after a clean merge
+	Beside    []string // those of them that are a file on one side and a folder on the other
 }
 
 // ErrUnrelated says that two commits have no common ancestor.
@@ -60,7 +61,8 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		one := Merged{Tree: fields[1]}
 		rest := fields[2:]
 		for len(rest) > 0 && rest[0] != "" {
-			one.Conflicts, rest = append(one.Conflicts, withoutSide(rest[0], pairs[min(len(all), len(pairs)-1)])), rest[1:]
+			one.add(rest[0], pairs[min(len(all), len(pairs)-1)])
+			rest = rest[1:]
 		}
 		if !isOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
@@ -74,13 +76,14 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	return all, nil
 }
 
-// withoutSide returns the name of a file that git has renamed to NAME~COMMIT, as the other side has
-// a folder there.
-func withoutSide(name string, pair [2]string) string {
+// add adds a conflicting path by its own name: git renames a file to NAME~COMMIT where the other side has a folder.
+func (m *Merged) add(name string, pair [2]string) {
 	for _, side := range pair {
-		name = strings.TrimSuffix(name, "~"+side)
+		if own, renamed := strings.CutSuffix(name, "~"+side); renamed {
+			name, m.Beside = own, append(m.Beside, own)
+		}
 	}
-	return name
+	m.Conflicts = append(m.Conflicts, name)
 }
 
 // PickTree applies the changes of a commit against its first parent to another commit
@@ -154,11 +157,13 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 			return Merged{}, err
 		}
 	}
-	for i, name := range conflicts {
-		conflicts[i] = withoutSide(name, [2]string{"HEAD", theirs})
+	var one Merged
+	for _, name := range conflicts {
+		one.add(name, [2]string{"HEAD", theirs})
 	}
-	tree, err := repo.Line(ctx, apartly("write-tree")...)
-	return Merged{Tree: tree, Conflicts: sorted(conflicts)}, err
+	one.Conflicts = sorted(one.Conflicts)
+	one.Tree, err = repo.Line(ctx, apartly("write-tree")...)
+	return one, err
 }
 
 // apart returns git for a new worktree in dir, with HEAD at a commit and no files.

@@ -65,7 +65,7 @@ type notLandedJSON struct {
 func (o landOutcome) view() notLandedJSON {
 	view := notLandedJSON{Agent: o.agent, Error: o.err.Error(), ExitCode: exitCode(o.err), Conflicts: []collisionJSON{}, Hints: hintsOf(o.err)}
 	for _, f := range landing.CollisionsOf(o.err) {
-		view.Conflicts = append(view.Conflicts, collisionJSON(f))
+		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
 	}
 	return view
 }

@@ -77,7 +77,7 @@ func (a *invocation) landView(done []*landing.Landed, outcomes []landOutcome, co
 		}
 	}
 	for _, f := range collisions {
-		view.Conflicts = append(view.Conflicts, collisionJSON(f))
+		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
 	}
 	for _, one := range outcomes {
 		if one.err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"paw/orchestrator/errs"
 	"paw/worktree"
@@ -11,8 +12,9 @@ import (
 
 // Collision is a file that two sides have changed in ways that do not go together.
 type Collision struct {
-	Path string
-	With string // whose work it collides with, "" where that is not known
+	Path   string
+	With   string // whose work it collides with, "" where that is not known
+	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
 // CollisionError is work that does not go together with a target. Nothing has moved.
@@ -52,7 +54,7 @@ const (
 )
 
 // collided is the error of a composition with conflicts, with the two ways on.
-func (c *composer) collided(ctx context.Context, t target, paths []string) error {
+func (c *composer) collided(ctx context.Context, t target, merged worktree.Merged) error {
 	base := ""
 	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
 		return err
@@ -60,8 +62,8 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 		base = natural[0]
 	}
 	e := &CollisionError{}
-	for i, path := range paths {
-		one := Collision{Path: path}
+	for i, path := range merged.Conflicts {
+		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
 		if base != "" && i < askedPaths {
 			touched, err := c.m.Objects().LastTouch(ctx, base, t.tip, path)
 			if err != nil {
@@ -82,6 +84,11 @@ func (c Collision) String() string {
 		return c.Path
 	}
 	return fmt.Sprintf("%s (%s)", c.Path, c.With)
+}
+
+// fileAndFolder says which other name git merge gives to a file where one side has a folder.
+func (c Collision) fileAndFolder() string {
+	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
 }
 
 // whose says whose work a commit is.

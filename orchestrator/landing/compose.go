@@ -79,7 +79,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, err
 	}
 	if len(merged.Conflicts) > 0 {
-		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged.Conflicts), merged.Conflicts)
+		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged), merged.Conflicts)
 	}
 	if merged.Tree, err = c.withIgnored(ctx, t, merged.Tree); err != nil {
 		return nil, err

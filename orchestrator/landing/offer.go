@@ -33,6 +33,11 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 		byHand = fmt.Sprintf("git -C %s %s %s", errs.Quote(e.target.checkout.Path), verb, offered)
 	}
 	e.error = errs.WithHints(e.error, byHand)
+	for _, f := range e.Files {
+		if f.Beside {
+			l.home.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
+		}
+	}
 	return e
 }
 

@@ -47,7 +47,11 @@ func conflictPrompt(branch string, files []Collision) string {
 	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", errs.Quote(branch))
 	b.WriteString("3. Resolve each of these files so that what both sides meant still holds:\n")
 	for _, f := range files {
-		fmt.Fprintf(&b, "   - %s\n", oneLine(f.String()))
+		beside := ""
+		if f.Beside {
+			beside = ": " + f.fileAndFolder() + "; rename or remove it"
+		}
+		fmt.Fprintf(&b, "   - %s\n", oneLine(f.String()+beside))
 	}
 	fmt.Fprintf(&b, "4. Run the checks of the project, then: git commit --no-edit\n\nChange your own branch only, not %s, and push nothing.\n", branch)
 	return b.String()
