@@ -31,8 +31,8 @@ var (
 // ErrNotTyped means that certainly nothing was typed.
 var ErrNotTyped = errors.New("nothing was typed")
 
-// find observes the agent and notes the process to type to: the one that holds the agent's lock,
-// and no other process in the pane. A tmux server that lost its socket is asked to make a new one.
+// find observes the agent and notes the process to type to: the one in the pane, which is of the launch
+// that holds the agent's lock. A tmux server that lost its socket is asked to make a new one.
 func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
 	only := *t.s
 	only.Agents = []session.Agent{*t.w}
@@ -72,7 +72,7 @@ func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, ses
 	default:
 		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.app, t.s, f, *a), error(t.notRunning()))
 	}
-	t.program = tmux.Program{Pane: a.Pane.ID, PID: cmp.Or(a.Lock.Holder.PID, a.Lock.PID())}
+	t.program = tmux.Program{Pane: a.Pane.ID, PID: a.Pane.PID}
 	if f.Observation(*a).AnswerUnseen() {
 		observe.LookAtScreens(ctx, t.app, []*observe.Facts{&f}, observe.WhereUnknown)
 	}
