@@ -49,6 +49,11 @@ func Once[T any](l *Look, name string, read func() T) T {
 	return reading.(func() T)()
 }
 
+// Resolved is Resolved, once for each path within a look.
+func (s Spec) Resolved(path string) string {
+	return Once(s.Look, "resolved "+path, func() string { return Resolved(path) })
+}
+
 // Command is a process to start in Spec.Worktree. Argv[0] is absolute, and no shell reads the
 // arguments.
 type Command struct {

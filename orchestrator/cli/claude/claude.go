@@ -129,12 +129,12 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			continue
 		}
 		if worktree == "" {
-			worktree = cli.Resolved(s.Worktree)
+			worktree = s.Resolved(s.Worktree)
 		}
 		parked := slices.ContainsFunc(all, func(pane registryEntry) bool {
 			return pane.SessionID == s.ConversationID && entry.parkedOf(pane)
 		})
-		if parked || entry.SessionID == s.ConversationID || cli.Resolved(entry.Cwd) == worktree {
+		if parked || entry.SessionID == s.ConversationID || s.Resolved(entry.Cwd) == worktree {
 			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
 		}
 	}

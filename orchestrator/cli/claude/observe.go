@@ -57,7 +57,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	if entry.Kind == background {
 		seen.Away = entry.PID
 	}
-	if ok && !entry.within(s.Worktree) {
+	if ok && !entry.within(s) {
 		seen.Elsewhere = entry.Cwd
 	}
 	switch {
@@ -129,11 +129,11 @@ func (e registryEntry) since() time.Time {
 	return time.UnixMilli(e.StatusUpdatedAt)
 }
 
-// within reports whether the process works in folder or below it. Its directory changes with a `cd`
+// within reports whether the process works in the agent's worktree or below it. Its directory changes with a `cd`
 // of the model and when the model enters another worktree. No hook reports the latter; CwdChanged
 // is called for a `cd`, also for one that claude takes back.
-func (e registryEntry) within(folder string) bool {
-	at, folder := cli.Resolved(e.Cwd), cli.Resolved(folder)
+func (e registryEntry) within(s cli.Spec) bool {
+	at, folder := s.Resolved(e.Cwd), s.Resolved(s.Worktree)
 	return e.Cwd == "" || at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 }
 

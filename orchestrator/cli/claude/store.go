@@ -24,7 +24,7 @@ import (
 // resumes it ("No conversation found") nor starts it again ("already in use").
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	// The folders of all directories are many: the worktree's own is looked at first.
-	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(cli.Resolved(s.Worktree)), s.ConversationID+".jsonl")
+	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), s.ConversationID+".jsonl")
 	if files, _ := filepath.Glob(own); len(files) > 0 {
 		if message, err := firstMessage(files[0]); err == nil && message != nil {
 			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0]}, nil
@@ -62,7 +62,7 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 // Learn finds the conversations that /clear began under new ids. Those of `claude -p`, which the
 // agent itself may run, do not count.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(cli.Resolved(s.Worktree)), "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), "*.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func reachOf(s cli.Spec) dirs {
 	}
 	for _, path := range paths {
 		if path != "" {
-			reach.paths = append(reach.paths, cli.Resolved(path))
-			reach.folders = append(reach.folders, folderName(cli.Resolved(path)))
+			reach.paths = append(reach.paths, s.Resolved(path))
+			reach.folders = append(reach.folders, folderName(s.Resolved(path)))
 		}
 	}
 	return reach

@@ -31,7 +31,7 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 		return 0, err
 	}
 	defer func() { _ = file.Close() }()
-	reader := bufio.NewReaderSize(file, 64<<10)
+	reader := bufio.NewReaderSize(file, 8<<10)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -138,7 +138,7 @@ func LinesBack(path string, visit func(line []byte) bool) error {
 	end := info.Size()
 	least := max(0, end-tailLimit)
 	var rest []byte // end of a line whose beginning is not read yet
-	for piece := int64(32 << 10); end > least; piece = min(2*piece, 1<<20) {
+	for piece := int64(8 << 10); end > least; piece = min(2*piece, 1<<20) {
 		start := max(least, end-piece)
 		chunk := make([]byte, end-start, end-start+int64(len(rest)))
 		if _, err := file.ReadAt(chunk, start); err != nil && !errors.Is(err, io.EOF) {
