@@ -15,8 +15,13 @@ import (
 	"paw/session"
 )
 
+type answerOptions struct {
+	*invocation
+	id string
+}
+
 func newAnswer(a *invocation) *cobra.Command {
-	var id string
+	o := &answerOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "answer [AGENT] [yes|no|always|N|TEXT]",
 		Short: "Answer the question of an agent, and confirm that it was taken",
@@ -32,40 +37,42 @@ one whose worktree you stand in.`, exitUsage, exitRefused, "6    the answer was 
   paw answer codex 2
   paw answer claude Postgres`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeAnswer,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && isAnswer(args[0]) && a.sessionHere().Agent(args[0]) == nil {
-				args = []string{"", args[0]}
-			}
-			h, s, agent, err := a.answering(cmd, args)
-			if err != nil {
-				return err
-			}
-			if len(args) == 2 {
-				return a.answerWith(cmd, h, s, agent, args[1], id)
-			}
-			asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(questionView(s.Name, asked))
-			}
-			a.printQuestion(asked)
-			if !a.interactive() || !isTerminal(a.stdout) {
-				return nil
-			}
-			answer, err := a.ask(cmd.Context(), "Answer (Enter for none):")
-			if err != nil || answer == "" {
-				return err
-			}
-			return a.answerWith(cmd, h, s, agent, answer, asked.ID)
-		},
+		ValidArgsFunction: completer{a}.completeAnswer,
+		RunE:              o.run,
 	}
-	cmd.Flags().StringVar(&id, "question", "", "answer only the question that has this id in --json")
+	cmd.Flags().StringVar(&o.id, "question", "", "answer only the question that has this id in --json")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && isAnswer(args[0]) && o.sessionHere().Agent(args[0]) == nil {
+		args = []string{"", args[0]}
+	}
+	h, s, agent, err := o.answering(cmd, args)
+	if err != nil {
+		return err
+	}
+	if len(args) == 2 {
+		return o.answerWith(cmd, h, s, agent, args[1], o.id)
+	}
+	asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.printJSON(questionView(s.Name, asked))
+	}
+	o.printQuestion(asked)
+	if !o.interactive() || !isTerminal(o.stdout) {
+		return nil
+	}
+	answer, err := o.ask(cmd.Context(), "Answer (Enter for none):")
+	if err != nil || answer == "" {
+		return err
+	}
+	return o.answerWith(cmd, h, s, agent, answer, asked.ID)
 }
 
 // isAnswer reports whether a word is an answer to most questions: where no agent is called so, it needs no agent in front.
@@ -74,19 +81,19 @@ func isAnswer(word string) bool {
 }
 
 // answering is the agent whose question is answered: the one named, else the one that is meant.
-func (a *invocation) answering(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
+func (o *answerOptions) answering(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 && args[0] != "" {
-		return a.agent(cmd, args[0])
+		return o.agent(cmd, args[0])
 	}
-	h, s, err := a.session(cmd)
+	h, s, err := o.session(cmd)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	agent, err := a.agentMeant(cmd, h, s)
+	agent, err := agentMeant(cmd, h, s)
 	return h, s, agent, err
 }
 
-func (a *invocation) answerWith(cmd *cobra.Command, h *app.App, s *session.Session, agent, answer, id string) error {
+func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Session, agent, answer, id string) error {
 	if strings.TrimSpace(answer) == "" {
 		return usagef(cmd, "the answer is empty")
 	}
@@ -95,23 +102,23 @@ func (a *invocation) answerWith(cmd *cobra.Command, h *app.App, s *session.Sessi
 		return err
 	}
 	orchestrator.FollowAnswer(h, s, agent)
-	if a.json {
+	if o.json {
 		view := questionView(s.Name, &answered.Asked)
 		view.Answered = &answered.Took.Label
-		return a.printJSON(view)
+		return o.printJSON(view)
 	}
-	fmt.Fprintln(forReading(a.stdout), display.OneLine(answered.String()))
+	fmt.Fprintln(forReading(o.stdout), display.OneLine(answered.String()))
 	return nil
 }
 
 // printQuestion shows a question and its options for people.
-func (a *invocation) printQuestion(asked *typing.Asked) {
-	out := forReading(a.stdout)
+func (o *answerOptions) printQuestion(asked *typing.Asked) {
+	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
-	for i, o := range asked.Options {
-		text := o.Label
-		if o.About != "" {
-			text += "  " + o.About
+	for i, option := range asked.Options {
+		text := option.Label
+		if option.About != "" {
+			text += "  " + option.About
 		}
 		fmt.Fprintf(out, "  %d  %s\n", i+1, display.OneLine(text))
 	}
@@ -149,11 +156,11 @@ func questionView(sessionName string, asked *typing.Asked) questionJSON {
 }
 
 // completeAnswer completes AGENT, and what its question offers.
-func (a *invocation) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (c completer) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return names(a.askingWords(cmd))
+		return names(c.askingWords(cmd))
 	}
-	h, s, agent, err := a.agent(cmd, args[0])
+	h, s, agent, err := c.agent(cmd, args[0])
 	if err != nil || len(args) > 1 {
 		return names(nil)
 	}
@@ -169,8 +176,8 @@ func (a *invocation) completeAnswer(cmd *cobra.Command, args []string, _ string)
 }
 
 // askingWords are the agents that wait for an answer or, where none does, all.
-func (a *invocation) askingWords(cmd *cobra.Command) []string {
-	h, err := a.paw()
+func (c completer) askingWords(cmd *cobra.Command) []string {
+	h, err := c.paw()
 	if err != nil {
 		return nil
 	}

@@ -30,8 +30,8 @@ func (a *invocation) ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// readPrompt reads a prompt from standard input; on a terminal it says how to end it.
-func (a *invocation) readPrompt(ctx context.Context) (string, error) {
+// typedPrompt reads a prompt from standard input; on a terminal it says how to end it.
+func (a *invocation) typedPrompt(ctx context.Context) (string, error) {
 	if a.interactive() {
 		fmt.Fprintln(a.stderr, "Type the prompt, then Ctrl-D on a line of its own:")
 	}

@@ -18,7 +18,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 		Example: `  paw bisect claude
   paw bisect claude "make test"`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: completer{a}.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {

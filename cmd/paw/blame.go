@@ -16,9 +16,14 @@ import (
 	"paw/session"
 )
 
+type blameOptions struct {
+	*invocation
+	orchestrator.BlameOptions
+	here bool
+}
+
 func newBlame(a *invocation) *cobra.Command {
-	var o orchestrator.BlameOptions
-	here := false
+	o := &blameOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "blame [AGENT[@N]] FILE[:LINE[-LINE]]",
 		Short: "Say which turn or commit each line of a file came with",
@@ -31,11 +36,11 @@ what you type while a turn runs counts for the turn. FILE:LINE tells all about o
   paw blame claude src/main.go:10-20
   paw blame claude@3 src/main.go:12`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.blame(cmd, o, args, here) },
+		RunE: o.run,
 	}
-	cmd.Flags().BoolVar(&here, "here", false, "the file of this checkout, also in an agent's worktree")
+	cmd.Flags().BoolVar(&o.here, "here", false, "the file of this checkout, also in an agent's worktree")
 	cmd.Flags().BoolVarP(&o.IgnoreSpace, "ignore-space", "w", false, "lines that differ in white space alone are the same")
-	a.addState(cmd, &o.State)
+	addState(cmd, &o.State)
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -43,8 +48,8 @@ what you type while a turn runs counts for the turn. FILE:LINE tells all about o
 
 var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)
 
-// blame is paw blame.
-func (a *invocation) blame(cmd *cobra.Command, o orchestrator.BlameOptions, args []string, here bool) error {
+// run is paw blame.
+func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 	o.File = args[len(args)-1]
 	one := false
 	if found := fileAndLines.FindStringSubmatch(o.File); found != nil {
@@ -56,22 +61,22 @@ func (a *invocation) blame(cmd *cobra.Command, o orchestrator.BlameOptions, args
 			}
 		}
 	}
-	h, s, err := a.blamed(cmd, &o, args[:len(args)-1], here)
+	h, s, err := o.blamed(cmd, args[:len(args)-1])
 	if err != nil {
 		return err
 	}
-	lines, err := orchestrator.Blame(cmd.Context(), h, s, o)
+	lines, err := orchestrator.Blame(cmd.Context(), h, s, o.BlameOptions)
 	if err != nil {
 		return err
 	}
 	switch {
-	case a.json:
-		return a.printJSON(blameView(o.File, lines))
+	case o.json:
+		return o.printJSON(blameView(o.File, lines))
 	case one && len(lines) == 1:
-		a.printLine(lines[0])
+		o.printLine(lines[0])
 		return nil
 	}
-	return a.paged(cmd.Context(), h, func() error {
+	return o.paged(cmd.Context(), h, func() error {
 		rows := [][]cell{heads("TURN", "CLI", "WHEN", "PROMPT", "", "LINE")}
 		for _, line := range lines {
 			cli, prompt := "", ""
@@ -80,15 +85,15 @@ func (a *invocation) blame(cmd *cobra.Command, o orchestrator.BlameOptions, args
 			}
 			rows = append(rows, texts(bringer(line), cli, line.At.Local().Format(time.DateOnly), prompt, fmt.Sprint(line.Line), line.Text))
 		}
-		a.printTable(a.stdout, "", rows)
+		o.printTable(o.stdout, "", rows)
 		return nil
 	})
 }
 
 // blamed finds the session, and the agent whose file is meant.
-func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, agent []string, here bool) (*app.App, *session.Session, error) {
+func (o *blameOptions) blamed(cmd *cobra.Command, agent []string) (*app.App, *session.Session, error) {
 	switch {
-	case len(agent) == 1 && here:
+	case len(agent) == 1 && o.here:
 		return nil, nil, usagef(cmd, "--here takes no agent")
 	case len(agent) == 0 && o.State != "":
 		return nil, nil, usagef(cmd, "--state needs an agent")
@@ -96,15 +101,15 @@ func (a *invocation) blamed(cmd *cobra.Command, o *orchestrator.BlameOptions, ag
 		return nil, nil, usagef(cmd, "--session needs an agent")
 	}
 	if len(agent) == 1 {
-		h, s, name, number, err := a.agentAndTurn(cmd, agent)
+		h, s, name, number, err := o.agentAndTurn(cmd, agent)
 		if err == nil && number != "" && o.State != "" {
 			err = usagef(cmd, "--state is about the agent as it was shown, not about turn %s", number)
 		}
 		o.Agent, o.Turn, o.File = name, number, filepath.Clean(o.File)
 		return h, s, err
 	}
-	h, err := a.paw()
-	if err != nil || here {
+	h, err := o.paw()
+	if err != nil || o.here {
 		return h, nil, err
 	}
 	var s *session.Session
@@ -142,22 +147,22 @@ func bringer(line orchestrator.Blamed) string {
 }
 
 // printLine tells all about one line.
-func (a *invocation) printLine(line orchestrator.Blamed) {
-	out := forReading(a.stdout)
+func (o *blameOptions) printLine(line orchestrator.Blamed) {
+	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%d  %s\n%s, %s\n", line.Line, line.Text, bringer(line), line.At.Local().Format(time.DateTime))
-	o := line.Origin
-	if o == nil || o.By != orchestrator.ByTurn {
+	origin := line.Origin
+	if origin == nil || origin.By != orchestrator.ByTurn {
 		return
 	}
-	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(o.Prompt))
-	if answer := strings.TrimSpace(o.Message); answer != "" {
+	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(origin.Prompt))
+	if answer := strings.TrimSpace(origin.Message); answer != "" {
 		fmt.Fprintf(out, "\n%s\n", firstWords(answer))
 	}
-	if o.Gone {
+	if origin.Gone {
 		return
 	}
-	name := errs.Quote(o.Session + "/" + o.Agent)
-	fmt.Fprintf(out, "\npaw log %s --turn %d\npaw diff %s %d\n", name, o.Turn, name, o.Turn)
+	name := errs.Quote(origin.Session + "/" + origin.Agent)
+	fmt.Fprintf(out, "\npaw log %s --turn %d\npaw diff %s %d\n", name, origin.Turn, name, origin.Turn)
 }
 
 type blameJSON struct {

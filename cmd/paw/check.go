@@ -13,13 +13,14 @@ import (
 
 // checkOptions is what was typed behind paw check.
 type checkOptions struct {
+	*invocation
 	landing.CheckOptions
 	shell bool
 	here  bool
 }
 
 func newCheck(a *invocation) *cobra.Command {
-	var o checkOptions
+	o := &checkOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "check [AGENT[@N]...] [COMMAND]",
 		Short: "Run the project's checks on exactly what an agent has",
@@ -33,8 +34,8 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
   paw check claude codex
   paw check claude --shell`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeAgents,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.check(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.shell, "shell", false, "open your shell there, and run nothing")
@@ -45,26 +46,26 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
 	return cmd
 }
 
-// check is paw check.
-func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) error {
+// run is paw check.
+func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	var agents, command []string
-	if a.far != nil {
-		agents, command = a.far.words, a.far.command
+	if o.far != nil {
+		agents, command = o.far.words, o.far.command
 	} else {
-		agents, command = a.checked(cmd, args)
+		agents, command = o.checked(cmd, args)
 	}
 	switch {
-	case o.shell && (len(command) > 0 || a.json):
+	case o.shell && (len(command) > 0 || o.json):
 		return usagef(cmd, "--shell goes with no command, and not with --json")
 	case o.shell && len(agents) > 1:
 		return usagef(cmd, "--shell opens one shell, of one agent")
-	case a.json && len(agents) > 1:
+	case o.json && len(agents) > 1:
 		return usagef(cmd, "--json is about one agent")
 	}
-	each := a.eachAgent
-	if a.far != nil {
+	each := o.eachAgent
+	if o.far != nil {
 		each = func(cmd *cobra.Command, _ []string, do func(*app.App, *session.Session, string, string) error) error {
-			h, work, err := a.fetch(cmd, false, true)
+			h, work, err := o.fetch(cmd, false, true)
 			if err != nil {
 				return err
 			}
@@ -82,36 +83,36 @@ func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) er
 		if err != nil {
 			return err
 		}
-		one := o
+		one := o.CheckOptions
 		one.Turn, one.Commands = number, command
 		if o.shell {
-			shown, err := landing.Show(cmd.Context(), h, s, agent, one.CheckOptions)
+			shown, err := landing.Show(cmd.Context(), h, s, agent, one)
 			if err != nil {
 				return err
 			}
 			return becomeIn(h, s, landing.CheckAgent(s, shown.Place), []string{shellOf(h)})
 		}
-		checked, err := landing.Check(cmd.Context(), h, s, agent, one.CheckOptions)
+		checked, err := landing.Check(cmd.Context(), h, s, agent, one)
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: a.noted()})
+		if o.json {
+			return o.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: o.noted()})
 		}
-		fmt.Fprintln(forReading(a.stdout), strings.TrimSpace(checked.String()))
+		fmt.Fprintln(forReading(o.stdout), strings.TrimSpace(checked.String()))
 		return nil
 	})
 }
 
 // checked tells the words of paw check that are agents from the command behind them: of several words the last one, where it names
 // no agent of the session.
-func (a *invocation) checked(cmd *cobra.Command, args []string) (agents, command []string) {
+func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, command []string) {
 	last := len(args) - 1
 	if last < 1 {
 		return args, nil
 	}
 	word, _, _ := strings.Cut(args[last], "@")
-	_, s, named, err := a.agents(cmd, []string{word})
+	_, s, named, err := o.agents(cmd, []string{word})
 	if err == nil && s.Agent(named[0]) != nil {
 		return args, nil
 	}

@@ -71,6 +71,9 @@ _git_paw() {
 }
 `
 
+// completer completes the words of a command line in a shell.
+type completer struct{ *invocation }
+
 // completeFlag registers what a flag completes to.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
@@ -81,7 +84,7 @@ func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 // addSession gives a command the flag that names a session without any doubt.
 func (a *invocation) addSession(cmd *cobra.Command) {
 	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
-	completeFlag(cmd, "session", a.completeSessions)
+	completeFlag(cmd, "session", completer{a}.completeSessions)
 }
 
 // names is a completion of words that are no files.
@@ -94,8 +97,8 @@ func described(word, about string) string {
 	return cobra.CompletionWithDesc(word, columns.Cut(display.OneLine(about), 60))
 }
 
-func (a *invocation) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil || len(args) > 0 {
 		return names(nil)
 	}
@@ -112,63 +115,63 @@ func sessionWords(h *app.App) []string {
 }
 
 // completeAgent completes one AGENT.
-func (a *invocation) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (c completer) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return names(nil)
 	}
-	return names(a.agentWords(cmd, nil))
+	return names(c.agentWords(cmd, nil))
 }
 
 // completeAgents completes AGENT[@N]..., each agent once.
-func (a *invocation) completeAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if words, at := a.wordsAt(cmd, typed); at {
+func (c completer) completeAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if words, at := c.wordsAt(cmd, typed); at {
 		return names(words)
 	}
-	return names(a.agentWords(cmd, args))
+	return names(c.agentWords(cmd, args))
 }
 
 // completeAgentAndTurn completes AGENT N and AGENT@N.
-func (a *invocation) completeAgentAndTurn(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (c completer) completeAgentAndTurn(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeAgents(cmd, nil, typed)
+		return c.completeAgents(cmd, nil, typed)
 	case 1:
-		return names(a.turnWords(cmd, args[0]))
+		return names(c.turnWords(cmd, args[0]))
 	}
 	return names(nil)
 }
 
 // wordsAt are the words AGENT@N where AGENT@ is typed.
-func (a *invocation) wordsAt(cmd *cobra.Command, typed string) (words []string, at bool) {
+func (c completer) wordsAt(cmd *cobra.Command, typed string) (words []string, at bool) {
 	agent, _, at := strings.Cut(typed, "@")
 	if !at {
 		return nil, false
 	}
-	for _, word := range a.turnWords(cmd, agent) {
+	for _, word := range c.turnWords(cmd, agent) {
 		words = append(words, agent+"@"+word)
 	}
 	return words, true
 }
 
 // completeCommand completes AGENT COMMAND... with what the shell itself knows of commands.
-func (a *invocation) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (c completer) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	return names(a.agentWords(cmd, nil))
+	return names(c.agentWords(cmd, nil))
 }
 
 // completeSessionsAndAgents completes [NAME] [AGENT[@N]...].
-func (a *invocation) completeSessionsAndAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completeSessionsAndAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil {
 		return names(nil)
 	}
-	if words, at := a.wordsAt(cmd, typed); at {
+	if words, at := c.wordsAt(cmd, typed); at {
 		return names(words)
 	}
 	if len(args) == 0 {
-		return names(append(a.agentWords(cmd, nil), sessionWords(h)...))
+		return names(append(c.agentWords(cmd, nil), sessionWords(h)...))
 	}
 	s, given, err := newQuestion(cmd, h, args).sessionAndAgents()
 	if err != nil || s == nil {
@@ -179,8 +182,8 @@ func (a *invocation) completeSessionsAndAgents(cmd *cobra.Command, args []string
 }
 
 // agentWords are the agents of the session that --session names, else of the sessions of this place, without those given.
-func (a *invocation) agentWords(cmd *cobra.Command, given []string) []string {
-	h, err := a.paw()
+func (c completer) agentWords(cmd *cobra.Command, given []string) []string {
+	h, err := c.paw()
 	if err != nil {
 		return nil
 	}
@@ -210,8 +213,8 @@ func describedAgents(statuses []observe.SessionStatus, given []string) []string 
 }
 
 // turnWords are the numbers of an agent's finished turns with what was asked in them, 0 for the base.
-func (a *invocation) turnWords(cmd *cobra.Command, agent string) []string {
-	h, s, agent, err := a.agent(cmd, agent)
+func (c completer) turnWords(cmd *cobra.Command, agent string) []string {
+	h, s, agent, err := c.agent(cmd, agent)
 	if err != nil {
 		return nil
 	}
@@ -228,8 +231,8 @@ func (a *invocation) turnWords(cmd *cobra.Command, agent string) []string {
 }
 
 // completeBranches completes the last of several branches.
-func (a *invocation) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil {
 		return names(nil)
 	}
@@ -258,8 +261,8 @@ func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 }
 
 // completeCLIs completes the last of several items [AGENT=]CLI, with the CLIs that are installed.
-func (a *invocation) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil {
 		return names(nil)
 	}
@@ -273,8 +276,8 @@ func (a *invocation) completeCLIs(cmd *cobra.Command, _ []string, typed string) 
 	return names(words)
 }
 
-func (a *invocation) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil {
 		return names(nil)
 	}

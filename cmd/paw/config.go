@@ -55,8 +55,13 @@ func (a *invocation) noConfigWords(cmd *cobra.Command, args []string) error {
 	return e.Hint("%s --help", cmd.CommandPath())
 }
 
+type trustOptions struct {
+	*invocation
+	yes bool
+}
+
 func newConfigTrust(a *invocation) *cobra.Command {
-	var yes bool
+	o := &trustOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Trust the commands that .paw.toml of this repository runs",
@@ -65,23 +70,25 @@ now: a changed text has to be trusted again.`, exitUsage),
 		Example: `  paw config trust
   paw config trust --yes`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
-			if len(h.Config.Untrusted) == 0 {
-				fmt.Fprintln(a.stdout, "nothing to trust")
-				return nil
-			}
-			text, question := trustQuestion(h.Config.Untrusted)
-			fmt.Fprint(a.stdout, text)
-			if !yes {
-				if err := a.confirm(cmd.Context(), question, "paw config trust --yes"); err != nil {
-					return err
-				}
-			}
-			return orchestrator.Trust(h, h.Config.Untrusted)
-		}),
+		RunE: a.withHome(o.run),
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	return cmd
+}
+
+func (o *trustOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
+	if len(h.Config.Untrusted) == 0 {
+		fmt.Fprintln(o.stdout, "nothing to trust")
+		return nil
+	}
+	text, question := trustQuestion(h.Config.Untrusted)
+	fmt.Fprint(o.stdout, text)
+	if !o.yes {
+		if err := o.confirm(cmd.Context(), question, "paw config trust --yes"); err != nil {
+			return err
+		}
+	}
+	return orchestrator.Trust(h, h.Config.Untrusted)
 }
 
 // trustQuestion shows texts so that no line of one can be taken for anything else, and says how many lines there are:

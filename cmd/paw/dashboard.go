@@ -34,12 +34,12 @@ const (
 
 // statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question. In brief each
 // agent has one line, and those that ask one more.
-func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
-	lines := a.sessionLines(st, width)
+func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
+	lines := p.sessionLines(st, width)
 	if len(st.Agents) == 0 {
 		return append(lines, fmt.Sprintf("  no agents; paw purge %s deletes its record", st.Session.Name))
 	}
-	lines = append(lines, a.agentLines(st, now, width, brief)...)
+	lines = append(lines, p.agentLines(st, now, width, brief)...)
 	for _, line := range nextSteps(st) {
 		lines = append(lines, columns.Cut("  "+line, width))
 	}
@@ -47,18 +47,18 @@ func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width 
 }
 
 // sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
-func (a *invocation) sessionLines(st observe.SessionStatus, width int) []string {
+func (p statusPrinter) sessionLines(st observe.SessionStatus, width int) []string {
 	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
 	used := min(columns.Width(st.Session.Name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
 	name := columns.Cut(st.Session.Name, max(width-2-columns.Width(string(st.Status)), leastName))
-	lines := []string{a.paint(name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
+	lines := []string{p.paint(name, styleHead) + "  " + p.colour(string(st.Status), string(st.Status))}
 	add := func(text, style string) {
 		if last := len(lines) - 1; used+2+columns.Width(text) <= width {
-			lines[last] += "  " + a.paint(text, style)
+			lines[last] += "  " + p.paint(text, style)
 			used += 2 + columns.Width(text)
 			return
 		}
-		lines = append(lines, "  "+a.paint(columns.Cut(text, width-2), style))
+		lines = append(lines, "  "+p.paint(columns.Cut(text, width-2), style))
 		used = 2 + min(columns.Width(text), width-2)
 	}
 	if counts != "" {
@@ -69,7 +69,7 @@ func (a *invocation) sessionLines(st observe.SessionStatus, width int) []string 
 		lines = append(lines, columns.Cut("  ("+display.OneLine(st.Reason)+")", width))
 	}
 	if dir := commonFolder(st); dir != "" {
-		lines = append(lines, a.paint(columns.Cut("  worktrees: "+shortened(dir)+"/AGENT", width), styleDim))
+		lines = append(lines, p.paint(columns.Cut("  worktrees: "+shortened(dir)+"/AGENT", width), styleDim))
 	}
 	return lines
 }
@@ -89,7 +89,7 @@ var furtherColumns = []struct {
 }
 
 // agentLines are a table of the agents, with what belongs to one of them below its row.
-func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
+func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
 	for _, ag := range agents {
@@ -122,7 +122,7 @@ func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width i
 			}
 			text = columns.Fill(text, widths[k])
 			if i > 0 && k == 2 {
-				text = a.colour(text, colourOf(agents[i-1].AgentStatus.AgentStatus))
+				text = p.colour(text, colourOf(agents[i-1].AgentStatus.AgentStatus))
 			}
 			line.WriteString(text + "  ")
 		}
@@ -135,13 +135,13 @@ func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width i
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if i == 0 {
-			lines = append(lines, a.paint(text, styleDim))
+			lines = append(lines, p.paint(text, styleDim))
 			continue
 		}
 		if lines = append(lines, text); !beside && work != "" && !brief {
 			lines = append(lines, columns.Cut("    "+work, width))
 		}
-		below := a.belowAgent(st, agents[i-1], width)
+		below := p.belowAgent(st, agents[i-1], width)
 		if asks := agents[i-1].State == session.StateWaitingInput; brief && asks {
 			below = below[:min(len(below), 1)]
 		} else if brief {
@@ -163,7 +163,7 @@ func headline(prompt string) string {
 
 // belowAgent is what needs a line of its own: the question, why a state is what it is, and where the agent lives when
 // that is not where all do.
-func (a *invocation) belowAgent(st observe.SessionStatus, ag relative, width int) []string {
+func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width int) []string {
 	const indent = "    "
 	var lines []string
 	switch reason := display.OneLine(ag.Reason); {
@@ -171,11 +171,11 @@ func (a *invocation) belowAgent(st observe.SessionStatus, ag relative, width int
 	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // as the line of the session says
 	case ag.State == session.StateWaitingInput:
 		for i, line := range columns.Wrap(reason, width-len(indent)-2, questionLines) {
-			mark := a.colour("?", string(ag.State))
+			mark := p.colour("?", string(ag.State))
 			if i > 0 {
 				mark = " "
 			}
-			lines = append(lines, indent+mark+" "+a.paint(line, styleHead)) // legible on any background
+			lines = append(lines, indent+mark+" "+p.paint(line, styleHead)) // legible on any background
 		}
 	default:
 		lines = append(lines, indent+columns.Cut(reason, width-len(indent)))
@@ -188,7 +188,7 @@ func (a *invocation) belowAgent(st observe.SessionStatus, ag relative, width int
 		place = append(place, "in "+shortened(ag.Record.WorktreePath))
 	}
 	if len(place) > 0 {
-		lines = append(lines, a.paint(columns.Cut(indent+strings.Join(place, " "), width), styleDim))
+		lines = append(lines, p.paint(columns.Cut(indent+strings.Join(place, " "), width), styleDim))
 	}
 	return lines
 }

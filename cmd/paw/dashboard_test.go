@@ -39,7 +39,7 @@ func someSession(now time.Time) observe.SessionStatus {
 	}
 }
 
-func plainApp() *invocation {
+func plainRun() *invocation {
 	plain := false
 	return &invocation{printer: printer{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}}
 }
@@ -74,7 +74,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
   paw answer shop/api: shows its answers, and takes one
 `,
 	} {
-		got := "\n" + strings.Join(plainApp().statusLines(someSession(now), now, width, false), "\n") + "\n"
+		got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(someSession(now), now, width, false), "\n") + "\n"
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d columns (-want +got)\n%s", width, diff)
 		}
@@ -100,7 +100,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
 	for width := narrowest; width <= 220; width++ {
-		for _, line := range plainApp().statusLines(st, now, width, false) {
+		for _, line := range (statusPrinter{plainRun()}).statusLines(st, now, width, false) {
 			if columns.Width(line) > width {
 				t.Fatalf("%d columns, %d wide: %q", width, columns.Width(line), line)
 			}
@@ -125,7 +125,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
 `
 	st, h := []observe.SessionStatus{someSession(now)}, &app.App{Now: func() time.Time { return now }}
 	for height, brief := range map[int]bool{15: false, 14: true, 5: true} {
-		got := "\n" + strings.Join(plainApp().allLines(h, st, 60, height), "\n") + "\n"
+		got := "\n" + strings.Join(statusPrinter{plainRun()}.allLines(h, st, 60, height), "\n") + "\n"
 		if brief == strings.Contains(got, "make the parser strict") || brief != (got == want) {
 			t.Errorf("%d lines:\n%s", height, got)
 		}
@@ -144,7 +144,7 @@ shop  active  1 running, 1 idle  /src/shop
   web      codex  running  2m     1…             add a search box
   └ tests  codex  idle     2m     2     2 turns  write the tests
 `
-	if diff := cmp.Diff(want, "\n"+strings.Join(plainApp().statusLines(st, now, 80, false), "\n")+"\n"); diff != "" {
+	if diff := cmp.Diff(want, "\n"+strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 80, false), "\n")+"\n"); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -166,7 +166,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   off      demo    stopped        2m           main, web, one with a l…
   paw answer shop/api: shows its answers, and takes one
 `
-	got := "\n" + strings.Join(plainApp().statusLines(st, now, 110, false), "\n") + "\n"
+	got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 110, false), "\n") + "\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -222,7 +222,7 @@ func TestStatusWithUsage(t *testing.T) {
 		50: "  AGENT    STATE          TURN\n" +
 			"  web      running        1…\n",
 	} {
-		got := strings.Join(plainApp().statusLines(st, now, width, false), "\n") + "\n"
+		got := strings.Join(statusPrinter{plainRun()}.statusLines(st, now, width, false), "\n") + "\n"
 		for line := range strings.Lines(want) {
 			if !strings.Contains(got, line) {
 				t.Errorf("%d columns: no line %q in\n%s", width, line, got)

@@ -376,7 +376,7 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	if a.Far {
 		d.guard.tell(leftTerminal)
 		defer d.guard.tell(hasTerminal)
-		if err := d.app.attachThere(ctx, d.home, a.Key()); err != nil {
+		if err := attachThere(ctx, d.home, a.Key()); err != nil {
 			return false, d.told(err)
 		}
 		return false, nil
@@ -405,7 +405,7 @@ func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, s
 const endOfCommands = 8 * time.Second
 
 // openDesk shows the desk on the terminal.
-func (a *invocation) openDesk(ctx context.Context, h *app.App, all bool) error {
+func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 	h.Progress = nil // the screen is the desk's
 	h.Note = func(string) {}
 	ctx, cancel := context.WithCancel(ctx)

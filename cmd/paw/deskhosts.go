@@ -123,7 +123,7 @@ func (d *desk) addHosts(board *ui.Board, answers []hosts.Answer, now time.Time) 
 }
 
 // attachThere shows the pane of an agent HOST:SESSION/AGENT in this terminal.
-func (a *invocation) attachThere(ctx context.Context, h *app.App, name string) error {
+func attachThere(ctx context.Context, h *app.App, name string) error {
 	host, agent, _ := strings.Cut(name, ":")
 	known, there := h.Config.Hosts[host]
 	if !there {
@@ -133,7 +133,7 @@ func (a *invocation) attachThere(ctx context.Context, h *app.App, name string) e
 	if err != nil {
 		return err
 	}
-	err = a.endedThere(client.Screen(ctx, hosts.Host{Name: host, Host: known}, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
+	err = endedThere(client.Screen(ctx, hosts.Host{Name: host, Host: known}, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
 	var ended exitStatus
 	if errors.As(err, &ended) {
 		return errs.New(errs.Failed, "%s: could not be shown", name).Hint("paw status")

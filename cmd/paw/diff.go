@@ -12,9 +12,14 @@ import (
 	"paw/session"
 )
 
+type diffOptions struct {
+	*invocation
+	orchestrator.DiffOptions
+	mark bool
+}
+
 func newDiff(a *invocation) *cobra.Command {
-	var o orchestrator.DiffOptions
-	var mark bool
+	o := &diffOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "diff [AGENT[@N]] [N | N..M | AGENT] [-- PATH...]",
 		Short: "Show what an agent changed",
@@ -33,66 +38,68 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
   paw diff claude --unseen --mark
   paw diff claude -- src`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeAgentAndTurn,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-				args, o.Paths = args[:dash], args[dash:]
-			}
-			if len(args) > 2 {
-				return usagef(cmd, "%s: is one too many; paths come behind --", args[2])
-			}
-			h, s, agent, number, err := a.agentAndTurn(cmd, a.bothOf(a.withoutTarget(args)))
-			if err != nil {
-				return err
-			}
-			if number != "" && (o.Unseen || mark) {
-				return usagef(cmd, "%s: --unseen and --mark are about the agent as it is now", number)
-			}
-			if o.State != "" && (number != "" || mark) {
-				return usagef(cmd, "--state is a state of the agent, and marks nothing")
-			}
-			if mark && len(o.Paths) > 0 {
-				return usagef(cmd, "--mark is about all of it, and not about paths")
-			}
-			if isTurns(number) {
-				o.Range = number
-			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Agent(o.Than) == nil {
-				e := errs.New(errs.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name)
-				if number == "HEAD" {
-					return e.Hint("paw sh %s/%s git diff HEAD", s.Name, agent)
-				}
-				return e.Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
-			}
-			o.Color, o.Reads = a.coloured(), !mark
-			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
-			if err != nil {
-				return err
-			}
-			defer compared.Close()
-			err = a.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o, a.stdout) })
-			if err == nil && mark {
-				_, err = compared.MarkSeen(cmd.Context())
-			}
-			return err
-		},
+		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Unseen, "unseen", false, "only what is new since you looked last")
-	f.BoolVar(&mark, "mark", false, "mark what is shown as seen")
+	f.BoolVar(&o.mark, "mark", false, "mark what is shown as seen")
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
 	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
-	a.addState(cmd, &o.State)
+	addState(cmd, &o.State)
 	a.addSession(cmd)
 	return cmd
 }
 
+func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		args, o.Paths = args[:dash], args[dash:]
+	}
+	if len(args) > 2 {
+		return usagef(cmd, "%s: is one too many; paths come behind --", args[2])
+	}
+	h, s, agent, number, err := o.agentAndTurn(cmd, o.bothOf(o.withoutTarget(args)))
+	if err != nil {
+		return err
+	}
+	if number != "" && (o.Unseen || o.mark) {
+		return usagef(cmd, "%s: --unseen and --mark are about the agent as it is now", number)
+	}
+	if o.State != "" && (number != "" || o.mark) {
+		return usagef(cmd, "--state is a state of the agent, and marks nothing")
+	}
+	if o.mark && len(o.Paths) > 0 {
+		return usagef(cmd, "--mark is about all of it, and not about paths")
+	}
+	if isTurns(number) {
+		o.Range = number
+	} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Agent(o.Than) == nil {
+		e := errs.New(errs.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name)
+		if number == "HEAD" {
+			return e.Hint("paw sh %s/%s git diff HEAD", s.Name, agent)
+		}
+		return e.Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
+	}
+	o.Color, o.Reads = o.coloured(), !o.mark
+	compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o.DiffOptions)
+	if err != nil {
+		return err
+	}
+	defer compared.Close()
+	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, o.stdout) })
+	if err == nil && o.mark {
+		_, err = compared.MarkSeen(cmd.Context())
+	}
+	return err
+}
+
 // bothOf reads A..B of two agents, as git has it.
-func (a *invocation) bothOf(args []string) []string {
+func (o *diffOptions) bothOf(args []string) []string {
 	if len(args) != 1 {
 		return args
 	}
 	one, other, both := strings.Cut(args[0], "..")
-	if s := a.sessionHere(); both && s.Agent(one) != nil && s.Agent(strings.TrimPrefix(other, ".")) != nil {
+	if s := o.sessionHere(); both && s.Agent(one) != nil && s.Agent(strings.TrimPrefix(other, ".")) != nil {
 		return []string{one, strings.TrimPrefix(other, ".")}
 	}
 	return args
@@ -100,19 +107,19 @@ func (a *invocation) bothOf(args []string) []string {
 
 // withoutTarget drops the target branch from the end of "paw diff AGENT main": paw diff AGENT without a turn already compares the
 // agent with the target.
-func (a *invocation) withoutTarget(args []string) []string {
+func (o *diffOptions) withoutTarget(args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
 	last := len(args) - 1
-	if s := a.sessionHere(); s.Target != "" && args[last] == s.Target && s.Agent(s.Target) == nil {
+	if s := o.sessionHere(); s.Target != "" && args[last] == s.Target && s.Agent(s.Target) == nil {
 		return args[:last]
 	}
 	return args
 }
 
 // addState gives a command the flag by which the desk names the state of an agent that it has shown.
-func (a *invocation) addState(cmd *cobra.Command, state *string) {
+func addState(cmd *cobra.Command, state *string) {
 	cmd.Flags().StringVar(state, "state", "", "commit of the agent's state that was shown")
 	_ = cmd.Flags().MarkHidden("state") // it is there
 }
@@ -122,8 +129,13 @@ func isTurns(word string) bool {
 	return strings.Trim(word, "0123456789.") == ""
 }
 
+type seenOptions struct {
+	*invocation
+	state string
+}
+
 func newSeen(a *invocation) *cobra.Command {
-	var state string
+	o := &seenOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "seen [AGENT[@N]...]",
 		Short: "Mark what an agent has done as seen",
@@ -136,25 +148,27 @@ worktree you stand in, or the session's only one.`, exitUsage, exitRefused, exit
   paw seen claude@3
   paw seen claude codex`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if state != "" && len(args) > 1 {
-				return usagef(cmd, "--state is of one agent")
-			}
-			return a.eachAgent(cmd, args, func(h *app.App, s *session.Session, agent, number string) error {
-				if state != "" && number == "" {
-					return usagef(cmd, "--state takes the turn up to which it is: %s@N", agent)
-				}
-				seen, err := orchestrator.MarkSeen(cmd.Context(), h, s, agent, number, state)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(a.stdout, seen)
-				return nil
-			})
-		},
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
-	a.addState(cmd, &state)
+	addState(cmd, &o.state)
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *seenOptions) run(cmd *cobra.Command, args []string) error {
+	if o.state != "" && len(args) > 1 {
+		return usagef(cmd, "--state is of one agent")
+	}
+	return o.eachAgent(cmd, args, func(h *app.App, s *session.Session, agent, number string) error {
+		if o.state != "" && number == "" {
+			return usagef(cmd, "--state takes the turn up to which it is: %s@N", agent)
+		}
+		seen, err := orchestrator.MarkSeen(cmd.Context(), h, s, agent, number, o.state)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(o.stdout, seen)
+		return nil
+	})
 }

@@ -17,9 +17,14 @@ import (
 	"paw/orchestrator/selftest"
 )
 
+type doctorOptions struct {
+	*invocation
+	cli string
+	fix bool
+}
+
 func newDoctor(a *invocation) *cobra.Command {
-	var cli string
-	var fix bool
+	o := &doctorOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is broken and say how to mend it",
@@ -36,50 +41,52 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
   paw doctor --cli claude
   paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
-			if cli != "" {
-				return a.try(cmd, h, cli)
-			}
-			findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h, fix)...)
-			for _, mistake := range a.forgiven {
-				findings = append(findings, orchestrator.Finding{Text: mistake, Hints: []string{}})
-			}
-			bad := false
-			for _, f := range findings {
-				bad = bad || !f.OK
-			}
-			if a.json {
-				if err := a.printJSON(map[string]any{"version": 1, "findings": findings}); err != nil {
-					return err
-				}
-			} else {
-				a.printFindings(findings)
-			}
-			if bad {
-				return exitStatus(errs.Failed)
-			}
-			return nil
-		}),
+		RunE: a.withHome(o.run),
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
-	cmd.Flags().StringVar(&cli, "cli", "", "try the installed CLI `NAME`")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
+	cmd.Flags().StringVar(&o.cli, "cli", "", "try the installed CLI `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(selftest.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
 	a.addJSON(cmd)
 	return cmd
 }
 
-func (a *invocation) printFindings(findings []orchestrator.Finding) {
+func (o *doctorOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
+	if o.cli != "" {
+		return o.try(cmd, h)
+	}
+	findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h, o.fix)...)
+	for _, mistake := range o.forgiven {
+		findings = append(findings, orchestrator.Finding{Text: mistake, Hints: []string{}})
+	}
+	bad := false
 	for _, f := range findings {
-		mark := a.colour("ok", "active")
+		bad = bad || !f.OK
+	}
+	if o.json {
+		if err := o.printJSON(map[string]any{"version": 1, "findings": findings}); err != nil {
+			return err
+		}
+	} else {
+		o.printFindings(findings)
+	}
+	if bad {
+		return exitStatus(errs.Failed)
+	}
+	return nil
+}
+
+func (o *doctorOptions) printFindings(findings []orchestrator.Finding) {
+	for _, f := range findings {
+		mark := o.colour("ok", "active")
 		switch {
 		case !f.OK:
-			mark = a.colour("!!", "error")
+			mark = o.colour("!!", "error")
 		case len(f.Hints) > 0:
-			mark = a.colour("??", "waiting_input")
+			mark = o.colour("??", "waiting_input")
 		}
-		fmt.Fprintf(a.stdout, "%s  %s\n", mark, f.Text)
+		fmt.Fprintf(o.stdout, "%s  %s\n", mark, f.Text)
 		for _, hint := range f.Hints {
-			fmt.Fprintf(a.stdout, "      %s\n", hint)
+			fmt.Fprintf(o.stdout, "      %s\n", hint)
 		}
 	}
 }
@@ -88,40 +95,40 @@ func (a *invocation) printFindings(findings []orchestrator.Finding) {
 var trialPatience time.Duration
 
 // try plays a day's work with an installed CLI, and prints what works.
-func (a *invocation) try(cmd *cobra.Command, h *app.App, cli string) error {
-	if !slices.Contains(selftest.CLIs(), cli) {
-		return usagef(cmd, "--cli %s: it is one of %s", cli, strings.Join(selftest.CLIs(), ", "))
+func (o *doctorOptions) try(cmd *cobra.Command, h *app.App) error {
+	if !slices.Contains(selftest.CLIs(), o.cli) {
+		return usagef(cmd, "--cli %s: it is one of %s", o.cli, strings.Join(selftest.CLIs(), ", "))
 	}
-	live := isTerminal(a.stdout) && !a.json
+	live := isTerminal(o.stdout) && !o.json
 	var info orchestrator.CLIInfo
 	began := time.Now()
 	lines, err := selftest.Run(cmd.Context(), selftest.Options{
-		CLI: cli, Command: h.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
+		CLI: o.cli, Command: h.Config.CLIs[o.cli].Command, Env: o.env, Patience: trialPatience,
 		Introduce: func(i orchestrator.CLIInfo) {
-			if info = i; !a.json {
-				a.printTried(i)
+			if info = i; !o.json {
+				o.printTried(i)
 			}
 		},
 		Begin: func(play string) {
 			if live {
-				fmt.Fprintf(a.stdout, "...        %s", play)
+				fmt.Fprintf(o.stdout, "...        %s", play)
 			}
 		},
 		End: func(line selftest.Line) {
 			if live {
-				fmt.Fprint(a.stdout, "\r\x1b[K")
+				fmt.Fprint(o.stdout, "\r\x1b[K")
 			}
-			if !a.json {
-				a.printPlay(line)
+			if !o.json {
+				o.printPlay(line)
 			}
 		},
-		Emergency: func(end func()) { a.beforeExit.Store(&end) },
+		Emergency: func(end func()) { o.beforeExit.Store(&end) },
 	})
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(trialView(info, lines, time.Since(began))); err != nil {
+	if o.json {
+		if err := o.printJSON(trialView(info, lines, time.Since(began))); err != nil {
 			return err
 		}
 	}
@@ -131,18 +138,18 @@ func (a *invocation) try(cmd *cobra.Command, h *app.App, cli string) error {
 	return nil
 }
 
-func (a *invocation) printTried(info orchestrator.CLIInfo) {
-	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, display.FirstLine(info.Version), info.Path)
+func (o *doctorOptions) printTried(info orchestrator.CLIInfo) {
+	fmt.Fprintf(o.stdout, "%s %s  %s\n", info.Name, display.FirstLine(info.Version), info.Path)
 	if note := info.VersionNote(); note != "" {
-		fmt.Fprintln(a.stdout, note)
+		fmt.Fprintln(o.stdout, note)
 	}
 }
 
 var playColours = map[selftest.Result]string{selftest.OK: "active", selftest.Fail: "error", selftest.Unknown: "unknown", selftest.NotTried: "unknown"}
 
-func (a *invocation) printPlay(line selftest.Line) {
+func (o *doctorOptions) printPlay(line selftest.Line) {
 	result := fmt.Sprintf("%-9s", line.Result)
-	fmt.Fprintf(a.stdout, "%s  %-15s  %s\n", a.colour(result, playColours[line.Result]), line.Name, display.OneLine(line.Text))
+	fmt.Fprintf(o.stdout, "%s  %-15s  %s\n", o.colour(result, playColours[line.Result]), line.Name, display.OneLine(line.Text))
 }
 
 type trialJSON struct {

@@ -36,7 +36,7 @@ func (a *invocation) printError(err error) {
 		return
 	}
 	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
-	if line := a.instead(err); line != "" {
+	if line := (suggester{a}).instead(err); line != "" {
 		hints = append([]string{line}, hints...)
 	}
 	if a.json {

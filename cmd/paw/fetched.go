@@ -48,12 +48,12 @@ func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orc
 	}
 	dir, there := hosts.There(host.Repos, root)
 	if !there {
-		if dir, err = a.folderThere(cmd, h, host); err != nil {
+		if dir, err = folderThere(cmd, h, host); err != nil {
 			return nil, err
 		}
 	}
 	if err := a.reach(cmd.Context(), client, host); err != nil {
-		return nil, a.endedThere(0, err)
+		return nil, endedThere(0, err)
 	}
 	return &orchestrator.Far{Client: client, Host: host, Dir: dir, Words: a.far.words, Again: "paw " + strings.Join(a.typed, " ")}, nil
 }

@@ -12,8 +12,13 @@ import (
 	"paw/orchestrator/observe"
 )
 
+type forecastOptions struct {
+	*invocation
+	into string
+}
+
 func newForecast(a *invocation) *cobra.Command {
-	var into string
+	o := &forecastOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "forecast [AGENT...]",
 		Short: "Show whose work would conflict, and in which order to land",
@@ -22,58 +27,60 @@ order in which it collides least. It looks at the ends of their last turns, and 
 committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    something conflicts", exitNotFound, exitMissing),
 		Example: `  paw forecast
   paw forecast claude codex --into develop`,
-		ValidArgsFunction: a.completeAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := a.forecast(cmd, args, into)
-			if err != nil {
-				return err
-			}
-			if err := a.showForecast(f); err != nil {
-				return err
-			}
-			if f.Collides() {
-				return exitStatus(errs.Conflict)
-			}
-			return nil
-		},
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
-	cmd.Flags().StringVar(&into, "into", "", "branch to land in (default: the one the session was started from)")
+	cmd.Flags().StringVar(&o.into, "into", "", "branch to land in (default: the one the session was started from)")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
-// forecast forecasts for agents of this machine, or of a host.
-func (a *invocation) forecast(cmd *cobra.Command, args []string, into string) (*landing.Forecast, error) {
-	if a.far != nil {
-		h, work, err := a.fetch(cmd, true, false)
+func (o *forecastOptions) run(cmd *cobra.Command, args []string) error {
+	f, err := o.look(cmd, args)
+	if err != nil {
+		return err
+	}
+	if err := o.showForecast(f); err != nil {
+		return err
+	}
+	if f.Collides() {
+		return exitStatus(errs.Conflict)
+	}
+	return nil
+}
+
+// look forecasts for agents of this machine, or of a host.
+func (o *forecastOptions) look(cmd *cobra.Command, args []string) (*landing.Forecast, error) {
+	if o.far != nil {
+		h, work, err := o.fetch(cmd, true, false)
 		if err != nil {
 			return nil, err
 		}
-		return landing.LookAtHanded(cmd.Context(), h, work.Session, work.Agents, into, work.Handed)
+		return landing.LookAtHanded(cmd.Context(), h, work.Session, work.Agents, o.into, work.Handed)
 	}
-	h, s, agents, err := a.agents(cmd, args)
+	h, s, agents, err := o.agents(cmd, args)
 	if err != nil {
 		return nil, err
 	}
-	defer a.busy(h, "comparing the work of "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent"))()
-	return landing.Look(cmd.Context(), h, s, agents, into)
+	defer o.busy(h, "comparing the work of "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent"))()
+	return landing.Look(cmd.Context(), h, s, agents, o.into)
 }
 
 // showForecast prints a forecast: a row for each agent, then the order.
-func (a *invocation) showForecast(f *landing.Forecast) error {
-	if a.json {
-		return a.printJSON(forecastView(f))
+func (o *forecastOptions) showForecast(f *landing.Forecast) error {
+	if o.json {
+		return o.printJSON(forecastView(f))
 	}
 	rows := [][]cell{heads("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
 	var idle []string // on a terminal they need no row each
-	for _, o := range f.Agents {
-		if isTerminal(a.stdout) && strings.HasPrefix(withTarget(o), "nothing ") {
-			idle = append(idle, o.Agent)
+	for _, one := range f.Agents {
+		if isTerminal(o.stdout) && strings.HasPrefix(withTarget(one), "nothing ") {
+			idle = append(idle, one.Agent)
 			continue
 		}
-		row := texts(o.Agent, fmt.Sprint(o.Files), withTarget(o), collisions(f, o.Agent))
-		if len(o.Conflicts) > 0 {
+		row := texts(one.Agent, fmt.Sprint(one.Files), withTarget(one), collisions(f, one.Agent))
+		if len(one.Conflicts) > 0 {
 			row[2].state = "error"
 		}
 		if row[3].text != "" {
@@ -81,13 +88,13 @@ func (a *invocation) showForecast(f *landing.Forecast) error {
 		}
 		rows = append(rows, row)
 	}
-	if isTerminal(a.stdout) {
-		a.printForecast(rows, idle)
+	if isTerminal(o.stdout) {
+		o.printForecast(rows, idle)
 	} else {
-		a.printTable(a.stdout, "", rows)
+		o.printTable(o.stdout, "", rows)
 	}
 	if len(f.Order) > 0 {
-		fmt.Fprintf(a.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
+		fmt.Fprintf(o.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
 	}
 	return nil
 }
@@ -118,8 +125,8 @@ const nothingToLand = "nothing to land"
 
 // printForecast prints the rows of a forecast on a terminal: with whom an agent's work collides stands below its row where there
 // is no room for a column, and agents that have nothing to land share a line.
-func (a *invocation) printForecast(rows [][]cell, idle []string) {
-	width, _ := a.terminalSize()
+func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
+	width, _ := o.terminalSize()
 	total := 0
 	for _, w := range columnWidths(rows) {
 		total += w + 2
@@ -127,24 +134,24 @@ func (a *invocation) printForecast(rows [][]cell, idle []string) {
 	switch {
 	case len(rows) == 1: // the heads alone
 	case total-2 <= width:
-		a.printTable(a.stdout, "", rows)
+		o.printTable(o.stdout, "", rows)
 	default:
 		short := [][]cell{}
 		for _, row := range rows {
 			short = append(short, row[:3])
 		}
-		for i, line := range strings.Split(strings.TrimSuffix(string(a.tableOf(short, "", width)), "\n"), "\n") {
-			fmt.Fprintln(a.stdout, line)
+		for i, line := range strings.Split(strings.TrimSuffix(string(o.tableOf(short, "", width)), "\n"), "\n") {
+			fmt.Fprintln(o.stdout, line)
 			if with := rows[i][3]; i > 0 && with.text != "" {
 				for _, part := range columns.Wrap("with "+with.text, width-4, 4) {
-					fmt.Fprintln(a.stdout, "    "+a.colour(part, with.state))
+					fmt.Fprintln(o.stdout, "    "+o.colour(part, with.state))
 				}
 			}
 		}
 	}
 	if len(idle) > 0 {
 		for _, line := range columns.Wrap(nothingToLand+": "+strings.Join(idle, ", "), width, 4) {
-			fmt.Fprintln(a.stdout, a.paint(line, styleDim))
+			fmt.Fprintln(o.stdout, o.paint(line, styleDim))
 		}
 	}
 }

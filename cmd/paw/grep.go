@@ -15,13 +15,14 @@ import (
 
 // grepOptions holds the flags of paw log --grep.
 type grepOptions struct {
+	*invocation
 	orchestrator.GrepOptions
 	all  bool
 	most int
 }
 
-// grep runs paw log --grep: it prints the messages that match.
-func (a *invocation) grep(cmd *cobra.Command, o grepOptions, words []string) error {
+// run runs paw log --grep: it prints the messages that match.
+func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 	for _, other := range []string{"turn", "pane", "full"} {
 		if cmd.Flags().Changed(other) {
 			return usagef(cmd, "--grep and --%s exclude each other", other)
@@ -37,7 +38,7 @@ func (a *invocation) grep(cmd *cobra.Command, o grepOptions, words []string) err
 	case o.most < 1:
 		return usagef(cmd, "--most %d: it takes a number from 1 on", o.most)
 	}
-	h, err := a.paw()
+	h, err := o.paw()
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (a *invocation) grep(cmd *cobra.Command, o grepOptions, words []string) err
 			return err
 		}
 	} else {
-		_, s, named, err := a.agents(cmd, words)
+		_, s, named, err := o.agents(cmd, words)
 		if err != nil {
 			return err
 		}
@@ -62,15 +63,15 @@ func (a *invocation) grep(cmd *cobra.Command, o grepOptions, words []string) err
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(grepView(found, a.noted()))
+	if o.json {
+		return o.printJSON(grepView(found, o.noted()))
 	}
-	return a.paged(cmd.Context(), h, func() error {
-		out := forReading(a.stdout)
+	return o.paged(cmd.Context(), h, func() error {
+		out := forReading(o.stdout)
 		for _, m := range found {
 			line := fmt.Sprintf("%s/%s%s  %s  %s", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))
-			if isTerminal(a.stdout) {
-				width, _ := a.terminalSize()
+			if isTerminal(o.stdout) {
+				width, _ := o.terminalSize()
 				line = broken(line, width, 2)
 			}
 			fmt.Fprintln(out, line)

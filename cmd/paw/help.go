@@ -57,66 +57,69 @@ var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version"},
 )
 
+// helpPrinter prints the help of commands and the pages on topics.
+type helpPrinter struct{ *invocation }
+
 // help prints the page that paw help WORDS asks for: the overview, all commands, a topic or a command.
-func (a *invocation) help(root *cobra.Command, words []string) error {
+func (p helpPrinter) help(root *cobra.Command, words []string) error {
 	if len(words) == 0 {
-		return a.showHelp(root)
+		return p.showHelp(root)
 	}
 	if len(words) == 1 {
 		if words[0] == everybody {
-			return a.showLong(root.Context(), a.allHelp(root))
+			return p.showLong(root.Context(), p.allHelp(root))
 		}
 		if text, ok := topicNamed(words[0]); ok {
-			return a.showLong(root.Context(), a.withHeads(text))
+			return p.showLong(root.Context(), p.withHeads(text))
 		}
 	}
 	of, rest, err := root.Find(words)
 	if err != nil || of == root || len(rest) > 0 {
-		e := a.unknownCommand(root, words)
+		e := suggester(p).unknownCommand(root, words)
 		if near := nearTopic(words[0]); near != "" {
 			e.Hints = []string{"paw help " + near}
 		}
 		return e
 	}
-	return a.showHelp(of)
+	return p.showHelp(of)
 }
 
 // showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
-func (a *invocation) showHelp(cmd *cobra.Command) error {
+func (p helpPrinter) showHelp(cmd *cobra.Command) error {
 	if !cmd.HasParent() {
-		return a.showLong(cmd.Context(), a.rootHelp(cmd))
+		return p.showLong(cmd.Context(), p.rootHelp(cmd))
 	}
-	return a.showLong(cmd.Context(), a.commandHelp(cmd))
+	return p.showLong(cmd.Context(), p.commandHelp(cmd))
 }
 
 // showLong prints a text, on a terminal that it does not fit through the user's pager.
-func (a *invocation) showLong(ctx context.Context, text string) error {
+func (p helpPrinter) showLong(ctx context.Context, text string) error {
 	show := func() error {
-		_, err := fmt.Fprintln(a.stdout, strings.TrimRight(text, "\n"))
+		_, err := fmt.Fprintln(p.stdout, strings.TrimRight(text, "\n"))
 		return err
 	}
-	if !isTerminal(a.stdout) {
+	if !isTerminal(p.stdout) {
 		return show()
 	}
-	width, height := a.terminalSize()
+	width, height := p.terminalSize()
 	if text = broken(text, width, 2); strings.Count(text, "\n") < height {
 		return show()
 	}
-	h, err := a.paw()
+	h, err := p.paw()
 	if err != nil {
 		return show() // help is there also where nothing else works
 	}
-	return a.paged(ctx, h, show)
+	return p.paged(ctx, h, show)
 }
 
 // rootHelp is paw --help.
-func (a *invocation) rootHelp(root *cobra.Command) string {
-	return a.withHeads(rootHelp) + "\n" + a.commandList(root, helpGroups) + fmt.Sprintf(a.withHeads(rootHelpEnd), root.CommandPath())
+func (p helpPrinter) rootHelp(root *cobra.Command) string {
+	return p.withHeads(rootHelp) + "\n" + p.commandList(root, helpGroups) + fmt.Sprintf(p.withHeads(rootHelpEnd), root.CommandPath())
 }
 
 // allHelp is paw help all.
-func (a *invocation) allHelp(root *cobra.Command) string {
-	text := a.commandList(root, groupsOfAll) + a.paint("TOPICS", styleHead) + "\n"
+func (p helpPrinter) allHelp(root *cobra.Command) string {
+	text := p.commandList(root, groupsOfAll) + p.paint("TOPICS", styleHead) + "\n"
 	for _, name := range topicNames() {
 		text += fmt.Sprintf("  paw help %-11s %s\n", name, topicAbout(name))
 	}
@@ -124,10 +127,10 @@ func (a *invocation) allHelp(root *cobra.Command) string {
 }
 
 // commandList is a line for each command of some groups.
-func (a *invocation) commandList(root *cobra.Command, groups []struct{ head, commands string }) string {
+func (p helpPrinter) commandList(root *cobra.Command, groups []struct{ head, commands string }) string {
 	var out bytes.Buffer
 	for _, group := range groups {
-		fmt.Fprintln(&out, a.paint(group.head, styleHead))
+		fmt.Fprintln(&out, p.paint(group.head, styleHead))
 		for _, name := range strings.Fields(group.commands) {
 			if sub, _, err := root.Find([]string{name}); err == nil {
 				fmt.Fprintf(&out, "  %-10s %s\n", name, sub.Short)
@@ -138,9 +141,9 @@ func (a *invocation) commandList(root *cobra.Command, groups []struct{ head, com
 }
 
 // commandHelp is the help of one command.
-func (a *invocation) commandHelp(cmd *cobra.Command) string {
+func (p helpPrinter) commandHelp(cmd *cobra.Command) string {
 	var out bytes.Buffer
-	head := func(text string) string { return a.paint(text, styleHead) }
+	head := func(text string) string { return p.paint(text, styleHead) }
 	text, codes, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	fmt.Fprintf(&out, "%s\n  %s\n", head("USAGE"), useLine(cmd))
 	if len(cmd.Aliases) > 0 {
@@ -221,8 +224,8 @@ func nearTopic(word string) string {
 }
 
 // withHeads paints the words in capitals that begin lines, with two spaces behind them where a text follows.
-func (a *invocation) withHeads(text string) string {
-	return headWords.ReplaceAllStringFunc(text, func(word string) string { return a.paint(word, styleHead) })
+func (p helpPrinter) withHeads(text string) string {
+	return headWords.ReplaceAllStringFunc(text, func(word string) string { return p.paint(word, styleHead) })
 }
 
 var headWords = lazyregexp.New(`(?m)^[A-Z][A-Z, ]+[A-Z]($|  )`)
@@ -246,6 +249,6 @@ func newHelp(a *invocation) *cobra.Command {
 		Hidden: true,
 
 		ValidArgsFunction: completeTopics,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.help(cmd.Root(), args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return helpPrinter{a}.help(cmd.Root(), args) },
 	}
 }

@@ -30,7 +30,7 @@ Keys, ports and jumps are those of your ssh configuration.`, exitUsage),
 		Example: `  paw host add gpu gpu-box
   paw host doctor gpu
   paw start --on gpu --cli claude`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listHosts() },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listHosts(a) },
 		Args: cobra.NoArgs,
 	}
 	a.addJSON(cmd)
@@ -43,14 +43,14 @@ func newHostList(a *invocation) *cobra.Command {
 		Use: "list", Short: "Show the hosts", Args: cobra.NoArgs, Aliases: []string{"ls"},
 		Long:    exits(`Show the hosts of your configuration, with the checkout there that goes with this one.`, exitUsage),
 		Example: "  paw host list",
-		RunE:    func(*cobra.Command, []string) error { return a.listHosts() },
+		RunE:    func(*cobra.Command, []string) error { return listHosts(a) },
 	}
 	a.addJSON(cmd)
 	return cmd
 }
 
 // listHosts prints the hosts of the configuration.
-func (a *invocation) listHosts() error {
+func listHosts(a *invocation) error {
 	h, err := a.paw()
 	if err != nil {
 		return err
@@ -72,9 +72,14 @@ func (a *invocation) listHosts() error {
 	return nil
 }
 
+type hostAddOptions struct {
+	*invocation
+	repo    string
+	install bool
+}
+
 func newHostAdd(a *invocation) *cobra.Command {
-	var repo string
-	var install bool
+	o := &hostAddOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "add NAME [USER@]DESTINATION",
 		Short: "Add a machine that ssh reaches",
@@ -86,23 +91,22 @@ repository adds a checkout.`, exitUsage, "3    this repository has a checkout th
   paw host add gpu me@192.168.1.7 --repo src/shop
   paw host add gpu gpu-box --install`,
 		Args: cobra.ExactArgs(2),
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			return a.addHost(cmd, h, args[0], args[1], repo, install)
-		}),
+		RunE: a.withHome(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&repo, "repo", "", "the checkout there, absolute or below the home folder (default: the same place as here)")
-	f.BoolVar(&install, "install", false, "put this paw there, below the home folder, where it has none")
+	f.StringVar(&o.repo, "repo", "", "the checkout there, absolute or below the home folder (default: the same place as here)")
+	f.BoolVar(&o.install, "install", false, "put this paw there, below the home folder, where it has none")
 	return cmd
 }
 
-// addHost looks at a machine and writes it into the user's configuration.
-func (a *invocation) addHost(cmd *cobra.Command, h *app.App, name, destination, repo string, install bool) error {
+// run looks at a machine over ssh and writes what it found into the user's configuration.
+func (o *hostAddOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
+	name, destination := args[0], args[1]
 	known, there := h.Config.Hosts[name]
 	if there && known.SSH != destination {
 		return errs.New(errs.Refused, "%s: is %s already", name, known.SSH).Hint("paw host remove %s", name)
 	}
-	if on, mapped := known.Repos[h.Root()]; mapped && h.Root() != "" && !install {
+	if on, mapped := known.Repos[h.Root()]; mapped && h.Root() != "" && !o.install {
 		return errs.New(errs.Refused, "%s: has a checkout of this repository already, %s", name, on).Hint("paw host doctor %s", name)
 	}
 	if err := config.CheckHost(name, config.Host{SSH: destination}); err != nil {
@@ -114,18 +118,18 @@ func (a *invocation) addHost(cmd *cobra.Command, h *app.App, name, destination, 
 	}
 	host := hosts.Host{Name: name, Host: config.Host{SSH: destination, Paw: known.Paw}}
 	home := h.Getenv("HOME")
-	asked := repo
+	asked := o.repo
 	if asked == "" && h.Root() != "" {
 		asked = strings.TrimPrefix(h.Root(), home+"/")
 	}
-	found, err := client.Probe(cmd.Context(), host, asked, a.interactive())
+	found, err := client.Probe(cmd.Context(), host, asked, o.interactive())
 	if err != nil {
-		return a.endedThere(0, err)
+		return endedThere(0, err)
 	}
 	if err := missingThere(name, found); err != nil {
 		return err
 	}
-	if host.Paw, err = a.pawThere(cmd.Context(), client, host, found, install); err != nil {
+	if host.Paw, err = o.pawThere(cmd.Context(), client, host, found); err != nil {
 		return err
 	}
 	if found.Top == "" && h.Root() != "" {
@@ -142,9 +146,9 @@ func (a *invocation) addHost(cmd *cobra.Command, h *app.App, name, destination, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, paw %s\n", name, destination, host.Paw)
+	fmt.Fprintf(o.stdout, "%s: %s, paw %s\n", name, destination, host.Paw)
 	for here, over := range host.Repos {
-		fmt.Fprintf(a.stdout, "  %s is %s there; paw start --on %s\n", shortened(here), over, name)
+		fmt.Fprintf(o.stdout, "  %s is %s there; paw start --on %s\n", shortened(here), over, name)
 	}
 	return nil
 }
@@ -166,29 +170,29 @@ func missingThere(name string, f hosts.Found) error {
 
 // pawThere returns the path of the paw binary on a host: the configured one, else the first that was found, else a copy of the running
 // binary that it installs.
-func (a *invocation) pawThere(ctx context.Context, client hosts.Client, host hosts.Host, f hosts.Found, install bool) (string, error) {
+func (o *hostAddOptions) pawThere(ctx context.Context, client hosts.Client, host hosts.Host, f hosts.Found) (string, error) {
 	switch {
-	case host.Paw != "" && !install:
+	case host.Paw != "" && !o.install:
 		return host.Paw, nil
-	case !install && len(f.Paws) > 0:
+	case !o.install && len(f.Paws) > 0:
 		host.Paw = f.Paws[0]
 		_, err := client.Ask(ctx, host, reachPatience, "", "version", "--json")
 		if lost := (*hosts.NotReached)(nil); errors.As(err, &lost) && lost.TooOld != "" {
-			return "", a.endedThere(0, err)
+			return "", endedThere(0, err)
 		}
 		return host.Paw, nil // what else is wrong, paw host doctor says
-	case !install:
+	case !o.install:
 		return "", errs.New(errs.Missing, "%s: there is no paw", host.Name).Hint("paw host add %s %s --install", host.Name, errs.Quote(host.SSH))
 	}
-	program, err := programFor(f.System, lookUp(a.env, "PAW_DIST"))
+	program, err := programFor(f.System, lookUp(o.env, "PAW_DIST"))
 	if err != nil {
 		return "", err
 	}
 	path, err := client.Install(ctx, host, f, program, ownVersion())
 	if err != nil {
-		return "", a.endedThere(0, err)
+		return "", endedThere(0, err)
 	}
-	fmt.Fprintf(a.stdout, "%s: installed %s\n", host.Name, path)
+	fmt.Fprintf(o.stdout, "%s: installed %s\n", host.Name, path)
 	return path, nil
 }
 
@@ -246,24 +250,24 @@ versions, CLIs, the checkout, git's identity.`, exitUsage, exitNotFound, "12   g
 			if !known {
 				return unknownHost(h, args[0])
 			}
-			return a.examine(cmd.Context(), h, hosts.Host{Name: args[0], Host: host})
+			return examine(cmd.Context(), a, h, hosts.Host{Name: args[0], Host: host})
 		}),
 	}
 }
 
 // examine prints the rows of paw host doctor.
-func (a *invocation) examine(ctx context.Context, h *app.App, host hosts.Host) error {
+func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host) error {
 	client, err := sshClient(h)
 	if err != nil {
 		return err
 	}
 	there, _ := hosts.There(host.Repos, h.Root())
 	if err := a.reach(ctx, client, host); err != nil {
-		return a.endedThere(0, err)
+		return endedThere(0, err)
 	}
 	found, err := client.Probe(ctx, host, there, false)
 	if err != nil {
-		return a.endedThere(0, err)
+		return endedThere(0, err)
 	}
 	began := time.Now()
 	version, err := client.Read(ctx, host, "", "version", "--json")
@@ -293,7 +297,7 @@ func (a *invocation) examine(ctx context.Context, h *app.App, host hosts.Host) e
 		return missing
 	}
 	if err != nil {
-		return a.endedThere(0, err)
+		return endedThere(0, err)
 	}
 	return nil
 }

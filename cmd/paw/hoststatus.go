@@ -142,7 +142,7 @@ func reached(answers []hosts.Answer, now time.Time) (statuses []observe.SessionS
 }
 
 // hostLine returns the row of a host that gave no answer: the reason, and the age of the last answer.
-func (a *invocation) hostLine(one hosts.Answer, now time.Time) string {
+func (p statusPrinter) hostLine(one hosts.Answer, now time.Time) string {
 	word := "unreachable"
 	why := whyNot(one.Err)
 	if why == "connecting" {
@@ -151,21 +151,21 @@ func (a *invocation) hostLine(one hosts.Answer, now time.Time) string {
 	if one.Status != nil {
 		why += ", as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
 	}
-	return fmt.Sprintf("%s  %s  %s", one.Host, a.colour(word, string(session.StateUnknown)), why)
+	return fmt.Sprintf("%s  %s  %s", one.Host, p.colour(word, string(session.StateUnknown)), why)
 }
 
 // hostLines shows the hosts on a terminal, below what is on this machine; the last known states of one that is not reached are grey.
-func (a *invocation) hostLines(answers []hosts.Answer, now time.Time, width int) []string {
+func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width int) []string {
 	var lines []string
 	for _, one := range answers {
 		if one.Err != nil {
-			lines = append(lines, "", columns.Cut(a.hostLine(one, now), width))
+			lines = append(lines, "", columns.Cut(p.hostLine(one, now), width))
 		}
 		for _, st := range hostStatuses(one, now) {
 			lines = append(lines, "")
-			for _, line := range a.statusLines(st, now, width, false) {
+			for _, line := range p.statusLines(st, now, width, false) {
 				if one.Err != nil {
-					line = a.paint(colourless(line), styleDim)
+					line = p.paint(colourless(line), styleDim)
 				}
 				lines = append(lines, line)
 			}
@@ -175,22 +175,22 @@ func (a *invocation) hostLines(answers []hosts.Answer, now time.Time, width int)
 }
 
 // showHosts prints the hosts below what is on this machine.
-func (a *invocation) showHosts(answers []hosts.Answer, now time.Time) error {
-	if isTerminal(a.stdout) {
-		width, _ := a.terminalSize()
-		for _, line := range a.hostLines(answers, now, width) {
-			fmt.Fprintln(a.stdout, line)
+func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
+	if isTerminal(p.stdout) {
+		width, _ := p.terminalSize()
+		for _, line := range p.hostLines(answers, now, width) {
+			fmt.Fprintln(p.stdout, line)
 		}
 		return nil
 	}
 	for _, one := range answers {
 		if one.Err != nil {
-			fmt.Fprintln(a.stdout)
-			fmt.Fprintln(a.stdout, a.hostLine(one, now))
+			fmt.Fprintln(p.stdout)
+			fmt.Fprintln(p.stdout, p.hostLine(one, now))
 		}
 		for _, st := range hostStatuses(one, now) {
-			fmt.Fprintln(a.stdout)
-			a.printStatus(st, now)
+			fmt.Fprintln(p.stdout)
+			p.printStatus(st, now)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestLineWithANameThatCouldBe(t *testing.T) {
 		"send a-b hello":                             "",
 		"start --prompt a-b --cli demo --name=other": "",
 	} {
-		a := &invocation{typed: strings.Fields(typed)}
+		a := suggester{&invocation{typed: strings.Fields(typed)}}
 		if got := a.instead(session.ValidateName("agent", "a-b")); got != want {
 			t.Errorf("%s: %q, want %q", typed, got, want)
 		}
@@ -28,16 +28,16 @@ func TestLineWithANameThatCouldBe(t *testing.T) {
 			t.Errorf("%s: %q, want %q", typed, got, want)
 		}
 	}
-	blank := &invocation{typed: []string{"start", "--name", " ", "--cli", "demo"}}
+	blank := suggester{&invocation{typed: []string{"start", "--name", " ", "--cli", "demo"}}}
 	if got, want := blank.instead(session.ValidateName("session", " ")), "paw start --cli demo"; got != want {
 		t.Errorf("a blank name: %q, want %q", got, want)
 	}
 	twice := errs.New(errs.Failed, "branch a: also asked for by a")
 	twice.Instead = errs.Instead{Of: "a", By: "a-2"}
-	if got, want := (&invocation{typed: strings.Fields("start --cli demo --branches a,a")}).instead(twice), "paw start --cli demo --branches a,a-2"; got != want {
+	if got, want := (suggester{&invocation{typed: strings.Fields("start --cli demo --branches a,a")}}).instead(twice), "paw start --cli demo --branches a,a-2"; got != want {
 		t.Errorf("twice: %q, want %q", got, want)
 	}
-	if got := (&invocation{typed: []string{"add", "--cli", "---=demo"}}).instead(session.ValidateName("agent", "---")); got != "" {
+	if got := (suggester{&invocation{typed: []string{"add", "--cli", "---=demo"}}}).instead(session.ValidateName("agent", "---")); got != "" {
 		t.Errorf("a name made of nothing: %q", got)
 	}
 }

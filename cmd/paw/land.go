@@ -19,6 +19,7 @@ import (
 
 // landOptions is what was typed behind paw land.
 type landOptions struct {
+	*invocation
 	landing.Options
 	as         string
 	edit, list bool
@@ -30,7 +31,7 @@ type landOptions struct {
 }
 
 func newLand(a *invocation) *cobra.Command {
-	var o landOptions
+	o := &landOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "land AGENT[@N]... | --all | --list | --undo [ID]",
 		Short: "Bring what an agent has done into your branch, or take it back",
@@ -51,13 +52,13 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
   paw land codex --into develop --as commits
   paw land --all
   paw land --undo`,
-		ValidArgsFunction: a.completeAgents,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.land(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Into, "into", "", "branch to land in (default: the one the session was started from)")
 	f.StringVar(&o.as, "as", string(landing.Squash), "squash: one commit; commits: each one of the agent; merge: a merge")
-	completeFlag(cmd, "into", a.completeBranches)
+	completeFlag(cmd, "into", completer{a}.completeBranches)
 	completeFlag(cmd, "as", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&o.Message, "message", "", "message of the commit (default: from the turns)")
 	f.StringArrayVar(&o.Checks, "check", nil, "command that has to pass on what would land (default: [land] checks)")
@@ -73,7 +74,7 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	a.addState(cmd, &o.State)
+	addState(cmd, &o.State)
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -86,27 +87,27 @@ var forms = []cobra.Completion{
 	cobra.CompletionWithDesc(string(landing.Merge), "a merge"),
 }
 
-// land is paw land in one of its three forms.
-func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) error {
+// run is paw land in one of its three forms.
+func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.list && o.undo:
 		return usagef(cmd, "--list and --undo exclude each other")
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
 	case o.list:
-		return a.listLandings(cmd)
+		return o.listLandings(cmd)
 	case o.undo:
-		return a.undoLanding(cmd, args, o.DryRun)
+		return o.undoLanding(cmd, args)
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
 	case o.State != "" && (o.all || len(args) != 1):
 		return usagef(cmd, "--state is of one agent")
-	case a.far != nil && (o.remove || o.sendBack):
-		return usagef(cmd, "--remove and --send-back are for agents of this machine").Hint("paw send %s:AGENT PROMPT", a.far.host.Name)
+	case o.far != nil && (o.remove || o.sendBack):
+		return usagef(cmd, "--remove and --send-back are for agents of this machine").Hint("paw send %s:AGENT PROMPT", o.far.host.Name)
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")
 	}
-	h, s, numbers, err := a.landed(cmd, &o, args)
+	h, s, numbers, err := o.landed(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -115,11 +116,11 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 	}
 	o.As = landing.As(o.as)
 	if o.edit {
-		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
+		o.Edit = orchestrator.MessageEditor(h, o.stdin, o.stderr, o.stderr)
 	}
 	var push *landing.Push
 	if o.push {
-		if push, err = landing.PreparePush(cmd.Context(), h, s, o.Into, orchestrator.Terminal(h, a.stdin, a.stderr, a.json)); err != nil {
+		if push, err = landing.PreparePush(cmd.Context(), h, s, o.Into, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
 			return err
 		}
 	}
@@ -130,37 +131,37 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		outcomes = append(outcomes, landOutcome{agent, l, err})
 		if err == nil {
 			done = append(done, l)
-			a.showLanded(cmd.Context(), h, s, l, o.DryRun)
+			o.showLanded(cmd.Context(), h, s, l)
 			if o.remove && !o.DryRun {
-				return a.removeLanded(cmd.Context(), h, l)
+				return o.removeLanded(cmd.Context(), h, l)
 			}
 		}
 		return nil
 	})
-	if o.sendBack && !o.DryRun && a.far == nil {
-		a.sendBack(cmd.Context(), h, s, o.Into, outcomes)
+	if o.sendBack && !o.DryRun && o.far == nil {
+		sendBack(cmd.Context(), h, s, o.Into, outcomes)
 	}
-	pushErr := a.pushLanded(cmd.Context(), push, done, err, o.DryRun)
+	pushErr := o.pushLanded(cmd.Context(), push, done, err)
 	collisions := landing.CollisionsOf(err)
-	behind := a.behind(cmd.Context(), h, done, o.DryRun)
-	if a.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
-		return errors.Join(a.printJSON(a.landView(done, outcomes, collisions, behind, o.DryRun)), cmp.Or(err, pushErr))
+	behind := agentsBehind(cmd.Context(), h, done, o.DryRun)
+	if o.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
+		return errors.Join(o.printJSON(o.landView(done, outcomes, collisions, behind)), cmp.Or(err, pushErr))
 	}
 	if len(done) == 1 { // what has landed alone is new to the others, and not to its agent
 		behind = slices.DeleteFunc(behind, func(name string) bool { return name == done[0].Agent })
 	}
 	if len(behind) > 0 {
-		fmt.Fprintln(a.stdout, behindLine(s, behind))
+		fmt.Fprintln(o.stdout, behindLine(s, behind))
 	}
-	a.showCollisions(collisions)
+	o.showCollisions(collisions)
 	if o.keepGoing {
-		a.showOutcomes(outcomes)
+		o.showOutcomes(outcomes)
 	}
 	return cmp.Or(err, pushErr)
 }
 
 // sendBack types to the agents that did not land what stood in their way.
-func (a *invocation) sendBack(ctx context.Context, h *app.App, s *session.Session, into string, outcomes []landOutcome) {
+func sendBack(ctx context.Context, h *app.App, s *session.Session, into string, outcomes []landOutcome) {
 	for _, o := range outcomes {
 		prompt := landing.BackPrompt(s, into, o.err)
 		if prompt == "" {
@@ -175,18 +176,18 @@ func (a *invocation) sendBack(ctx context.Context, h *app.App, s *session.Sessio
 }
 
 // pushLanded pushes the branch once all have landed.
-func (a *invocation) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error, dryRun bool) error {
+func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error) error {
 	moved := slices.ContainsFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	say := func(format string, args ...any) {
-		if !a.json {
-			fmt.Fprintf(a.stdout, format+"\n", args...)
+		if !o.json {
+			fmt.Fprintf(o.stdout, format+"\n", args...)
 		}
 	}
 	switch {
 	case push == nil:
 	case failed != nil:
 		say("not pushed: not all have landed")
-	case dryRun:
+	case o.DryRun:
 		say("push %s", push)
 	case !moved:
 		say("nothing to push")
@@ -199,8 +200,8 @@ func (a *invocation) pushLanded(ctx context.Context, push *landing.Push, done []
 	return nil
 }
 
-// behind are the agents that do not have what has landed on the branch that their work lands on.
-func (a *invocation) behind(ctx context.Context, h *app.App, done []*landing.Landed, dryRun bool) []string {
+// agentsBehind are the agents that do not have what has landed on the branch that their work lands on.
+func agentsBehind(ctx context.Context, h *app.App, done []*landing.Landed, dryRun bool) []string {
 	moved := slices.IndexFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	if dryRun || moved < 0 {
 		return nil
@@ -221,28 +222,28 @@ func (a *invocation) behind(ctx context.Context, h *app.App, done []*landing.Lan
 }
 
 // removeLanded removes an agent whose work has landed.
-func (a *invocation) removeLanded(ctx context.Context, h *app.App, l *landing.Landed) error {
+func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.Landed) error {
 	s, err := h.Load(l.Session) // with the landing
 	if err != nil {
 		return err
 	}
-	o := teardown.Options{}
+	how := teardown.Options{}
 	if !l.Nothing {
-		o.Landed = &l.Landing
+		how.Landed = &l.Landing
 	}
-	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, o, func(removed *teardown.Removed) {
-		if !a.json {
-			a.printRemoved(removed)
+	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, how, func(removed *teardown.Removed) {
+		if !o.json {
+			o.printRemoved(removed)
 		}
 	})
 	return err
 }
 
 // landed reads the agents that are to land, with the numbers of turns.
-func (a *invocation) landed(cmd *cobra.Command, o *landOptions, args []string) (*app.App, *session.Session, map[string]string, error) {
+func (o *landOptions) landed(cmd *cobra.Command, args []string) (*app.App, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
-	if a.far != nil {
-		h, work, err := a.fetch(cmd, false, !o.DryRun)
+	if o.far != nil {
+		h, work, err := o.fetch(cmd, false, !o.DryRun)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -253,7 +254,7 @@ func (a *invocation) landed(cmd *cobra.Command, o *landOptions, args []string) (
 		return h, work.Session, numbers, nil
 	}
 	if o.all {
-		h, s, err := a.session(cmd)
+		h, s, err := o.session(cmd)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -263,11 +264,11 @@ func (a *invocation) landed(cmd *cobra.Command, o *landOptions, args []string) (
 		return h, s, numbers, nil
 	}
 	if len(args) < 2 {
-		h, s, agent, number, err := a.agentAndTurn(cmd, args)
+		h, s, agent, number, err := o.agentAndTurn(cmd, args)
 		numbers[agent] = number
 		return h, s, numbers, err
 	}
-	h, s, agents, turns, err := a.agentsAndTurns(cmd, args)
+	h, s, agents, turns, err := o.agentsAndTurns(cmd, args)
 	for i, agent := range agents {
 		if _, twice := numbers[agent]; twice {
 			return nil, nil, nil, usagef(cmd, "%s: is there twice", agent)
@@ -293,12 +294,12 @@ func behindLine(s *session.Session, behind []string) string {
 }
 
 // showLanded tells people what has landed, or would.
-func (a *invocation) showLanded(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed, dryRun bool) {
-	out := forReading(a.stdout)
+func (o *landOptions) showLanded(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) {
+	out := forReading(o.stdout)
 	switch {
-	case a.json:
-	case dryRun && !l.Nothing:
-		fmt.Fprintln(out, strings.Join(a.landPlan(ctx, h, s, l), "\n"))
+	case o.json:
+	case o.DryRun && !l.Nothing:
+		fmt.Fprintln(out, strings.Join(o.landPlan(ctx, h, s, l), "\n"))
 	case l.Nothing:
 		fmt.Fprintln(out, l)
 	default:
@@ -307,10 +308,10 @@ func (a *invocation) showLanded(ctx context.Context, h *app.App, s *session.Sess
 }
 
 // showCollisions tells people of the files of a conflict, before the error.
-func (a *invocation) showCollisions(files []landing.Collision) {
+func (o *landOptions) showCollisions(files []landing.Collision) {
 	rows := [][]cell{}
 	for _, f := range files {
 		rows = append(rows, texts(f.Path, f.With))
 	}
-	a.printTable(a.stdout, "  ", rows)
+	o.printTable(o.stdout, "  ", rows)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // listLandings is paw land --list.
-func (a *invocation) listLandings(cmd *cobra.Command) error {
-	h, s, err := a.landingSession(cmd)
+func (o *landOptions) listLandings(cmd *cobra.Command) error {
+	h, s, err := o.landingSession(cmd)
 	if err != nil {
 		return err
 	}
@@ -22,27 +22,27 @@ func (a *invocation) listLandings(cmd *cobra.Command) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
-	if a.json {
-		view := a.newLandView()
+	if o.json {
+		view := o.newLandView()
 		for _, l := range all {
 			one := landingView(s.Name, l.Landing)
 			one.Standing = string(l.Standing)
 			view.Landings = append(view.Landings, one)
 		}
-		return a.printJSON(view)
+		return o.printJSON(view)
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
+		fmt.Fprintf(o.stdout, "%s: nothing has landed\n", s.Name)
 		return nil
 	}
 	rows := [][]cell{}
-	if isTerminal(a.stdout) {
+	if isTerminal(o.stdout) {
 		rows = append(rows, heads("ID", "STATE", "AGENT", "TURNS", "INTO", "COMMIT", "WHEN", "TITLE"))
 	}
 	for _, l := range all {
 		rows = append(rows, texts(fmt.Sprint(l.ID), listWord(l), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
-	a.printTable(a.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
+	o.printTable(o.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
 	return nil
 }
 
@@ -55,20 +55,20 @@ func listWord(l landing.Stand) string {
 }
 
 // undoLanding is paw land --undo [ID].
-func (a *invocation) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
+func (o *landOptions) undoLanding(cmd *cobra.Command, args []string) error {
 	id, err := landingID(cmd, args)
 	if err != nil {
 		return err
 	}
-	h, s, err := a.landingSession(cmd)
+	h, s, err := o.landingSession(cmd)
 	if err != nil {
 		return err
 	}
-	l, err := landing.Undo(cmd.Context(), h, s, id, dryRun)
+	l, err := landing.Undo(cmd.Context(), h, s, id, o.DryRun)
 	if err != nil {
 		return err
 	}
-	return a.showUndone(s, l, dryRun)
+	return o.showUndone(s, l)
 }
 
 func landingID(cmd *cobra.Command, args []string) (int, error) {
@@ -83,19 +83,19 @@ func landingID(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // showUndone prints what was taken back, or would be.
-func (a *invocation) showUndone(s *session.Session, l *session.Landing, dryRun bool) error {
+func (o *landOptions) showUndone(s *session.Session, l *session.Landing) error {
 	text := fmt.Sprintf("undone: landing %d of %s/%s, %s is at %s again", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
-	if dryRun {
+	if o.DryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	}
-	view := a.newLandView()
+	view := o.newLandView()
 	view.Landings = append(view.Landings, landingView(s.Name, *l))
 	switch {
-	case a.json && dryRun:
-		return a.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
-	case a.json:
-		return a.printJSON(view)
+	case o.json && o.DryRun:
+		return o.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
+	case o.json:
+		return o.printJSON(view)
 	}
-	fmt.Fprintln(a.stdout, text)
+	fmt.Fprintln(o.stdout, text)
 	return nil
 }

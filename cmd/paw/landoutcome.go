@@ -42,15 +42,15 @@ func (o landOutcome) about() string {
 }
 
 // showOutcomes ends a landing of several agents with a line for each.
-func (a *invocation) showOutcomes(outcomes []landOutcome) {
-	if a.json {
+func (o *landOptions) showOutcomes(outcomes []landOutcome) {
+	if o.json {
 		return
 	}
 	rows := [][]cell{}
-	for _, o := range outcomes {
-		rows = append(rows, texts(o.agent, o.String(), display.OneLine(o.about())))
+	for _, one := range outcomes {
+		rows = append(rows, texts(one.agent, one.String(), display.OneLine(one.about())))
 	}
-	a.printTable(a.stdout, "", rows)
+	o.printTable(o.stdout, "", rows)
 }
 
 // notLandedJSON is an agent that has not landed while others went on.

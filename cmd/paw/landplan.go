@@ -50,7 +50,7 @@ func landedAs(l *landing.Landed) string {
 const maxPlanFiles = 20
 
 // landPlan says what a landing would do: the title, the files with how much of them changes, the checks, and with whom it collides then.
-func (a *invocation) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
+func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
 		what = fmt.Sprintf("land %s of %s/%s", turnsWord(l.Turns), l.Session, l.Agent)
@@ -62,7 +62,7 @@ func (a *invocation) landPlan(ctx context.Context, h *app.App, s *session.Sessio
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
-	files := a.filesThatLand(ctx, h, s, l)
+	files := o.filesThatLand(ctx, h, s, l)
 	for i, file := range files {
 		if i == maxPlanFiles {
 			lines = append(lines, "  and "+errs.Counted(len(files)-i, "other file"))
@@ -89,12 +89,12 @@ func (a *invocation) landPlan(ctx context.Context, h *app.App, s *session.Sessio
 }
 
 // filesThatLand are the files that a landing changes, with how much of each, where that is what paw diff shows; else their paths.
-func (a *invocation) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
+func (o *landOptions) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	if l.Turn == 0 && l.Target == s.Target && s.Host == "" {
 		if compared, err := orchestrator.Compare(ctx, h, s, l.Agent, orchestrator.DiffOptions{Reads: true}); err == nil {
 			defer compared.Close()
 			var stat bytes.Buffer
-			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: a.coloured()}, &stat) == nil {
+			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: o.coloured()}, &stat) == nil {
 				lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
 				if len(lines) == len(l.Paths)+1 { // with the sum
 					for i := range lines {

@@ -24,8 +24,8 @@ type landPlanJSON struct {
 }
 
 // newLandView is what has landed before anything has.
-func (a *invocation) newLandView() landJSON {
-	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
+func (o *landOptions) newLandView() landJSON {
+	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: o.noted()}
 }
 
 type landingJSON struct {
@@ -64,8 +64,8 @@ type collisionJSON struct {
 }
 
 // landView is what a landing, or several, came to: what has landed, and what the last one collided with.
-func (a *invocation) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
-	view := a.newLandView()
+func (o *landOptions) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string) any {
+	view := o.newLandView()
 	view.Behind = append(view.Behind, behind...)
 	plan := []string{}
 	for _, l := range done {
@@ -84,7 +84,7 @@ func (a *invocation) landView(done []*landing.Landed, outcomes []landOutcome, co
 			view.NotLanded = append(view.NotLanded, one.view())
 		}
 	}
-	if dryRun {
+	if o.DryRun {
 		return landPlanJSON{Plan: plan, landJSON: view}
 	}
 	return view

@@ -20,10 +20,15 @@ import (
 	"paw/session/history"
 )
 
+type logOptions struct {
+	*invocation
+	turn       int
+	full, pane bool
+	grep       grepOptions
+}
+
 func newLog(a *invocation) *cobra.Command {
-	var turn int
-	var full, pane bool
-	grep := grepOptions{most: 100}
+	o := &logOptions{invocation: a, grep: grepOptions{invocation: a, most: 100}}
 	cmd := &cobra.Command{
 		Use:   "log [NAME] [AGENT[@N]] [N]",
 		Short: "Show the conversation of an agent",
@@ -47,80 +52,82 @@ of those that are named, with --all of all sessions; the newest first. 0 also wi
 			}
 			return cobra.MaximumNArgs(3)(cmd, args)
 		},
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("grep") {
-				return a.grep(cmd, grep, args)
-			}
-			var number *int
-			if cmd.Flags().Changed("turn") {
-				number = &turn
-			}
-			if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && a.sessionHere().Agent(args[0]) == nil {
-				h, s, err := a.session(cmd)
-				if err != nil {
-					return err
-				}
-				agent, err := a.agentMeant(cmd, h, s, args[0])
-				if err != nil {
-					return err
-				}
-				args = []string{s.Name + "/" + agent, args[0]}
-			}
-			if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // as paw diff takes it
-				args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
-			}
-			if last := len(args) - 1; last >= 0 {
-				agent, n, err := splitTurn(cmd, args[last])
-				switch {
-				case err != nil:
-					return err
-				case n != "" && number != nil:
-					return usagef(cmd, "%s: names a turn, and so does --turn", args[last])
-				case n != "":
-					turn, _ = strconv.Atoi(n)
-					number, args[last] = &turn, agent
-				}
-			}
-			h, s, agent, err := a.oneAgent(cmd, args)
-			if err != nil {
-				return err
-			}
-			switch {
-			case pane && (a.json || full || number != nil):
-				return usagef(cmd, "--pane is all that was written, and has no turns")
-			case pane:
-				return a.paged(cmd.Context(), h, func() error { return a.printPaneLog(h, s.Name, agent) })
-			}
-			logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(logView(s.Name, logged))
-			}
-			return a.paged(cmd.Context(), h, func() error {
-				a.printLog(s.Name, logged, full)
-				return nil
-			})
-		},
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
-	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
-	f.StringVar(&grep.Text, "grep", "", "find the messages that have `TEXT`")
-	f.BoolVarP(&grep.IgnoreCase, "ignore-case", "i", false, "with --grep: small and capital letters are the same")
-	f.StringVar(&grep.Role, "role", "", "with --grep: user, assistant or tool")
-	f.BoolVarP(&grep.all, "all", "a", false, "with --grep: the agents of all sessions")
-	f.IntVarP(&grep.most, "most", "n", grep.most, "with --grep: at most so many messages")
-	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
-	f.BoolVar(&pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
+	f.IntVar(&o.turn, "turn", 0, "only the messages of turn `N`")
+	f.StringVar(&o.grep.Text, "grep", "", "find the messages that have `TEXT`")
+	f.BoolVarP(&o.grep.IgnoreCase, "ignore-case", "i", false, "with --grep: small and capital letters are the same")
+	f.StringVar(&o.grep.Role, "role", "", "with --grep: user, assistant or tool")
+	f.BoolVarP(&o.grep.all, "all", "a", false, "with --grep: the agents of all sessions")
+	f.IntVarP(&o.grep.most, "most", "n", o.grep.most, "with --grep: at most so many messages")
+	f.BoolVar(&o.full, "full", false, "results and arguments of tools in full")
+	f.BoolVar(&o.pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
 	a.addSession(cmd)
 	a.addJSON(cmd)
 	return cmd
 }
 
+func (o *logOptions) run(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("grep") {
+		return o.grep.run(cmd, args)
+	}
+	var number *int
+	if cmd.Flags().Changed("turn") {
+		number = &o.turn
+	}
+	if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && o.sessionHere().Agent(args[0]) == nil {
+		h, s, err := o.session(cmd)
+		if err != nil {
+			return err
+		}
+		agent, err := agentMeant(cmd, h, s, args[0])
+		if err != nil {
+			return err
+		}
+		args = []string{s.Name + "/" + agent, args[0]}
+	}
+	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // as paw diff takes it
+		args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
+	}
+	if last := len(args) - 1; last >= 0 {
+		agent, n, err := splitTurn(cmd, args[last])
+		switch {
+		case err != nil:
+			return err
+		case n != "" && number != nil:
+			return usagef(cmd, "%s: names a turn, and so does --turn", args[last])
+		case n != "":
+			o.turn, _ = strconv.Atoi(n)
+			number, args[last] = &o.turn, agent
+		}
+	}
+	h, s, agent, err := o.oneAgent(cmd, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.pane && (o.json || o.full || number != nil):
+		return usagef(cmd, "--pane is all that was written, and has no turns")
+	case o.pane:
+		return o.paged(cmd.Context(), h, func() error { return o.printPaneLog(h, s.Name, agent) })
+	}
+	logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.printJSON(logView(s.Name, logged))
+	}
+	return o.paged(cmd.Context(), h, func() error {
+		o.printLog(s.Name, logged)
+		return nil
+	})
+}
+
 // printPaneLog prints what an agent's CLI wrote to its pane, without what only a terminal understands.
-func (a *invocation) printPaneLog(h *app.App, sessionName, agentName string) error {
+func (o *logOptions) printPaneLog(h *app.App, sessionName, agentName string) error {
 	path := launch.PaneLog(h, sessionName, agentName)
 	before, _ := os.ReadFile(path + ".old")
 	content, err := os.ReadFile(path)
@@ -130,7 +137,7 @@ func (a *invocation) printPaneLog(h *app.App, sessionName, agentName string) err
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.stdout, display.Printable(string(before)+string(content)))
+	_, err = io.WriteString(o.stdout, display.Printable(string(before)+string(content)))
 	return err
 }
 
@@ -156,22 +163,22 @@ var roleColours = map[history.Role]string{
 }
 
 // printLog prints messages for people.
-func (a *invocation) printLog(sessionName string, l *orchestrator.Logged, full bool) {
+func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 	switch {
 	case l.Skipped == 1:
-		a.note("1 record of the conversation was not understood")
+		o.note("1 record of the conversation was not understood")
 	case l.Skipped > 1:
-		a.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
+		o.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
 	}
 	if n := len(l.Elsewhere); n > 0 {
-		a.note(fmt.Sprintf("%s in another conversation: paw log %s %s --turn %d", turnsWere(l.Elsewhere), sessionName, l.Agent, l.Elsewhere[n-1]))
+		o.note(fmt.Sprintf("%s in another conversation: paw log %s %s --turn %d", turnsWere(l.Elsewhere), sessionName, l.Agent, l.Elsewhere[n-1]))
 	}
 	switch {
 	case len(l.Messages) > 0:
 	case l.Turn != nil:
-		fmt.Fprintf(a.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
+		fmt.Fprintf(o.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
 	default:
-		fmt.Fprintln(a.stdout, "no conversation yet")
+		fmt.Fprintln(o.stdout, "no conversation yet")
 	}
 	var out strings.Builder
 	tools := map[string]string{} // names by the id of the call
@@ -182,14 +189,14 @@ func (a *invocation) printLog(sessionName string, l *orchestrator.Logged, full b
 		for _, call := range m.ToolCalls {
 			tools[call.ID] = call.Name
 		}
-		a.printMessage(&out, m, tools[m.ToolCallID], full)
+		o.printMessage(&out, m, tools[m.ToolCallID])
 	}
-	_, _ = io.WriteString(a.stdout, out.String())
+	_, _ = io.WriteString(o.stdout, out.String())
 }
 
 // printMessage prints one message: a line that says who and when, then what, indented.
-func (a *invocation) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
-	head := a.paint(display.Printable(m.Role.String()), roleColours[m.Role])
+func (o *logOptions) printMessage(out *strings.Builder, m history.Message, tool string) {
+	head := o.paint(display.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
 		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
 	}
@@ -198,13 +205,13 @@ func (a *invocation) printMessage(out *strings.Builder, m history.Message, tool 
 	}
 	out.WriteString(head + "\n")
 	content := strings.TrimRight(display.Printable(m.Content), "\n \t")
-	if m.Role == history.RoleTool && !full {
+	if m.Role == history.RoleTool && !o.full {
 		content = fewLines(content)
 	}
 	indent(out, content)
 	for _, call := range m.ToolCalls {
 		arguments := shorten(strings.Join(strings.Fields(call.Arguments), " "), longestArguments)
-		if full {
+		if o.full {
 			arguments = display.Printable(call.Arguments)
 		}
 		indent(out, strings.TrimSpace("→ "+shorten(call.Name, 60)+" "+arguments))

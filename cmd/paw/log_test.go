@@ -49,8 +49,8 @@ func TestPrintLog(t *testing.T) {
 	}}}
 	print := func(coloured, full bool) string {
 		var out bytes.Buffer
-		a := &invocation{printer: printer{stdout: &out, stderr: &bytes.Buffer{}, colours: &coloured}}
-		a.printLog("shop", l, full)
+		o := logOptions{invocation: &invocation{printer: printer{stdout: &out, stderr: &bytes.Buffer{}, colours: &coloured}}, full: full}
+		o.printLog("shop", l)
 		return out.String()
 	}
 	want := `user  2026-01-02 03:04:05

@@ -19,7 +19,7 @@ import (
 
 // agentMeant is the agent that is meant where none is named: the one whose pane or worktree the user is in, else the session's
 // only one; for paw answer, the only one that asks.
-func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
+func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
 	if here := h.Place().Agent(s); here != "" {
 		return here, nil
 	}
@@ -187,7 +187,7 @@ func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *ses
 	if err != nil || agent != "" {
 		return h, s, agent, err
 	}
-	agent, err = a.agentMeant(cmd, h, s)
+	agent, err = agentMeant(cmd, h, s)
 	return h, s, agent, err
 }
 
@@ -211,7 +211,7 @@ func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App
 		number = args[1]
 	}
 	if h, s, agent, err = a.agent(cmd, word); err == nil && number == lastTurn {
-		number, err = a.lastTurnOf(cmd, h, s, agent)
+		number, err = lastTurnOf(cmd, h, s, agent)
 	}
 	return h, s, agent, number, err
 }
@@ -229,14 +229,14 @@ func (a *invocation) turnAlone(cmd *cobra.Command, args []string) (h *app.App, s
 	if err != nil || s.Agent(number) != nil {
 		return nil, nil, "", "", err
 	}
-	if agent, err = a.agentMeant(cmd, h, s, number); err == nil && number == lastTurn {
-		number, err = a.lastTurnOf(cmd, h, s, agent)
+	if agent, err = agentMeant(cmd, h, s, number); err == nil && number == lastTurn {
+		number, err = lastTurnOf(cmd, h, s, agent)
 	}
 	return h, s, agent, number, err
 }
 
 // lastTurnOf is the number of the last turn of an agent that has ended.
-func (a *invocation) lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
+func lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
 	sequences, _, err := orchestrator.Turns(cmd.Context(), h, s, agent)
 	for _, sequence := range sequences {
 		for _, one := range slices.Backward(sequence.Turns) {

@@ -27,7 +27,7 @@ only.`, exitUsage, exitNotFound),
   cd "$(paw path claude)"
   code "$(paw path shop/claude)"`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeSessionsAndAgents,
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, agent, err := a.oneAgent(cmd, args)
 			if err != nil {
@@ -76,7 +76,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
   paw sh claude git status
   paw sh shop/claude make test`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeCommand,
+		ValidArgsFunction: completer{a}.completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {
@@ -135,8 +135,13 @@ func becomeIn(h *app.App, s *session.Session, w *session.Agent, argv []string) e
 	return syscall.Exec(program, argv, app.Environment(set))
 }
 
+type nextOptions struct {
+	*invocation
+	dryRun bool
+}
+
 func newNext(a *invocation) *cobra.Command {
-	var dryRun bool
+	o := &nextOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "Go to the agent that needs you most",
@@ -146,37 +151,39 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 		Example: `  paw next
   paw next --dry-run`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
-			answers := askHosts(cmd.Context(), h, true)
-			next, nobody, problems, err := orchestrator.Next(cmd.Context(), h, func() []observe.SessionStatus { return reached(answers(), h.Now()) })
-			if err != nil {
-				return err
-			}
-			for _, problem := range problems {
-				a.note(problem.Error())
-			}
-			switch {
-			case next == nil && isTerminal(a.stdout) || next == nil && !orchestrator.TellInTmux(cmd.Context(), h, "paw: "+nobody):
-				fmt.Fprintln(a.stdout, nobody)
-				return nil
-			case next == nil:
-				return nil
-			case dryRun:
-				state := orchestrator.StateWord(next.Agent.AgentStatus)
-				if next.Group == orchestrator.ToReview {
-					state = toReview(&next.Agent) + " to review"
-				}
-				fmt.Fprintf(a.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Name, state)
-				return nil
-			}
-			if next.Session.Host != "" {
-				return a.attachThere(cmd.Context(), h, next.Session.Name+"/"+next.Agent.Record.Name)
-			}
-			return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Name)
-		}),
+		RunE: a.withHome(o.run),
 	}
-	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "only say which one it is")
+	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say which one it is")
 	return cmd
+}
+
+func (o *nextOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
+	answers := askHosts(cmd.Context(), h, true)
+	next, nobody, problems, err := orchestrator.Next(cmd.Context(), h, func() []observe.SessionStatus { return reached(answers(), h.Now()) })
+	if err != nil {
+		return err
+	}
+	for _, problem := range problems {
+		o.note(problem.Error())
+	}
+	switch {
+	case next == nil && isTerminal(o.stdout) || next == nil && !orchestrator.TellInTmux(cmd.Context(), h, "paw: "+nobody):
+		fmt.Fprintln(o.stdout, nobody)
+		return nil
+	case next == nil:
+		return nil
+	case o.dryRun:
+		state := orchestrator.StateWord(next.Agent.AgentStatus)
+		if next.Group == orchestrator.ToReview {
+			state = toReview(&next.Agent) + " to review"
+		}
+		fmt.Fprintf(o.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Name, state)
+		return nil
+	}
+	if next.Session.Host != "" {
+		return attachThere(cmd.Context(), h, next.Session.Name+"/"+next.Agent.Record.Name)
+	}
+	return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Name)
 }
 
 func newAttach(a *invocation) *cobra.Command {
@@ -190,7 +197,7 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
   paw attach codex
   paw attach shop codex`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeSessionsAndAgents,
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.sessionAndAgent(cmd, args)
 			if err != nil {

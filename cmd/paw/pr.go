@@ -11,12 +11,13 @@ import (
 
 // pullOptions is what was typed behind paw pr.
 type pullOptions struct {
+	*invocation
 	landing.PullOptions
 	edit bool
 }
 
 func newPR(a *invocation) *cobra.Command {
-	var o pullOptions
+	o := &pullOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "pr AGENT[@N]",
 		Short: "Push an agent's branch and ask for a pull request",
@@ -31,8 +32,8 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
   paw pr claude@3 --draft
   paw pr codex --base develop --dry-run`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeAgent,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.pullRequest(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgent,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.Draft, "draft", "d", false, "ask for a draft")
@@ -46,37 +47,37 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
 	return cmd
 }
 
-// pullRequest is paw pr.
-func (a *invocation) pullRequest(cmd *cobra.Command, o pullOptions, args []string) error {
+// run is paw pr.
+func (o *pullOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")
 	case o.Draft && o.Web:
 		return usagef(cmd, "--draft and --web exclude each other: the form in the browser asks")
 	}
-	h, s, agent, number, err := a.agentAndTurn(cmd, args)
+	h, s, agent, number, err := o.agentAndTurn(cmd, args)
 	if err != nil {
 		return err
 	}
 	o.Turn = number
 	if o.edit {
-		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
+		o.Edit = orchestrator.MessageEditor(h, o.stdin, o.stderr, o.stderr)
 	}
-	o.Terminal = orchestrator.Terminal(h, a.stdin, a.stderr, a.json)
+	o.Terminal = orchestrator.Terminal(h, o.stdin, o.stderr, o.json)
 	done, err := landing.PullRequest(cmd.Context(), h, s, agent, o.PullOptions)
 	if err != nil {
 		return err
 	}
 	switch {
-	case a.json:
-		return a.printJSON(pulledView(done, o.DryRun, a.noted()))
+	case o.json:
+		return o.printJSON(pulledView(done, o.DryRun, o.noted()))
 	case o.DryRun && !done.Nothing:
 		for _, line := range done.Plan {
-			fmt.Fprintln(forReading(a.stdout), line)
+			fmt.Fprintln(forReading(o.stdout), line)
 		}
 		return nil
 	}
-	fmt.Fprintln(forReading(a.stdout), done)
+	fmt.Fprintln(forReading(o.stdout), done)
 	return nil
 }
 

@@ -29,25 +29,25 @@ type promptFlags struct {
 }
 
 // addPromptFlags gives a command --prompt and what may take its place or stand beside it.
-func (a *invocation) addPromptFlags(cmd *cobra.Command, prompt *string, p *promptFlags, what string) {
+func addPromptFlags(cmd *cobra.Command, a *invocation, prompt *string, p *promptFlags, what string) {
 	f := cmd.Flags()
 	f.StringVarP(prompt, "prompt", "p", "", what)
 	f.StringVar(&p.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	f.StringVar(&p.template, "template", "", "prompt of the configuration ([prompts]), with what you write below it")
 	f.StringVar(&p.issue, "issue", "", "number of an issue: its text goes along, quoted as that of whoever wrote it (gh, glab)")
-	completeFlag(cmd, "template", a.completeTemplates)
+	completeFlag(cmd, "template", completer{a}.completeTemplates)
 	completeFlag(cmd, "issue", cobra.NoFileCompletions)
 }
 
 // addPullFlag gives a command that makes agents --pr.
-func (a *invocation) addPullFlag(cmd *cobra.Command, p *promptFlags) {
+func addPullFlag(cmd *cobra.Command, p *promptFlags) {
 	cmd.Flags().StringVar(&p.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
 	completeFlag(cmd, "pr", cobra.NoFileCompletions)
 }
 
 // completeTemplates completes the prompts of the configuration.
-func (a *invocation) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
+func (c completer) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	h, err := c.paw()
 	if err != nil {
 		return names(nil)
 	}
@@ -127,7 +127,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 
 // firstPrompt completes the options of agents that are to be made: what they are asked first and, for a pull request, where they
 // begin.
-func (a *invocation) firstPrompt(ctx context.Context, h *app.App, repository string, o *startOptions) error {
+func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository string) error {
 	if !o.given() || o.promptFile != "" && o.template+o.issue+o.pull == "" {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (a *invocation) firstPrompt(ctx context.Context, h *app.App, repository str
 	}
 	var asked orchestrator.Asked
 	if o.pull != "" {
-		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, a.stdin, a.stderr, a.json)); err != nil {
+		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
 			return err
 		}
 		o.Base = asked.Base

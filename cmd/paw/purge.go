@@ -15,9 +15,14 @@ import (
 	"paw/orchestrator/teardown"
 )
 
+type purgeOptions struct {
+	*invocation
+	teardown.Options
+	yes bool
+}
+
 func newPurge(a *invocation) *cobra.Command {
-	var o teardown.Options
-	var yes bool
+	o := &purgeOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "purge [NAME]",
 		Short: "End a session for good: agents, worktrees, merged branches, record",
@@ -31,77 +36,79 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
   paw purge shop --yes
   paw purge shop --tags`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeSessions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) > 0 {
-				if name = args[0]; name == "" {
-					return usagef(cmd, "the name of the session is empty")
-				}
-			}
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, _, err := question{App: h, cmd: cmd, name: name, strict: true}.agents(nil)
-			if err != nil && name == "" && exitCode(err) == int(errs.NotFound) {
-				fmt.Fprintln(a.stdout, "no session here; nothing to purge")
-				return nil
-			}
-			if err != nil && o.Tags && name != "" && exitCode(err) == int(errs.NotFound) {
-				return a.purgeTurns(cmd, h, name, yes, o)
-			}
-			if err != nil {
-				return err
-			}
-			if !yes && !o.DryRun {
-				look := o
-				look.DryRun = true
-				if _, err := orchestrator.Purge(cmd.Context(), h, s, look); err != nil {
-					return err
-				}
-				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, errs.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
-					return err
-				}
-			}
-			done := a.busy(h, "purging "+s.Name)
-			purged, err := orchestrator.Purge(cmd.Context(), h, s, o)
-			done()
-			if err != nil {
-				return err
-			}
-			if o.DryRun {
-				a.printPurge(purged.Purge)
-				return nil
-			}
-			a.printPurged(purged)
-			if !o.Tags && purged.Gone == "" {
-				fmt.Fprintf(a.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Name)
-			}
-			return nil
-		},
+		ValidArgsFunction: completer{a}.completeSessions,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.NoTeardown, "no-teardown", false, "do not run worktree.teardown")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.Tags, "tags", false, "also delete turn tags, refs/paw and turn logs; works without a record")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	return cmd
 }
 
+func (o *purgeOptions) run(cmd *cobra.Command, args []string) error {
+	name := ""
+	if len(args) > 0 {
+		if name = args[0]; name == "" {
+			return usagef(cmd, "the name of the session is empty")
+		}
+	}
+	h, err := o.paw()
+	if err != nil {
+		return err
+	}
+	s, _, err := question{App: h, cmd: cmd, name: name, strict: true}.agents(nil)
+	if err != nil && name == "" && exitCode(err) == int(errs.NotFound) {
+		fmt.Fprintln(o.stdout, "no session here; nothing to purge")
+		return nil
+	}
+	if err != nil && o.Tags && name != "" && exitCode(err) == int(errs.NotFound) {
+		return o.purgeTurns(cmd, h, name)
+	}
+	if err != nil {
+		return err
+	}
+	if !o.yes && !o.DryRun {
+		look := o.Options
+		look.DryRun = true
+		if _, err := orchestrator.Purge(cmd.Context(), h, s, look); err != nil {
+			return err
+		}
+		if err := o.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, errs.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
+			return err
+		}
+	}
+	done := o.busy(h, "purging "+s.Name)
+	purged, err := orchestrator.Purge(cmd.Context(), h, s, o.Options)
+	done()
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		o.printPurge(purged.Purge)
+		return nil
+	}
+	o.printPurged(purged)
+	if !o.Tags && purged.Gone == "" {
+		fmt.Fprintf(o.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Name)
+	}
+	return nil
+}
+
 // purgeTurns deletes what a session without a record has left.
-func (a *invocation) purgeTurns(cmd *cobra.Command, h *app.App, name string, yes bool, o teardown.Options) error {
+func (o *purgeOptions) purgeTurns(cmd *cobra.Command, h *app.App, name string) error {
 	plan, err := teardown.PlanPurgeTurns(cmd.Context(), h, name, o.Force)
 	if err != nil {
 		return err
 	}
 	if o.DryRun {
-		a.printPurge(plan)
+		o.printPurge(plan)
 		return nil
 	}
-	if !yes {
-		if err := a.confirm(cmd.Context(), "delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
+	if !o.yes {
+		if err := o.confirm(cmd.Context(), "delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
 			return err
 		}
 	}
@@ -109,17 +116,17 @@ func (a *invocation) purgeTurns(cmd *cobra.Command, h *app.App, name string, yes
 	if err != nil {
 		return err
 	}
-	a.printPurged(purged)
+	o.printPurged(purged)
 	return nil
 }
 
 // printPurge shows what a purge comes to.
-func (a *invocation) printPurge(plan teardown.Purge) {
-	fmt.Fprintf(forReading(a.stdout), "%s can be purged\n%s\n", plan.Name, plan) // names of branches and folders are other people's
+func (o *purgeOptions) printPurge(plan teardown.Purge) {
+	fmt.Fprintf(forReading(o.stdout), "%s can be purged\n%s\n", plan.Name, plan) // names of branches and folders are other people's
 }
 
-func (a *invocation) printPurged(purged *teardown.Purged) {
-	out := forReading(a.stdout)
+func (o *purgeOptions) printPurged(purged *teardown.Purged) {
+	out := forReading(o.stdout)
 	if purged.Gone == "" {
 		fmt.Fprintf(out, "%s purged\n", purged.Name)
 	} else {

@@ -31,13 +31,13 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
   paw queue --json
   paw queue add claude "now the tests"
   paw queue go --all`,
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: completer{a}.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agents, err := a.sessionAndSome(cmd, args)
 			if err != nil {
 				return err
 			}
-			return a.showQueue(cmd.Context(), h, s, agents, dryRun)
+			return showQueue(cmd.Context(), a, h, s, agents, dryRun)
 		},
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would be done next, and do nothing")
@@ -54,6 +54,7 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
 
 // queueOptions has the flags of paw queue add.
 type queueOptions struct {
+	*invocation
 	session.Task
 	file, plan, timeout, label string
 	clis                       []string
@@ -63,7 +64,7 @@ type queueOptions struct {
 }
 
 func newQueueAdd(a *invocation) *cobra.Command {
-	var o queueOptions
+	o := &queueOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "add [AGENT] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
 		Short: "Queue a prompt, or tasks with agents of their own",
@@ -79,8 +80,8 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
   paw queue add --after t1 --from t1 "write the parser"
   paw queue add --plan night.toml
   paw queue add --issue 12 --issue 17 --cli claude`,
-		ValidArgsFunction: a.completeAgents,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.queueAdd(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.ID, "id", "", "id of the task (default: t1, t2, ...)")
@@ -100,28 +101,28 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	f.BoolVarP(&o.yes, "yes", "y", false, "queue --issues without asking")
 	a.addJSON(cmd)
 	a.addSession(cmd)
-	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
 	for _, flag := range []string{"id", "after", "from", "base", "check", "retries", "timeout", "issue", "issues"} {
 		completeFlag(cmd, flag, cobra.NoFileCompletions)
 	}
 	return cmd
 }
 
-// queueAdd is paw queue add.
-func (a *invocation) queueAdd(cmd *cobra.Command, o queueOptions, args []string) error {
-	h, s, err := a.session(cmd)
+// run is paw queue add.
+func (o *queueOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, err := o.session(cmd)
 	if err != nil {
 		return err
 	}
-	tasks, most, err := a.newTasks(cmd, h, s, o, args)
+	tasks, most, err := o.newTasks(cmd, h, s, args)
 	if err != nil {
 		return err
 	}
 	if o.label != "" && !o.dryRun && !o.yes {
 		for _, t := range tasks {
-			fmt.Fprintf(a.stderr, "%s  %s\n", t.ID, display.FirstLine(turn.Prompt(t.Prompt).Words()))
+			fmt.Fprintf(o.stderr, "%s  %s\n", t.ID, display.FirstLine(turn.Prompt(t.Prompt).Words()))
 		}
-		if err := a.confirm(cmd.Context(), fmt.Sprintf("queue these %s, whose texts strangers may have written?", errs.Counted(len(tasks), "issue")), "paw queue add --issues "+errs.Quote(o.label)+" --yes"); err != nil {
+		if err := o.confirm(cmd.Context(), fmt.Sprintf("queue these %s, whose texts strangers may have written?", errs.Counted(len(tasks), "issue")), "paw queue add --issues "+errs.Quote(o.label)+" --yes"); err != nil {
 			return err
 		}
 	}
@@ -129,22 +130,22 @@ func (a *invocation) queueAdd(cmd *cobra.Command, o queueOptions, args []string)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(queueJSON{Version: 1, Session: s.Name, Tasks: taskViews(queued)})
+	if o.json {
+		return o.printJSON(queueJSON{Version: 1, Session: s.Name, Tasks: taskViews(queued)})
 	}
 	for _, t := range queued {
 		switch {
 		case o.dryRun:
-			fmt.Fprintf(a.stdout, "queue %s: %s\n", t.ID, t.What)
+			fmt.Fprintf(o.stdout, "queue %s: %s\n", t.ID, t.What)
 		default:
-			fmt.Fprintln(a.stdout, t.ID)
+			fmt.Fprintln(o.stdout, t.ID)
 		}
 	}
 	return nil
 }
 
 // newTasks are the tasks that were asked for, and how many agents a plan keeps at work.
-func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, o queueOptions, args []string) ([]queue.New, int, error) {
+func (o *queueOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
 	given := 0
 	for _, one := range []bool{o.plan != "", len(o.issues) > 0, o.label != "", o.file != ""} {
 		if one {
@@ -168,7 +169,7 @@ func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session
 	case o.plan != "":
 		return queue.ReadPlan(o.plan)
 	case len(o.issues) > 0 || o.label != "":
-		tasks, err := issueTasks(cmd.Context(), h, s, o, strings.Join(args, " "))
+		tasks, err := o.issueTasks(cmd.Context(), h, s, strings.Join(args, " "))
 		return tasks, 0, err
 	}
 	if len(args) > 0 && (len(args) > 1 || o.file != "") {
@@ -179,22 +180,22 @@ func (a *invocation) newTasks(cmd *cobra.Command, h *app.App, s *session.Session
 	if len(args) == 1 && s.Agent(args[0]) != nil && o.Kind == session.AgentTask {
 		return nil, 0, usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
 	}
-	prompt, err := a.queuedPrompt(cmd, o, args)
+	prompt, err := o.queuedPrompt(cmd, args)
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
 }
 
 // queuedPrompt returns the prompt of an argument, of --prompt-file, or of standard input for "-".
-func (a *invocation) queuedPrompt(cmd *cobra.Command, o queueOptions, args []string) (string, error) {
+func (o *queueOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, error) {
 	read := startOptions{}
 	read.promptFile = o.file
 	switch {
 	case o.file != "" && len(args) > 0:
 		return "", usagef(cmd, "TEXT and --prompt-file: give one of them")
 	case o.file != "":
-		err := read.readPrompt(a.stdin)
+		err := read.readPrompt(o.stdin)
 		return read.Prompt, err
 	case len(args) == 1 && args[0] == "-":
-		text, err := io.ReadAll(a.stdin)
+		text, err := io.ReadAll(o.stdin)
 		return strings.TrimSuffix(string(text), "\n"), err
 	case len(args) == 0:
 		return "", usagef(cmd, "no prompt: pass TEXT, -f FILE, or - for standard input")
@@ -203,7 +204,7 @@ func (a *invocation) queuedPrompt(cmd *cobra.Command, o queueOptions, args []str
 }
 
 // issueTasks are tasks for issues, each with an agent of its own; words stand above the text of each.
-func issueTasks(ctx context.Context, h *app.App, s *session.Session, o queueOptions, words string) ([]queue.New, error) {
+func (o *queueOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
 	if o.label != "" {
 		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)
 		if err != nil {
@@ -316,7 +317,7 @@ func taskViews(tasks []session.Task) []taskJSON {
 }
 
 // showQueue is paw queue.
-func (a *invocation) showQueue(ctx context.Context, h *app.App, s *session.Session, agents []string, dryRun bool) error {
+func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Session, agents []string, dryRun bool) error {
 	list, err := queue.Look(ctx, h, s)
 	if err != nil {
 		return err

@@ -12,8 +12,13 @@ import (
 	"paw/orchestrator/errs"
 )
 
+type envOptions struct {
+	*invocation
+	export bool
+}
+
 func newEnv(a *invocation) *cobra.Command {
-	var export bool
+	o := &envOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "env [NAME] [AGENT]",
 		Short: "Print the variables that an agent has from its project",
@@ -24,34 +29,36 @@ reads, such as the one in which your editor or direnv runs.`, exitUsage, exitNot
   eval "$(paw env claude --export)"
   paw env shop/claude --json`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.oneAgent(cmd, args)
-			if err != nil {
-				return err
-			}
-			w, err := app.AgentNamed(s, agent)
-			if err != nil {
-				return err
-			}
-			set := h.ProjectVariables(s, w)
-			if a.json {
-				return a.printJSON(envJSON{1, s.Name, agent, set, portsView(w.Ports)})
-			}
-			for _, name := range slices.Sorted(maps.Keys(set)) {
-				if export {
-					fmt.Fprintf(a.stdout, "export %s=%s\n", name, errs.Quote(set[name]))
-				} else {
-					fmt.Fprintf(forReading(a.stdout), "%s=%s\n", name, set[name])
-				}
-			}
-			return nil
-		},
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVar(&export, "export", false, "as lines that a shell reads")
+	cmd.Flags().BoolVar(&o.export, "export", false, "as lines that a shell reads")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *envOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, agent, err := o.oneAgent(cmd, args)
+	if err != nil {
+		return err
+	}
+	w, err := app.AgentNamed(s, agent)
+	if err != nil {
+		return err
+	}
+	set := h.ProjectVariables(s, w)
+	if o.json {
+		return o.printJSON(envJSON{1, s.Name, agent, set, portsView(w.Ports)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if o.export {
+			fmt.Fprintf(o.stdout, "export %s=%s\n", name, errs.Quote(set[name]))
+		} else {
+			fmt.Fprintf(forReading(o.stdout), "%s=%s\n", name, set[name])
+		}
+	}
+	return nil
 }
 
 type envJSON struct {
@@ -62,8 +69,13 @@ type envJSON struct {
 	Ports     *[2]int           `json:"ports"`
 }
 
+type setupOptions struct {
+	*invocation
+	all bool
+}
+
 func newSetup(a *invocation) *cobra.Command {
-	all := false
+	o := &setupOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "setup AGENT... | --all",
 		Short: "Copy, link and set up again in agents' worktrees",
@@ -73,35 +85,37 @@ because the configuration has changed since, are given to it; those that it has 
 is new reaches its CLI with its next launch.`, exitUsage, exitNotFound, exitLocked),
 		Example: `  paw setup claude
   paw setup --all`,
-		ValidArgsFunction: a.completeAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if all == (len(args) > 0) {
-				return errs.New(errs.Usage, "give agents, or --all").Hint("paw setup --all")
-			}
-			h, s, agents, err := a.agents(cmd, args)
-			if err != nil {
-				return err
-			}
-			if all {
-				agents = agentNames(s)
-			}
-			failed := error(nil)
-			err = orchestrator.SetUpAgain(cmd.Context(), h, s, agents, func(agent string, notes []string) {
-				for _, note := range notes {
-					h.Notef("%s: %s", agent, note)
-					failed = exitStatus(errs.Failed)
-				}
-				if len(notes) == 0 {
-					fmt.Fprintf(a.stdout, "%s is set up\n", agent)
-				}
-			})
-			if err != nil {
-				return err
-			}
-			return failed
-		},
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "all agents")
+	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "all agents")
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *setupOptions) run(cmd *cobra.Command, args []string) error {
+	if o.all == (len(args) > 0) {
+		return errs.New(errs.Usage, "give agents, or --all").Hint("paw setup --all")
+	}
+	h, s, agents, err := o.agents(cmd, args)
+	if err != nil {
+		return err
+	}
+	if o.all {
+		agents = agentNames(s)
+	}
+	failed := error(nil)
+	err = orchestrator.SetUpAgain(cmd.Context(), h, s, agents, func(agent string, notes []string) {
+		for _, note := range notes {
+			h.Notef("%s: %s", agent, note)
+			failed = exitStatus(errs.Failed)
+		}
+		if len(notes) == 0 {
+			fmt.Fprintf(o.stdout, "%s is set up\n", agent)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }

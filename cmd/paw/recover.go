@@ -21,9 +21,14 @@ import (
 	"paw/session"
 )
 
+type recoverOptions struct {
+	*invocation
+	orchestrator.RecoverOptions
+	detach bool
+}
+
 func newRecover(a *invocation) *cobra.Command {
-	var o orchestrator.RecoverOptions
-	var detach bool
+	o := &recoverOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "recover [NAME] [AGENT...]",
 		Short: "Bring a session back after a crash: same panes, same conversations",
@@ -39,30 +44,32 @@ and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMi
   paw recover --all --detach
   paw recover shop --dry-run`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			if q := newQuestion(cmd, h, args); len(args) > 0 || q.name != "" {
-				s, agents, err := q.sessionFirst()
-				if err != nil {
-					return err
-				}
-				o.Name, o.Agents = s.Name, agents
-			}
-			return runRecover(cmd, a, h, o, detach || o.All)
-		}),
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session that was active, of all repositories")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	f.BoolVarP(&detach, "detach", "d", false, "do not attach")
+	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
-func runRecover(cmd *cobra.Command, a *invocation, h *app.App, o orchestrator.RecoverOptions, detach bool) error {
-	done := a.busy(h, "bringing back")
-	recovered, problems, err := orchestrator.Recover(cmd.Context(), h, o)
+func (o *recoverOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
+	if q := newQuestion(cmd, h, args); len(args) > 0 || q.name != "" {
+		s, agents, err := q.sessionFirst()
+		if err != nil {
+			return err
+		}
+		o.Name, o.Agents = s.Name, agents
+	}
+	return o.bringBack(cmd, h)
+}
+
+func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
+	done := o.busy(h, "bringing back")
+	recovered, problems, err := orchestrator.Recover(cmd.Context(), h, o.RecoverOptions)
 	done()
 	if err != nil {
 		return err
@@ -72,19 +79,19 @@ func runRecover(cmd *cobra.Command, a *invocation, h *app.App, o orchestrator.Re
 		failed = failed || r.Err != nil || anyRefused(r.Results)
 	}
 	var last *session.Session
-	if a.json {
-		err = a.printJSON(recoveredView(recovered, problems, a.noted()))
+	if o.json {
+		err = o.printJSON(recoveredView(recovered, problems, o.noted()))
 	} else {
-		a.printProblems(problems)
-		last = a.printRecovered(recovered, o.DryRun)
+		o.printProblems(problems)
+		last = o.printRecovered(recovered)
 	}
 	switch {
 	case err != nil:
 		return err
 	case failed:
 		return exitStatus(errs.Failed)
-	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
-		return a.unread(problems)
+	case last == nil || o.DryRun || o.detach || o.All || !isTerminal(o.stdout):
+		return o.unread(problems)
 	}
 	agent := ""
 	if len(o.Agents) > 0 {
@@ -94,18 +101,18 @@ func runRecover(cmd *cobra.Command, a *invocation, h *app.App, o orchestrator.Re
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.
-func (a *invocation) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (last *session.Session) {
+func (o *recoverOptions) printRecovered(recovered []orchestrator.Recovered) (last *session.Session) {
 	for _, r := range recovered {
 		switch {
 		case r.Err != nil:
-			a.printError(r.Err)
+			o.printError(r.Err)
 		case r.Left != "":
-			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
+			fmt.Fprintf(o.stdout, "%s: %s\n", r.Session.Name, r.Left)
 		default:
 			last = r.Session
-			a.printResults(r.Session, r.Results, dryRun)
-			if line := goOnLine(r); line != "" && !dryRun {
-				fmt.Fprintln(a.stdout, line)
+			o.printResults(r.Session, r.Results, o.DryRun)
+			if line := goOnLine(r); line != "" && !o.DryRun {
+				fmt.Fprintln(o.stdout, line)
 			}
 		}
 	}

@@ -12,8 +12,13 @@ import (
 	"paw/orchestrator/teardown"
 )
 
+type removeOptions struct {
+	*invocation
+	teardown.Options
+}
+
 func newRemove(a *invocation) *cobra.Command {
-	var o teardown.Options
+	o := &removeOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "remove AGENT...",
 		Short: "End an agent and remove its worktree; its branch stays",
@@ -27,37 +32,8 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
   paw remove codex --keep-worktree
   paw remove codex --force`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			q := newQuestion(cmd, h, args)
-			q.strict = true
-			s, agents, err := q.agents(args)
-			if err != nil {
-				return err
-			}
-			view := removeJSON{Version: 1, Session: s.Name, Removed: []removedJSON{}}
-			done := a.busy(h, "removing "+strings.Join(agents, ", "))
-			plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o, func(removed *teardown.Removed) {
-				done()
-				if view.Removed = append(view.Removed, removedView(removed)); !a.json {
-					a.printRemoved(removed)
-				}
-			})
-			done()
-			if view.Notes = a.noted(); a.json && (err == nil || len(view.Removed) > 0) {
-				if o.DryRun {
-					view.Plan = strings.Split(plan.String(), "\n")
-				}
-				return errors.Join(err, a.printJSON(view))
-			}
-			if err != nil {
-				return err
-			}
-			if o.DryRun {
-				fmt.Fprintf(forReading(a.stdout), "%s can be removed\n%s\n", strings.Join(agents, ", "), plan)
-			}
-			return nil
-		}),
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.NoTeardown, "no-teardown", false, "do not run worktree.teardown")
@@ -69,8 +45,39 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 	return cmd
 }
 
-func (a *invocation) printRemoved(r *teardown.Removed) {
-	out := forReading(a.stdout) // names of branches and folders are other people's
+func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
+	q := newQuestion(cmd, h, args)
+	q.strict = true
+	s, agents, err := q.agents(args)
+	if err != nil {
+		return err
+	}
+	view := removeJSON{Version: 1, Session: s.Name, Removed: []removedJSON{}}
+	done := o.busy(h, "removing "+strings.Join(agents, ", "))
+	plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o.Options, func(removed *teardown.Removed) {
+		done()
+		if view.Removed = append(view.Removed, removedView(removed)); !o.json {
+			o.printRemoved(removed)
+		}
+	})
+	done()
+	if view.Notes = o.noted(); o.json && (err == nil || len(view.Removed) > 0) {
+		if o.DryRun {
+			view.Plan = strings.Split(plan.String(), "\n")
+		}
+		return errors.Join(err, o.printJSON(view))
+	}
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		fmt.Fprintf(forReading(o.stdout), "%s can be removed\n%s\n", strings.Join(agents, ", "), plan)
+	}
+	return nil
+}
+
+func (p *printer) printRemoved(r *teardown.Removed) {
+	out := forReading(p.stdout) // names of branches and folders are other people's
 	switch {
 	case r.BranchGone && r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s stays, there is no branch %s any more\n", r.Name, r.Worktree, r.Branch)

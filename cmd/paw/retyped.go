@@ -12,41 +12,44 @@ import (
 	"paw/session"
 )
 
+// suggester finds the command line that was meant by one that paw refuses.
+type suggester struct{ *invocation }
+
 // namingFlags are those flags whose values are names of agents, sessions, CLIs and branches, in lists and pairs.
 var namingFlags = []string{"--cli", "--branches", "--branch", "--name", "--template"}
 
 // instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
 // the name stands nowhere in the line.
-func (a *invocation) instead(err error) string {
+func (g suggester) instead(err error) string {
 	var e *errs.Error
 	var name *session.NameError
 	switch {
 	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.Of == everybody:
-		return a.retypedForAll()
+		return g.retypedForAll()
 	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.By != "":
-		return a.retypedAgent(e.Instead.Of, e.Instead.By)
+		return g.retypedAgent(e.Instead.Of, e.Instead.By)
 	case errors.As(err, &e) && e.Instead.By != "":
-		return a.retyped(e.Instead.Of, e.Instead.By)
+		return g.retyped(e.Instead.Of, e.Instead.By)
 	case errors.As(err, &name):
 		if usable := session.NameFrom(name.Name); usable != "" {
-			return a.retyped(name.Name, usable)
+			return g.retyped(name.Name, usable)
 		}
 		if name.Kind == "session" {
-			return a.typedWithout("--name")
+			return g.typedWithout("--name")
 		}
 	}
 	return ""
 }
 
 // retyped is the line that was typed with another name.
-func (a *invocation) retyped(name, by string) string {
+func (g suggester) retyped(name, by string) string {
 	line, found := []string{"paw"}, false
-	for i, word := range a.typed {
+	for i, word := range g.typed {
 		flag, value, joined := strings.Cut(word, "=")
 		if joined && slices.Contains(namingFlags, flag) {
 			value, found = renamed(value, name, by, found)
 			word = flag + "=" + value
-		} else if i > 0 && slices.Contains(namingFlags, a.typed[i-1]) {
+		} else if i > 0 && slices.Contains(namingFlags, g.typed[i-1]) {
 			word, found = renamed(word, name, by, found)
 		}
 		line = append(line, errs.Quote(word))
@@ -58,10 +61,10 @@ func (a *invocation) retyped(name, by string) string {
 }
 
 // typedWithout is the line that was typed without a flag and its value.
-func (a *invocation) typedWithout(flag string) string {
+func (g suggester) typedWithout(flag string) string {
 	line := []string{"paw"}
-	for i, word := range a.typed {
-		if word != flag && !strings.HasPrefix(word, flag+"=") && (i == 0 || a.typed[i-1] != flag) {
+	for i, word := range g.typed {
+		if word != flag && !strings.HasPrefix(word, flag+"=") && (i == 0 || g.typed[i-1] != flag) {
 			line = append(line, errs.Quote(word))
 		}
 	}
@@ -93,11 +96,11 @@ func renamed(list, name, by string, found bool) (string, bool) {
 }
 
 // retypedAgent is the line that was typed with another agent.
-func (a *invocation) retypedAgent(name, by string) string {
-	if a.ran == nil {
+func (g suggester) retypedAgent(name, by string) string {
+	if g.ran == nil {
 		return ""
 	}
-	words, found := slices.Clone(a.ran.Flags().Args()), false
+	words, found := slices.Clone(g.ran.Flags().Args()), false
 	for i, word := range words {
 		items := strings.Split(word, ",")
 		for k, item := range items {
@@ -117,25 +120,25 @@ func (a *invocation) retypedAgent(name, by string) string {
 	if !found {
 		return ""
 	}
-	return lineOf(a.ran, words)
+	return lineOf(g.ran, words)
 }
 
 // everybody is a word that people type for all agents.
 const everybody = "all"
 
 // retypedForAll is the line that does to all agents of the session what was typed for an agent "all", "" where no command does.
-func (a *invocation) retypedForAll() string {
-	if a.ran == nil || len(a.ran.Flags().Args()) == 0 || a.ran.Flags().Args()[0] != everybody {
+func (g suggester) retypedForAll() string {
+	if g.ran == nil || len(g.ran.Flags().Args()) == 0 || g.ran.Flags().Args()[0] != everybody {
 		return ""
 	}
-	behind := a.ran.Flags().Args()[1:]
-	switch name := a.ran.Name(); name {
+	behind := g.ran.Flags().Args()[1:]
+	switch name := g.ran.Name(); name {
 	case "land", "update", "send":
-		return lineOf(a.ran, append([]string{"--" + everybody}, behind...))
+		return lineOf(g.ran, append([]string{"--" + everybody}, behind...))
 	case "stop", "wait", "turns", "status", "usage", "forecast", "recover":
-		return lineOf(a.ran, behind)
+		return lineOf(g.ran, behind)
 	case "seen", "check", "review", "remove":
-		return lineOf(a.ran, append(agentNames(a.sessionHere()), behind...))
+		return lineOf(g.ran, append(agentNames(g.sessionHere()), behind...))
 	}
 	return ""
 }

@@ -15,9 +15,14 @@ import (
 	"paw/session"
 )
 
+type reviewOptions struct {
+	*invocation
+	on                     string
+	base, list, drop, send bool
+}
+
 func newReview(a *invocation) *cobra.Command {
-	var on string
-	var base, list, drop, send bool
+	o := &reviewOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "review [AGENT[@N]...] [N | N..M] [--on PATH[:LINE[-LINE]] TEXT...]",
 		Short: "Comment on what an agent has done, and send it all as one prompt",
@@ -35,111 +40,113 @@ session's only one.`, exitUsage, exitRefused,
   paw review claude --list
   paw review claude --send`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeAgentAndTurn,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			words := args
-			switch {
-			case on != "":
-				words = args[:min(len(args), 1)]
-			case len(args) == 2 && isTurns(args[1]): // as paw diff takes it
-				words = []string{args[0] + "@" + args[1]}
-			}
-			if strings.Contains(strings.Join(words, " "), "..") {
-				return a.reviewRange(cmd, args, base)
-			}
-			return a.eachAgent(cmd, words, func(h *app.App, s *session.Session, agent, number string) error {
-				switch {
-				case on != "":
-					return a.addComment(cmd, h, s, agent, on, strings.Join(args[len(words):], " "))
-				case list:
-					return a.listComments(h, s, agent)
-				case drop:
-					return orchestrator.DropComments(cmd.Context(), h, s, agent)
-				case send:
-					return a.sendComments(cmd, h, s, agent)
-				case number != "" && base:
-					return usagef(cmd, "--base is about the agent as it is now, and not about turn %s", number)
-				}
-				return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number, Unseen: number == "" && !base})
-			})
-		},
+		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&on, "on", "", "keep a comment on PATH, PATH:LINE or PATH:LINE-LINE; the rest of the words is its text")
-	f.BoolVar(&base, "base", false, "all since the agent's base, seen or not")
-	f.BoolVar(&list, "list", false, "the comments that are kept")
-	f.BoolVar(&drop, "drop", false, "forget them")
-	f.BoolVar(&send, "send", false, "send them")
+	f.StringVar(&o.on, "on", "", "keep a comment on PATH, PATH:LINE or PATH:LINE-LINE; the rest of the words is its text")
+	f.BoolVar(&o.base, "base", false, "all since the agent's base, seen or not")
+	f.BoolVar(&o.list, "list", false, "the comments that are kept")
+	f.BoolVar(&o.drop, "drop", false, "forget them")
+	f.BoolVar(&o.send, "send", false, "send them")
 	cmd.MarkFlagsMutuallyExclusive("on", "list", "drop", "send", "base")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
+func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
+	words := args
+	switch {
+	case o.on != "":
+		words = args[:min(len(args), 1)]
+	case len(args) == 2 && isTurns(args[1]): // as paw diff takes it
+		words = []string{args[0] + "@" + args[1]}
+	}
+	if strings.Contains(strings.Join(words, " "), "..") {
+		return o.reviewRange(cmd, args)
+	}
+	return o.eachAgent(cmd, words, func(h *app.App, s *session.Session, agent, number string) error {
+		switch {
+		case o.on != "":
+			return o.addComment(cmd, h, s, agent, strings.Join(args[len(words):], " "))
+		case o.list:
+			return o.listComments(h, s, agent)
+		case o.drop:
+			return orchestrator.DropComments(cmd.Context(), h, s, agent)
+		case o.send:
+			return o.sendComments(cmd, h, s, agent)
+		case number != "" && o.base:
+			return usagef(cmd, "--base is about the agent as it is now, and not about turn %s", number)
+		}
+		return o.edit(cmd, h, s, agent, orchestrator.DiffOptions{Range: number, Unseen: number == "" && !o.base})
+	})
+}
+
 // reviewRange reviews what several turns of one agent have changed.
-func (a *invocation) reviewRange(cmd *cobra.Command, args []string, base bool) error {
-	h, s, agent, number, err := a.agentAndTurn(cmd, args)
+func (o *reviewOptions) reviewRange(cmd *cobra.Command, args []string) error {
+	h, s, agent, number, err := o.agentAndTurn(cmd, args)
 	switch {
 	case err != nil:
 		return err
-	case base || !isTurns(number):
+	case o.base || !isTurns(number):
 		return usagef(cmd, "%s: not the number of a turn", number)
 	}
-	return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number})
+	return o.edit(cmd, h, s, agent, orchestrator.DiffOptions{Range: number})
 }
 
-// review has the user comment in his editor.
-func (a *invocation) review(cmd *cobra.Command, h *app.App, s *session.Session, agent string, o orchestrator.DiffOptions) error {
+// edit has the user comment in his editor.
+func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session, agent string, what orchestrator.DiffOptions) error {
 	ctx := cmd.Context()
-	compared, err := orchestrator.Compare(ctx, h, s, agent, o)
+	compared, err := orchestrator.Compare(ctx, h, s, agent, what)
 	if err != nil {
 		return err
 	}
 	defer compared.Close()
 	var patch bytes.Buffer
-	if err := compared.Patch(ctx, o, &patch); err != nil {
+	if err := compared.Patch(ctx, what, &patch); err != nil {
 		return err
 	}
 	if patch.Len() == 0 {
-		fmt.Fprintf(a.stdout, "%s: nothing to review; paw review %s --base shows all that it has done\n", agent, agent)
+		fmt.Fprintf(o.stdout, "%s: nothing to review; paw review %s --base shows all that it has done\n", agent, agent)
 		return nil
 	}
-	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), a.stdin, a.stdout, a.stderr)
+	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), o.stdin, o.stdout, o.stderr)
 	if err != nil {
 		return err
 	}
 	if len(comments) == 0 {
-		fmt.Fprintf(a.stdout, "%s: no comment, nothing was sent\n", agent)
+		fmt.Fprintf(o.stdout, "%s: no comment, nothing was sent\n", agent)
 		return nil
 	}
 	if err := orchestrator.AddComments(ctx, h, s, agent, comments...); err != nil {
 		return err
 	}
-	if err := a.sendComments(cmd, h, s, agent); err != nil {
+	if err := o.sendComments(cmd, h, s, agent); err != nil {
 		return err
 	}
-	if o.Range == "" {
+	if what.Range == "" {
 		_, err = compared.MarkSeen(ctx)
 	}
 	return err
 }
 
 // addComment keeps a comment on a place.
-func (a *invocation) addComment(cmd *cobra.Command, h *app.App, s *session.Session, agent, on, text string) error {
-	c := review.Comment{Path: on, Text: text}
-	if i := strings.LastIndexByte(on, ':'); i >= 0 {
-		first, last, ranged := strings.Cut(on[i+1:], "-")
+func (o *reviewOptions) addComment(cmd *cobra.Command, h *app.App, s *session.Session, agent, text string) error {
+	c := review.Comment{Path: o.on, Text: text}
+	if i := strings.LastIndexByte(o.on, ':'); i >= 0 {
+		first, last, ranged := strings.Cut(o.on[i+1:], "-")
 		from, err := strconv.Atoi(first)
 		to := from
 		if ranged && err == nil {
 			to, err = strconv.Atoi(last)
 		}
 		if err == nil {
-			c.Path, c.First, c.Last = on[:i], from, to
+			c.Path, c.First, c.Last = o.on[:i], from, to
 		}
 	}
 	if text == "" {
-		content, err := io.ReadAll(a.stdin)
+		content, err := io.ReadAll(o.stdin)
 		if err != nil {
 			return err
 		}
@@ -148,20 +155,20 @@ func (a *invocation) addComment(cmd *cobra.Command, h *app.App, s *session.Sessi
 	if err := orchestrator.AddComments(cmd.Context(), h, s, agent, c); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
+	fmt.Fprintf(o.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
 	return nil
 }
 
-func (a *invocation) sendComments(cmd *cobra.Command, h *app.App, s *session.Session, agent string) error {
+func (o *reviewOptions) sendComments(cmd *cobra.Command, h *app.App, s *session.Session, agent string) error {
 	sent, err := orchestrator.SendComments(cmd.Context(), h, s, agent)
 	if err != nil {
 		return err
 	}
 	if sent == nil {
-		fmt.Fprintf(a.stdout, "%s: there is no comment to send\n", agent)
+		fmt.Fprintf(o.stdout, "%s: there is no comment to send\n", agent)
 		return nil
 	}
-	fmt.Fprintln(a.stdout, sent)
+	fmt.Fprintln(o.stdout, sent)
 	return nil
 }
 
@@ -171,12 +178,12 @@ type commentJSON struct {
 	Stale bool `json:"stale"`
 }
 
-func (a *invocation) listComments(h *app.App, s *session.Session, agent string) error {
+func (o *reviewOptions) listComments(h *app.App, s *session.Session, agent string) error {
 	kept, err := orchestrator.ReadComments(h, s, agent)
 	if err != nil {
 		return err
 	}
-	if a.json {
+	if o.json {
 		view := struct {
 			Version  int           `json:"version"`
 			Session  string        `json:"session"`
@@ -186,9 +193,9 @@ func (a *invocation) listComments(h *app.App, s *session.Session, agent string) 
 		for i, c := range kept.List {
 			view.Comments = append(view.Comments, commentJSON{c, kept.Stale[i]})
 		}
-		return a.printJSON(view)
+		return o.printJSON(view)
 	}
-	out := forReading(a.stdout)
+	out := forReading(o.stdout)
 	for i, c := range kept.List {
 		stale := ""
 		if kept.Stale[i] {

@@ -10,9 +10,14 @@ import (
 	"paw/orchestrator/errs"
 )
 
+type rewindOptions struct {
+	*invocation
+	orchestrator.RewindOptions
+	undo bool
+}
+
 func newRewind(a *invocation) *cobra.Command {
-	var undo bool
-	var o orchestrator.RewindOptions
+	o := &rewindOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
 		Short: "Put a worktree back to the end of a turn",
@@ -23,40 +28,42 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeAgentAndTurn,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, number, err := a.agentAndTurn(cmd, args)
-			if err != nil {
-				return err
-			}
-			var rewound *orchestrator.Rewound
-			switch {
-			case undo && number == "":
-				rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent, o.DryRun)
-			case !undo && number != "":
-				n, convErr := strconv.Atoi(number)
-				if convErr != nil || n < 0 {
-					return usagef(cmd, "%s: not the number of a turn", number)
-				}
-				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, o)
-			default:
-				return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
-			}
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(rewoundView(rewound, a.noted()))
-			}
-			fmt.Fprintln(a.stdout, rewound)
-			return nil
-		},
+		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
-	f.BoolVar(&undo, "undo", false, "take the last rewind back")
+	f.BoolVar(&o.undo, "undo", false, "take the last rewind back")
 	f.BoolVarP(&o.Force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would change and do nothing")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, agent, number, err := o.agentAndTurn(cmd, args)
+	if err != nil {
+		return err
+	}
+	var rewound *orchestrator.Rewound
+	switch {
+	case o.undo && number == "":
+		rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent, o.DryRun)
+	case !o.undo && number != "":
+		n, convErr := strconv.Atoi(number)
+		if convErr != nil || n < 0 {
+			return usagef(cmd, "%s: not the number of a turn", number)
+		}
+		rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, o.RewindOptions)
+	default:
+		return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.printJSON(rewoundView(rewound, o.noted()))
+	}
+	fmt.Fprintln(o.stdout, rewound)
+	return nil
 }

@@ -26,7 +26,7 @@ func newRoot(a *invocation, only string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0:
-				return a.unknownCommand(cmd, args)
+				return suggester{a}.unknownCommand(cmd, args)
 			case asksVersion:
 				a.printVersion()
 				return nil
@@ -45,13 +45,13 @@ func newRoot(a *invocation, only string) *cobra.Command {
 		}
 		return nil
 	}
-	root.SetFlagErrorFunc(a.flagError)
+	root.SetFlagErrorFunc(suggester{a}.flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		words := slices.DeleteFunc(slices.Clone(args), func(word string) bool { return strings.HasPrefix(word, "-") })
 		if cmd == root {
-			a.helpFailed = a.help(cmd, words)
+			a.helpFailed = helpPrinter{a}.help(cmd, words)
 		} else {
-			a.helpFailed = a.showHelp(cmd)
+			a.helpFailed = helpPrinter{a}.showHelp(cmd)
 		}
 	})
 	root.SetHelpCommand(newHelp(a))
@@ -61,11 +61,11 @@ func newRoot(a *invocation, only string) *cobra.Command {
 	}
 	for _, cmd := range root.Commands() {
 		if cmd.RunE != nil {
-			cmd.RunE = a.onHosts(cmd.RunE)
+			cmd.RunE = router{a}.onHosts(cmd.RunE)
 		}
 		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {
-			cmd.Args = a.asUsage(cmd.Args)
+			cmd.Args = suggester{a}.asUsage(cmd.Args)
 		}
 		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -104,15 +104,15 @@ func commandsFor(word string) []command {
 }
 
 // asUsage turns cobra's errors about words into usage errors. Where the agent is missing, and there are some, it names them.
-func (a *invocation) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+func (g suggester) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
 		var own *errs.Error
 		if err == nil || errors.As(err, &own) {
 			return err
 		}
-		if s := a.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && len(s.Agents) > 0 {
-			if h, homeErr := a.paw(); homeErr == nil {
+		if s := g.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && len(s.Agents) > 0 {
+			if h, homeErr := g.paw(); homeErr == nil {
 				return whichAgent(cmd.Context(), cmd, h, s)
 			}
 		}
@@ -131,15 +131,15 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(a.stdout, a.withHeads(rootHelp))
+		fmt.Fprint(a.stdout, helpPrinter{a}.withHeads(rootHelp))
 		fmt.Fprintf(a.stdout, "  %-31s all commands\n\nno session here\n", cmd.CommandPath()+" --help")
-		a.showStartHints(h)
+		statusPrinter{a}.showStartHints(h)
 		return nil
 	}
 	if a.canShowDesk() && len(statuses) > 0 {
-		return a.openDesk(cmd.Context(), h, false)
+		return openDesk(cmd.Context(), a, h, false)
 	}
-	return a.showStatus(h, statuses, problems, askHosts(cmd.Context(), h, false)())
+	return statusPrinter{a}.showStatus(h, statuses, problems, askHosts(cmd.Context(), h, false)())
 }
 
 // otherFlags are flags of other programs, with the flag that commands of paw have instead.
@@ -167,18 +167,18 @@ var flagNotes = map[string]string{
 }
 
 // flagError says of a flag what is wrong, without words of the library that reads flags.
-func (a *invocation) flagError(cmd *cobra.Command, err error) error {
+func (g suggester) flagError(cmd *cobra.Command, err error) error {
 	var absent *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &absent):
-		return a.noSuchFlag(cmd, absent)
+		return g.noSuchFlag(cmd, absent)
 	case errors.As(err, &bare):
 		return usagef(cmd, "--%s: needs a value", bare.GetFlag().Name)
 	case errors.As(err, &wrong):
 		e := usagef(cmd, "--%s %s: %s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag().Value.Type()))
-		if lines := a.withUnits(wrong); len(lines) > 0 {
+		if lines := g.withUnits(wrong); len(lines) > 0 {
 			e.Hints = lines
 		}
 		return e
@@ -187,20 +187,20 @@ func (a *invocation) flagError(cmd *cobra.Command, err error) error {
 }
 
 // withUnits are the lines that were typed with units behind a time that is a bare number.
-func (a *invocation) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
+func (g suggester) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
 	flag, number := "--"+wrong.GetFlag().Name, wrong.GetValue()
 	if wrong.GetFlag().Value.Type() != "duration" || strings.Trim(number, "0123456789") != "" {
 		return nil
 	}
 	for _, unit := range []string{"s", "m"} {
-		words := slices.Clone(a.typed)
+		words := slices.Clone(g.typed)
 		for i, word := range words {
 			if word == flag+"="+number || i > 0 && words[i-1] == flag && word == number {
 				words[i] += unit
 			}
 			words[i] = errs.Quote(words[i])
 		}
-		if line := "paw " + strings.Join(words, " "); !slices.Equal(words, a.typed) {
+		if line := "paw " + strings.Join(words, " "); !slices.Equal(words, g.typed) {
 			lines = append(lines, line)
 		}
 	}
@@ -209,14 +209,14 @@ func (a *invocation) withUnits(wrong *pflag.InvalidValueError) (lines []string) 
 
 // noSuchFlag is the error of a flag that a command does not have, with the flag or the line that is meant where that is
 // certain.
-func (a *invocation) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error {
+func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error {
 	name, dashes := absent.GetSpecifiedName(), "--"
 	if absent.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
-	words := slices.DeleteFunc(slices.Clone(a.typed), func(word string) bool { return strings.HasPrefix(word, "-") })
-	if !cmd.HasParent() && len(words) > 0 && !strings.HasPrefix(a.typed[0], "-") { // a flag of a command that there is not
-		return a.unknownCommand(cmd, words)
+	words := slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return strings.HasPrefix(word, "-") })
+	if !cmd.HasParent() && len(words) > 0 && !strings.HasPrefix(g.typed[0], "-") { // a flag of a command that there is not
+		return g.unknownCommand(cmd, words)
 	}
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
@@ -227,17 +227,17 @@ func (a *invocation) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError)
 		if len(behind) == 0 && slices.Contains(bareFlags, cmd.Name()+" "+name) {
 			behind = words[1:]
 		}
-		a.fillIn(e, line, behind)
+		g.fillIn(e, line, behind)
 	case name == "C":
 		e.Message += "; it is about the place that you stand in"
 	case name == "no-color" || name == "no-colour":
 		e.Message += " (did you mean --color never?)"
-		if line := a.withFlag(cmd, dashes+name, "color"); line != "" {
+		if line := g.withFlag(cmd, dashes+name, "color"); line != "" {
 			e.Hints = []string{strings.Replace(line, "--color", "--color never", 1)}
 		}
 	case near != "":
 		e.Message += fmt.Sprintf(" (did you mean --%s?)", near)
-		if line := a.withFlag(cmd, dashes+name, near); line != "" {
+		if line := g.withFlag(cmd, dashes+name, near); line != "" {
 			e.Hints = []string{line}
 		}
 	}
@@ -245,13 +245,13 @@ func (a *invocation) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError)
 }
 
 // withFlag is the line that was typed with another flag. A word behind one that takes none goes, as in -o json.
-func (a *invocation) withFlag(cmd *cobra.Command, typed, near string) string {
+func (g suggester) withFlag(cmd *cobra.Command, typed, near string) string {
 	bare := cmd.Flags().Lookup(near).NoOptDefVal != ""
 	line, found := []string{"paw"}, false
-	for i, word := range a.typed {
+	for i, word := range g.typed {
 		flag, value, joined := strings.Cut(word, "=")
 		switch {
-		case i > 0 && found && bare && a.typed[i-1] == typed && otherFlags[strings.TrimLeft(typed, "-")] != "":
+		case i > 0 && found && bare && g.typed[i-1] == typed && otherFlags[strings.TrimLeft(typed, "-")] != "":
 			continue
 		case flag != typed || found:
 			line = append(line, errs.Quote(word))

@@ -32,15 +32,18 @@ var hereOnly = map[string]string{
 // launching are the commands that start CLIs, which need the environment of a login.
 var launching = []string{"start", "add", "recover", "spawn", "run"}
 
+// router runs a command on the machine whose agents its words name.
+type router struct{ *invocation }
+
 // onHosts wraps the work of a command so that names of a host's agents are carried out on that host.
-func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		on := ""
 		if flag := cmd.Flags().Lookup("on"); flag != nil && (cmd.Name() == "start" || cmd.Name() == "add") {
 			on = flag.Value.String()
 		}
 		if from := cmd.Flag("from"); on == "" && cmd.Name() == "add" && strings.Contains(from.Value.String(), ":") {
-			return a.addFromHost(from.Value, func() error { return next(cmd, args) })
+			return r.addFromHost(from.Value, func() error { return next(cmd, args) })
 		}
 		of := sessionOf(cmd)
 		if cmd.Name() == "wait" {
@@ -49,7 +52,7 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 		if on == "" && !strings.Contains(of, ":") && !slices.ContainsFunc(namesIn(cmd, args), func(word string) bool { return strings.Contains(word, ":") }) {
 			return next(cmd, args)
 		}
-		h, err := a.untold()
+		h, err := r.untold()
 		if err != nil {
 			return err
 		}
@@ -58,9 +61,9 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 			if !there {
 				return unknownHost(h, name)
 			}
-			return a.inSessionThere(cmd, h, hosts.Host{Name: name, Host: known}, own, args, next)
+			return r.inSessionThere(cmd, h, hosts.Host{Name: name, Host: known}, own, args, next)
 		}
-		host, places, err := a.hostMeant(cmd, h, args, on)
+		host, places, err := r.hostMeant(cmd, h, args, on)
 		if err != nil {
 			return err
 		}
@@ -68,10 +71,10 @@ func (a *invocation) onHosts(next func(*cobra.Command, []string) error) func(*co
 			return next(cmd, args)
 		}
 		if on == "" && fetching(cmd) {
-			a.far = &farWork{host: hosts.Host{Name: host, Host: h.Config.Hosts[host]}, words: agentsAt(host, args, places), command: args[len(places):]}
+			r.far = &farWork{host: hosts.Host{Name: host, Host: h.Config.Hosts[host]}, words: agentsAt(host, args, places), command: args[len(places):]}
 			return next(cmd, args)
 		}
-		return a.runThere(cmd, h, hosts.Host{Name: host, Host: h.Config.Hosts[host]}, a.wordsFor(host, on, args, places))
+		return r.runThere(cmd, h, hosts.Host{Name: host, Host: h.Config.Hosts[host]}, r.wordsFor(host, on, args, places))
 	}
 }
 
@@ -90,15 +93,15 @@ func sessionOf(cmd *cobra.Command) string {
 }
 
 // inSessionThere runs a command that names a session of a host by its flag.
-func (a *invocation) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, name string, args []string, next func(*cobra.Command, []string) error) error {
+func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, name string, args []string, next func(*cobra.Command, []string) error) error {
 	if fetching(cmd) {
-		a.far = &farWork{host: host, words: []string{"--session", name}}
+		r.far = &farWork{host: host, words: []string{"--session", name}}
 		for _, word := range args {
-			a.far.words = append(a.far.words, unprefixed(host.Name, word))
+			r.far.words = append(r.far.words, unprefixed(host.Name, word))
 		}
 		return next(cmd, args)
 	}
-	words := slices.Clone(a.typed)
+	words := slices.Clone(r.typed)
 	for i, word := range words {
 		switch before := words[max(i-1, 0)]; {
 		case word == "--session="+host.Name+":"+name:
@@ -107,7 +110,7 @@ func (a *invocation) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.H
 			words[i] = name
 		}
 	}
-	return a.runThere(cmd, h, host, words)
+	return r.runThere(cmd, h, host, words)
 }
 
 // namesIn returns the words of a command that may be names of agents.
@@ -126,7 +129,7 @@ func namesIn(cmd *cobra.Command, args []string) []string {
 }
 
 // hostMeant returns the host whose agents the words name, and the indexes of those words; "" where all agents are of this machine.
-func (a *invocation) hostMeant(cmd *cobra.Command, h *app.App, args []string, on string) (host string, places []int, err error) {
+func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on string) (host string, places []int, err error) {
 	names := namesIn(cmd, args)
 	if on != "" {
 		if _, known := h.Config.Hosts[on]; !known {
@@ -208,11 +211,11 @@ func agentsIn(h *app.App, cmd *cobra.Command, words []string) (agents []agentIn)
 
 // wordsFor returns the words of the command line for the paw on a host: as typed, without HOST: and, where the flag --on named the host,
 // without that flag.
-func (a *invocation) wordsFor(host, on string, args []string, places []int) []string {
+func (r router) wordsFor(host, on string, args []string, places []int) []string {
 	var words []string
 	at := 0
-	for i := 0; i < len(a.typed); i++ {
-		word := a.typed[i]
+	for i := 0; i < len(r.typed); i++ {
+		word := r.typed[i]
 		switch {
 		case on != "" && word == "--on":
 			i++

@@ -25,7 +25,7 @@ type runOptions struct {
 }
 
 func newRun(a *invocation) *cobra.Command {
-	var o runOptions
+	o := &runOptions{startOptions: startOptions{invocation: a}}
 	cmd := &cobra.Command{
 		Use:   "run AGENT | run --cli [AGENT=]CLI",
 		Short: "Do one turn in the foreground, without a pane",
@@ -47,8 +47,8 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeAgent,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.runTurn(cmd, args, o) },
+		ValidArgsFunction: completer{a}.completeAgent,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.CLIs, "cli", nil, "make a new agent with this CLI, [AGENT=]CLI")
@@ -59,25 +59,25 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
 	a.addSession(cmd)
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
 	return cmd
 }
 
-func (a *invocation) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
+func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	if (len(args) == 0) == (len(o.CLIs) == 0) {
 		return usagef(cmd, "which agent? name one, or pass --cli for a new one")
 	}
 	if len(args) > 0 && (o.branch != "" || o.Base != "") {
 		return usagef(cmd, "--branch and --base are for a new agent (--cli)")
 	}
-	h, s, agent, err := a.runSession(cmd, args, o)
+	h, s, agent, err := o.runSession(cmd, args)
 	if err != nil {
 		return err
 	}
-	if err := a.readRunPrompt(cmd, &o); err != nil {
+	if err := o.readRunPrompt(cmd); err != nil {
 		return err
 	}
-	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: a.onSecondInterrupt}
+	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: o.onSecondInterrupt}
 	if len(args) > 0 {
 		run.Agent = agent
 	} else {
@@ -86,8 +86,8 @@ func (a *invocation) runTurn(cmd *cobra.Command, args []string, o runOptions) er
 			run.New.Branches = []string{o.branch}
 		}
 	}
-	if !a.json {
-		run.Out, run.Err = forReading(a.stdout), forReading(a.stderr)
+	if !o.json {
+		run.Out, run.Err = forReading(o.stdout), forReading(o.stderr)
 	}
 	// A reader that goes away (paw run ... | head) does not end the turn.
 	pipes := make(chan os.Signal, 1)
@@ -97,34 +97,34 @@ func (a *invocation) runTurn(cmd *cobra.Command, args []string, o runOptions) er
 	if ran == nil {
 		return err
 	}
-	if shown := a.showRan(ran); err == nil {
+	if shown := o.showRan(ran); err == nil {
 		err = shown
 	}
 	return err
 }
 
 // runSession is the session that the turn is in, and the agent that has it, "" for a new one.
-func (a *invocation) runSession(cmd *cobra.Command, args []string, o runOptions) (*app.App, *session.Session, string, error) {
+func (o *runOptions) runSession(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 {
-		return a.agent(cmd, args[0])
+		return o.agent(cmd, args[0])
 	}
-	h, s, err := a.session(cmd)
+	h, s, err := o.session(cmd)
 	return h, s, "", err
 }
 
 // readRunPrompt reads the prompt from a file or, when nothing is given, from
 // standard input, unless that is a terminal where nobody was asked.
-func (a *invocation) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
+func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("prompt") {
 		return nil
 	}
 	if o.promptFile == "" {
-		if isTerminal(a.stdin) {
+		if isTerminal(o.stdin) {
 			return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
 		}
 		o.promptFile = "-"
 	}
-	return o.readPrompt(a.stdin)
+	return o.readPrompt(o.stdin)
 }
 
 // onSecondInterrupt sets what a second Ctrl-C does to a turn that was begun.
@@ -139,23 +139,23 @@ type runJSON struct {
 }
 
 // showRan prints how a turn ended.
-func (a *invocation) showRan(ran *orchestrator.Ran) error {
-	if a.json {
+func (o *runOptions) showRan(ran *orchestrator.Ran) error {
+	if o.json {
 		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}
 		view.Notes = append(view.Notes, ran.Notes...)
-		return a.printJSON(view)
+		return o.printJSON(view)
 	}
 	for _, note := range ran.Notes {
-		a.note(ran.Agent + ": " + note)
+		o.note(ran.Agent + ": " + note)
 	}
 	outcome, colour := turnOutcome(ran.Turn)
-	words := []string{fmt.Sprintf("%s: turn %d", ran.Agent, ran.Turn.Number), a.colour(outcome, colour)}
+	words := []string{fmt.Sprintf("%s: turn %d", ran.Agent, ran.Turn.Number), o.colour(outcome, colour)}
 	if commit := ran.Turn.CommitHash; commit != "" {
 		words = append(words, commit[:min(len(commit), 10)])
 	}
 	if ran.Turn.Files != nil {
 		words = append(words, errs.Counted(*ran.Turn.Files, "file"))
 	}
-	_, err := fmt.Fprintln(a.stdout, strings.Join(words, "  "))
+	_, err := fmt.Fprintln(o.stdout, strings.Join(words, "  "))
 	return err
 }

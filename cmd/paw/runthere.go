@@ -18,7 +18,7 @@ import (
 )
 
 // runThere runs a command on a host.
-func (a *invocation) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words []string) error {
+func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words []string) error {
 	if line, only := hereOnly[cmd.Name()]; only {
 		name := host.Name + ":AGENT"
 		if args := cmd.Flags().Args(); len(args) > 0 {
@@ -30,25 +30,25 @@ func (a *invocation) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, w
 	if err != nil {
 		return err
 	}
-	dir, err := a.folderThere(cmd, h, host)
+	dir, err := folderThere(cmd, h, host)
 	if err != nil {
 		return err
 	}
 	request := hosts.NewRequest(dir, words...)
 	switch name := cmd.Name(); {
 	case fullScreen(cmd, words):
-		return a.endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
+		return endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
 	case slices.Contains(launching, name):
-		return a.launchThere(cmd, h, client, host, request)
+		return r.launchThere(cmd, h, client, host, request)
 	}
-	if err := a.reach(cmd.Context(), client, host); err != nil {
-		return a.endedThere(0, err)
+	if err := r.reach(cmd.Context(), client, host); err != nil {
+		return endedThere(0, err)
 	}
-	if in, ok := a.stdin.(*os.File); ok && a.interactive() && isTerminal(a.stdout) {
+	if in, ok := r.stdin.(*os.File); ok && r.interactive() && isTerminal(r.stdout) {
 		request.Args = append(slices.Clone(words), "--no-pager")
-		return a.endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(a.stdout)}))
+		return endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(r.stdout)}))
 	}
-	return a.endedThere(client.Run(cmd.Context(), host, request, a.pipedInput(), a.stdout, host.Said(forReading(a.stderr))))
+	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), r.stdout, host.Said(forReading(r.stderr))))
 }
 
 // fullScreen reports whether a command draws on the whole terminal over there: tmux, a shell or an editor.
@@ -65,39 +65,39 @@ func fullScreen(cmd *cobra.Command, words []string) bool {
 }
 
 // pipedInput returns paw's standard input for a command on a host, nil if the input is a terminal.
-func (a *invocation) pipedInput() io.Reader {
-	if isTerminal(a.stdin) {
+func (r router) pipedInput() io.Reader {
+	if isTerminal(r.stdin) {
 		return nil
 	}
-	return a.stdin
+	return r.stdin
 }
 
 // launchThere runs a command that starts CLIs, with the environment of a login over there and the variables that the user hands over.
 // It begins without a terminal, so that no variable can be shown; what start and recover would attach to is attached to afterwards.
-func (a *invocation) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client, host hosts.Host, request hosts.Request) error {
+func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client, host hosts.Host, request hosts.Request) error {
 	request.Login, request.Env = true, true
 	detach := cmd.Flags().Lookup("detach")
 	attaches := (cmd.Name() == "start" || cmd.Name() == "recover") && detach != nil
-	wanted := attaches && detach.Value.String() != "true" && a.interactive() && isTerminal(a.stdout)
+	wanted := attaches && detach.Value.String() != "true" && r.interactive() && isTerminal(r.stdout)
 	if attaches && detach.Value.String() != "true" {
 		request.Args = append(slices.Clone(request.Args), "--detach")
 	}
-	if err := a.reach(cmd.Context(), client, host); err != nil {
-		return a.endedThere(0, err)
+	if err := r.reach(cmd.Context(), client, host); err != nil {
+		return endedThere(0, err)
 	}
 	var in io.Reader = strings.NewReader(hosts.HandOver(host.Env, h.Getenv))
-	if rest := a.pipedInput(); rest != nil {
+	if rest := r.pipedInput(); rest != nil {
 		in = io.MultiReader(in, rest)
 	}
-	stdout := forReading(a.stdout)
-	if !a.json {
+	stdout := forReading(r.stdout)
+	if !r.json {
 		stdout = host.Said(stdout)
 	}
-	code, err := client.Run(cmd.Context(), host, request, in, stdout, host.Said(forReading(a.stderr)))
+	code, err := client.Run(cmd.Context(), host, request, in, stdout, host.Said(forReading(r.stderr)))
 	if err != nil || code != 0 || !wanted {
-		return a.endedThere(code, err)
+		return endedThere(code, err)
 	}
-	return a.endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
+	return endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // reachPatience bounds how long a command that a person typed for one host waits for the connection.
@@ -117,7 +117,7 @@ func (p *printer) reach(ctx context.Context, client hosts.Client, host hosts.Hos
 }
 
 // endedThere turns the end of a command on a host into an error; the output of the command has been printed already.
-func (a *invocation) endedThere(code int, err error) error {
+func endedThere(code int, err error) error {
 	var lost *hosts.NotReached
 	switch {
 	case errors.As(err, &lost) && lost.TooOld != "":
@@ -133,7 +133,7 @@ func (a *invocation) endedThere(code int, err error) error {
 }
 
 // folderThere returns the checkout on a host that goes with the one here. Without one, the names have to say which session is meant.
-func (a *invocation) folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error) {
+func folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error) {
 	if dir, ok := hosts.There(host.Repos, h.Root()); ok {
 		return dir, nil
 	}

@@ -28,7 +28,7 @@ type sendOptions struct {
 }
 
 func newSend(a *invocation) *cobra.Command {
-	var o sendOptions
+	o := &sendOptions{startOptions: startOptions{invocation: a}}
 	cmd := &cobra.Command{
 		Use:   "send AGENT[,AGENT...] | --all [TEXT...]",
 		Short: "Type a prompt into an agent's pane, and confirm that it arrived",
@@ -44,12 +44,12 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
   paw send claude --issue 12 "small steps, please"
   paw send claude --conflict`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeAgent,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.send(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgent,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.all, "all", "a", false, "to each agent of the session whose CLI runs")
-	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "the prompt")
+	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "the prompt")
 	f.BoolVar(&o.edit, "edit", false, "write the prompt in your editor")
 	f.BoolVar(&o.queued, "queued", false, "send again what was queued when the agent was stopped or crashed")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
@@ -60,16 +60,16 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	return cmd
 }
 
-// send is paw send.
-func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) error {
-	h, s, agents, text, err := a.recipients(cmd, o, args)
+// run is paw send.
+func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, agents, text, err := o.recipients(cmd, args)
 	if err != nil {
 		return err
 	}
 	if o.queued {
-		return a.sendQueued(cmd, o, h, s, agents, text)
+		return o.sendQueued(cmd, h, s, agents, text)
 	}
-	prompt, err := a.promptFor(cmd, o, h, s, agents, text)
+	prompt, err := o.promptFor(cmd, h, s, agents, text)
 	if err != nil {
 		return err
 	}
@@ -77,23 +77,23 @@ func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) erro
 	for i, agent := range agents {
 		sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !o.noWait)
 		if err != nil {
-			if view.Notes = a.noted(); a.json && i > 0 {
-				err = errors.Join(err, a.printJSON(view))
+			if view.Notes = o.noted(); o.json && i > 0 {
+				err = errors.Join(err, o.printJSON(view))
 			}
 			return leftToSend(cmd, err, s.Name, agents[:i], agents[i:], text)
 		}
-		if view.Sent = append(view.Sent, sentView(sent)); !a.json {
-			fmt.Fprintln(a.stdout, sent)
+		if view.Sent = append(view.Sent, sentView(sent)); !o.json {
+			fmt.Fprintln(o.stdout, sent)
 		}
 	}
-	if view.Notes = a.noted(); a.json {
-		return a.printJSON(view)
+	if view.Notes = o.noted(); o.json {
+		return o.printJSON(view)
 	}
 	return nil
 }
 
 // sendQueued sends again what was queued in the CLIs of agents when these ended, each prompt once.
-func (a *invocation) sendQueued(cmd *cobra.Command, o sendOptions, h *app.App, s *session.Session, agents, text []string) error {
+func (o *sendOptions) sendQueued(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) error {
 	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit {
 		return usagef(cmd, "--queued takes no other prompt")
 	}
@@ -101,31 +101,31 @@ func (a *invocation) sendQueued(cmd *cobra.Command, o sendOptions, h *app.App, s
 	for _, agent := range agents {
 		before := len(view.Sent)
 		err := orchestrator.SendAgain(cmd.Context(), h, s, agent, !o.noWait, func(sent *typing.Sent) {
-			if view.Sent = append(view.Sent, sentView(sent)); !a.json {
-				fmt.Fprintln(a.stdout, sent)
+			if view.Sent = append(view.Sent, sentView(sent)); !o.json {
+				fmt.Fprintln(o.stdout, sent)
 			}
 		})
 		if err != nil {
 			return err
 		}
-		if len(view.Sent) == before && !a.json {
-			fmt.Fprintf(a.stdout, "%s: nothing was queued\n", agent)
+		if len(view.Sent) == before && !o.json {
+			fmt.Fprintf(o.stdout, "%s: nothing was queued\n", agent)
 		}
 	}
-	if view.Notes = a.noted(); a.json {
-		return a.printJSON(view)
+	if view.Notes = o.noted(); o.json {
+		return o.printJSON(view)
 	}
 	return nil
 }
 
 // recipients are the agents that get the prompt, and the words of it.
-func (a *invocation) recipients(cmd *cobra.Command, o sendOptions, args []string) (*app.App, *session.Session, []string, []string, error) {
+func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, []string, error) {
 	if !o.all {
 		if len(args) == 0 {
-			h, s, agent, err := a.oneAgent(cmd, nil)
+			h, s, agent, err := o.oneAgent(cmd, nil)
 			return h, s, []string{agent}, nil, err
 		}
-		h, s, agents, err := a.agents(cmd, strings.Split(args[0], ","))
+		h, s, agents, err := o.agents(cmd, strings.Split(args[0], ","))
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
@@ -137,7 +137,7 @@ func (a *invocation) recipients(cmd *cobra.Command, o sendOptions, args []string
 		}
 		return h, s, app.Once(agents), args[1:], nil
 	}
-	h, s, err := a.session(cmd)
+	h, s, err := o.session(cmd)
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
@@ -153,7 +153,7 @@ func (a *invocation) recipients(cmd *cobra.Command, o sendOptions, args []string
 }
 
 // promptFor is the prompt that is sent.
-func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s *session.Session, agents, text []string) (string, error) {
+func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) (string, error) {
 	given := 0
 	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {
 		if one {
@@ -170,7 +170,7 @@ func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s 
 	case o.into != "":
 		return "", usagef(cmd, "--into goes with --conflict")
 	}
-	if err := o.readPrompt(a.stdin); err != nil {
+	if err := o.readPrompt(o.stdin); err != nil {
 		return "", err
 	}
 	prompt := o.Prompt
@@ -178,7 +178,7 @@ func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s 
 		prompt = strings.Join(text, " ")
 	}
 	if given == 0 && o.template+o.issue == "" && !o.edit {
-		return a.readPrompt(cmd.Context())
+		return o.typedPrompt(cmd.Context())
 	}
 	configured, err := h.ConfiguredFor(s)
 	if err != nil {
@@ -191,7 +191,7 @@ func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s 
 	if prompt, err = o.withWords(configured, prompt, issue); err != nil || !o.edit {
 		return prompt, err
 	}
-	return orchestrator.EditPrompt(cmd.Context(), h, prompt, a.stdin, a.stderr, a.stderr)
+	return orchestrator.EditPrompt(cmd.Context(), h, prompt, o.stdin, o.stderr, o.stderr)
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the user may have meant to send the

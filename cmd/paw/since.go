@@ -29,28 +29,28 @@ type agentSince struct {
 }
 
 // reportSince prints what has happened in sessions since a time: what the agents did, the most urgent first, and what has landed.
-func (a *invocation) reportSince(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string, from time.Time) error {
-	statuses, problems, err := orchestrator.Status(ctx, h, o)
+func (o *statusOptions) reportSince(ctx context.Context, h *app.App, agents []string, from time.Time) error {
+	statuses, problems, err := orchestrator.Status(ctx, h, o.StatusOptions)
 	if err != nil {
 		return err
 	}
 	keepAgents(statuses, agents)
 	if len(statuses) == 0 {
-		if err := a.showStatus(h, statuses, problems, noHosts()); err != nil {
+		if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, noHosts()); err != nil {
 			return err
 		}
-		return a.unread(problems)
+		return o.unread(problems)
 	}
-	a.printProblems(problems)
+	o.printProblems(problems)
 	for i, st := range statuses {
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(o.stdout)
 		}
 		list, odd, err := orchestrator.Turns(ctx, h, st.Session)
 		if err != nil {
 			return err
 		}
-		a.printProblems(odd)
+		o.printProblems(odd)
 		problems = append(problems, odd...)
 		turnsSince(list, from)
 		var done []agentSince
@@ -61,9 +61,9 @@ func (a *invocation) reportSince(ctx context.Context, h *app.App, o orchestrator
 		if err != nil {
 			return err
 		}
-		a.printSince(st, done, landed, from, h.Now())
+		o.printSince(st, done, landed, from, h.Now())
 	}
-	return a.unread(problems)
+	return o.unread(problems)
 }
 
 // landedSince returns the landings of a session since a time that their branches have, and none that was taken back.
@@ -105,7 +105,7 @@ func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
 }
 
 // printSince prints the report of one session.
-func (a *invocation) printSince(st observe.SessionStatus, done []agentSince, landings []landing.Stand, from, now time.Time) {
+func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, landings []landing.Stand, from, now time.Time) {
 	finished, failed, quiet := 0, 0, []string{}
 	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "FILES", "LAST")}
 	for _, d := range done {
@@ -129,15 +129,15 @@ func (a *invocation) printSince(st observe.SessionStatus, done []agentSince, lan
 	if failed > 0 {
 		line += fmt.Sprintf(", %d failed", failed)
 	}
-	fmt.Fprintf(a.stdout, "%s  %s, %d landed\n", a.paint(st.Session.Name, styleHead), line, len(landed))
+	fmt.Fprintf(o.stdout, "%s  %s, %d landed\n", o.paint(st.Session.Name, styleHead), line, len(landed))
 	if len(rows) > 1 {
-		a.printTable(a.stdout, "  ", rows, "FILES", "FAILED", "TURNS")
+		o.printTable(o.stdout, "  ", rows, "FILES", "FAILED", "TURNS")
 	}
 	if len(quiet) > 0 {
-		fmt.Fprintf(a.stdout, "  nothing of %s\n", strings.Join(quiet, ", "))
+		fmt.Fprintf(o.stdout, "  nothing of %s\n", strings.Join(quiet, ", "))
 	}
 	for _, one := range landed {
-		fmt.Fprintln(a.stdout, "  "+one)
+		fmt.Fprintln(o.stdout, "  "+one)
 	}
 }
 

@@ -11,9 +11,13 @@ import (
 	"paw/orchestrator/launch"
 )
 
+type spawnOptions struct {
+	startOptions
+	cli string
+}
+
 func newSpawn(a *invocation) *cobra.Command {
-	var o startOptions
-	var cli string
+	o := &spawnOptions{startOptions: startOptions{invocation: a}}
 	cmd := &cobra.Command{
 		Use:   "spawn [--cli [AGENT=]CLI] --prompt TEXT",
 		Short: "Start, as an agent, another agent that works beside",
@@ -29,28 +33,30 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
   paw spawn --cli docs=claude --prompt "describe the flags in README.md" --json`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
-			if err := o.readPrompt(a.stdin); err != nil {
-				return err
-			}
-			if o.Prompt == "" {
-				return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
-			}
-			spawned, err := orchestrator.Spawn(cmd.Context(), h, orchestrator.SpawnOptions{CLI: cli, Prompt: o.Prompt})
-			if err != nil {
-				return err
-			}
-			return a.showSpawned(spawned)
-		}),
+		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()
-	f.StringVar(&cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")
+	f.StringVar(&o.cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "what the new agent is to do")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
 	completeFlag(cmd, "prompt", cobra.NoFileCompletions)
 	return cmd
+}
+
+func (o *spawnOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
+	if err := o.readPrompt(o.stdin); err != nil {
+		return err
+	}
+	if o.Prompt == "" {
+		return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
+	}
+	spawned, err := orchestrator.Spawn(cmd.Context(), h, orchestrator.SpawnOptions{CLI: o.cli, Prompt: o.Prompt})
+	if err != nil {
+		return err
+	}
+	return o.showSpawned(spawned)
 }
 
 // spawnJSON is a child that was started.
@@ -70,15 +76,15 @@ type spawnJSON struct {
 }
 
 // showSpawned tells the parent where its child is and how to wait for it.
-func (a *invocation) showSpawned(s *orchestrator.Spawned) error {
+func (o *spawnOptions) showSpawned(s *orchestrator.Spawned) error {
 	w, notes := s.Child, append(append([]string{}, s.Result.Notes...), s.Notes...)
 	snapshot := ""
 	if w.From != nil {
 		snapshot = w.From.Snapshot
 	}
 	failed := s.Result.Kind == launch.ResultRefused
-	if a.json {
-		err := a.printJSON(spawnJSON{
+	if o.json {
+		err := o.printJSON(spawnJSON{
 			Version: 1, Session: s.Session.Name, Name: w.Name, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
 			BaseCommit: w.BaseCommit, Snapshot: orNull(snapshot), Result: string(s.Result.Kind), Reason: orNull(s.Result.Reason), Notes: notes,
 		})
@@ -88,20 +94,20 @@ func (a *invocation) showSpawned(s *orchestrator.Spawned) error {
 		return err
 	}
 	if failed {
-		a.printResults(s.Session, []launch.Result{s.Result}, false)
+		o.printResults(s.Session, []launch.Result{s.Result}, false)
 		return exitStatus(errs.Failed)
 	}
 	start := w.BaseCommit[:min(len(w.BaseCommit), 10)]
 	if snapshot != "" {
 		start += " with what is not committed"
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  started by %s\n", w.Name, w.CLI, w.Parent)
-	a.printTable(a.stdout, "  ", [][]cell{
+	fmt.Fprintf(o.stdout, "%s  %s  started by %s\n", w.Name, w.CLI, w.Parent)
+	o.printTable(o.stdout, "  ", [][]cell{
 		texts("branch", w.Branch), texts("from", start), texts("worktree", w.WorktreePath),
 	})
-	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Name)
+	fmt.Fprintf(o.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Name)
 	for _, note := range notes {
-		a.note(w.Name + ": " + note)
+		o.note(w.Name + ": " + note)
 	}
 	return nil
 }

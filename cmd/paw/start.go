@@ -19,13 +19,14 @@ import (
 )
 
 type startOptions struct {
+	*invocation
 	orchestrator.StartOptions
 	promptFlags
 	detach bool
 }
 
 func newStart(a *invocation) *cobra.Command {
-	var o startOptions
+	o := &startOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "start [--cli LIST]",
 		Short: "Start a session: a branch, a worktree and a pane for each CLI",
@@ -45,7 +46,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStart(cmd, a, o) },
+		RunE: o.run,
 	}
 	f := cmd.Flags()
 	f.String("on", "", "the host that it runs on, see paw host")
@@ -54,58 +55,58 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	addWithChanges(cmd, &o.WithChanges)
-	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
-	a.addPullFlag(cmd, &o.promptFlags)
+	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	addPullFlag(cmd, &o.promptFlags)
 	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", a.completeCLIs)
-	completeFlag(cmd, "branches", a.completeBranches)
-	completeFlag(cmd, "base", a.completeBranches)
-	completeFlag(cmd, "preset", a.completePresets)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "branches", completer{a}.completeBranches)
+	completeFlag(cmd, "base", completer{a}.completeBranches)
+	completeFlag(cmd, "preset", completer{a}.completePresets)
 	return cmd
 }
 
-func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
-	h, err := a.paw()
+func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
+	h, err := o.paw()
 	if err != nil {
 		return err
 	}
 	if o.Name == "" && cmd.Flags().Changed("name") {
 		return usagef(cmd, "--name: is empty")
 	}
-	if err := o.readPrompt(a.stdin); err != nil {
+	if err := o.readPrompt(o.stdin); err != nil {
 		return err
 	}
 	if len(o.CLIs) == 0 && o.Preset == "" {
 		// A prompt, a branch or a base asks for something new: it must not be dropped.
 		if o.Name == "" && o.Prompt == "" && !o.given() && o.Base == "" && !o.WithChanges && len(o.Branches) == 0 {
-			if done, err := a.resumeHere(cmd, h, o); done || err != nil {
+			if done, err := o.resumeHere(cmd, h); done || err != nil {
 				return err
 			}
 		}
-		if o.CLIs, err = a.chooseCLIs(cmd, h); err != nil {
+		if o.CLIs, err = o.chooseCLIs(cmd, h); err != nil {
 			return err
 		}
 	}
 	if o.pull != "" && (o.Base != "" || o.Preset != "" || o.WithChanges) {
 		return usagef(cmd, "--pr says where to begin: not with --base, --preset or --with-changes")
 	}
-	if err := a.firstPrompt(cmd.Context(), h, h.Dir, &o); err != nil {
+	if err := o.firstPrompt(cmd.Context(), h, h.Dir); err != nil {
 		return err
 	}
-	if err := a.askAboutTags(cmd.Context(), h, o); err != nil {
+	if err := o.askAboutTags(cmd.Context(), h); err != nil {
 		return err
 	}
-	done := a.busy(h, "starting")
+	done := o.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
-	a.keepWords(err)
+	o.keepWords(err)
 	done()
 	if err != nil {
 		return err
 	}
-	return a.showStarted(cmd, h, started, o.detach)
+	return o.showStarted(cmd, h, started, o.detach)
 }
 
 // withFlag is the error of words that start and add take with flags: CLIs and, from the first word on that has a blank, a prompt.
@@ -124,11 +125,11 @@ func withFlag(cmd *cobra.Command, args []string) error {
 }
 
 // askAboutTags asks once, before the first turn tags of a repository are made, whether they are to stay out of git log.
-func (a *invocation) askAboutTags(ctx context.Context, h *app.App, o startOptions) error {
-	if !a.interactive() || a.json || o.DryRun || !orchestrator.TagsWillShow(ctx, h) {
+func (o *startOptions) askAboutTags(ctx context.Context, h *app.App) error {
+	if !o.interactive() || o.json || o.DryRun || !orchestrator.TagsWillShow(ctx, h) {
 		return nil
 	}
-	answer, err := a.ask(ctx, "Keep paw's turn tags out of git log? [Y/n]")
+	answer, err := o.ask(ctx, "Keep paw's turn tags out of git log? [Y/n]")
 	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return err
 	}
@@ -136,7 +137,7 @@ func (a *invocation) askAboutTags(ctx context.Context, h *app.App, o startOption
 }
 
 // keepWords gives the hint that adds agents to a session what was typed for their first prompts.
-func (a *invocation) keepWords(err error) {
+func (o *startOptions) keepWords(err error) {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		return
@@ -145,14 +146,14 @@ func (a *invocation) keepWords(err error) {
 		if !strings.HasPrefix(hint, "paw add ") {
 			continue
 		}
-		for k, word := range a.typed {
+		for k, word := range o.typed {
 			flag, _, joined := strings.Cut(word, "=")
 			switch {
 			case !slices.Contains([]string{"--prompt", "-p", "--prompt-file", "--issue", "--pr", "--template"}, flag):
 			case joined:
 				e.Hints[i] += " " + errs.Quote(word)
-			case k+1 < len(a.typed):
-				e.Hints[i] += " " + flag + " " + errs.Quote(a.typed[k+1])
+			case k+1 < len(o.typed):
+				e.Hints[i] += " " + flag + " " + errs.Quote(o.typed[k+1])
 			}
 		}
 	}
@@ -160,12 +161,12 @@ func (a *invocation) keepWords(err error) {
 
 // resumeHere attaches to the running session of this place, or recovers the
 // stopped one; false when there is none.
-func (a *invocation) resumeHere(cmd *cobra.Command, h *app.App, o startOptions) (bool, error) {
+func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
 	if err != nil || len(statuses) == 0 {
 		return false, err
 	}
-	a.printProblems(problems)
+	o.printProblems(problems)
 	st, err := meantByStart(statuses)
 	if err != nil {
 		return true, err
@@ -175,20 +176,21 @@ func (a *invocation) resumeHere(cmd *cobra.Command, h *app.App, o startOptions) 
 		if st.Status == session.StatusStopped {
 			would = "bring it back and attach"
 		}
-		return true, a.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would %s", st.Session.Name, st.Status, would)})
+		return true, o.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would %s", st.Session.Name, st.Status, would)})
 	}
 	if st.Status == session.StatusActive {
-		if a.json || o.detach {
-			return true, a.showSession(cmd, h, st.Session.Name, nil)
+		if o.json || o.detach {
+			return true, o.showSession(cmd, h, st.Session.Name, nil)
 		}
 		err := orchestrator.Attach(cmd.Context(), h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
 		if errors.Is(err, orchestrator.ErrNotATerminal) { // what was asked for is there
-			fmt.Fprintf(a.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
+			fmt.Fprintf(o.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
 			return true, nil
 		}
 		return true, err
 	}
-	return true, runRecover(cmd, a, h, orchestrator.RecoverOptions{Name: st.Session.Name}, o.detach)
+	back := &recoverOptions{invocation: o.invocation, RecoverOptions: orchestrator.RecoverOptions{Name: st.Session.Name}, detach: o.detach}
+	return true, back.bringBack(cmd, h)
 }
 
 // meantByStart is the session that paw start without any words brings up: the only one here or, of several, the only
@@ -218,25 +220,25 @@ func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, erro
 
 // chooseCLIs asks on a terminal which of the installed CLIs to start; without
 // one it says what to pass.
-func (a *invocation) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
+func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
 	var installed []string
 	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
 		if info.Path != "" {
 			installed = append(installed, info.Name)
 		}
 	}
-	if !a.interactive() {
+	if !o.interactive() {
 		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
 	}
 	preferred := installed[0]
-	fmt.Fprintln(a.stderr, "Installed CLIs:")
+	fmt.Fprintln(o.stderr, "Installed CLIs:")
 	for i, name := range installed {
 		if name == h.Config.DefaultCLI {
 			preferred = name
 		}
-		fmt.Fprintf(a.stderr, "  %d  %s\n", i+1, name)
+		fmt.Fprintf(o.stderr, "  %d  %s\n", i+1, name)
 	}
-	line, err := a.ask(cmd.Context(), fmt.Sprintf("Which ones, separated by commas? [%s]", preferred))
+	line, err := o.ask(cmd.Context(), fmt.Sprintf("Which ones, separated by commas? [%s]", preferred))
 	if err != nil {
 		return nil, err
 	}
@@ -262,20 +264,24 @@ func pick(line string, installed []string) ([]string, error) {
 }
 
 // showStarted tells what was started, and attaches.
-func (a *invocation) showStarted(cmd *cobra.Command, h *app.App, started *orchestrator.Started, detach bool) error {
+func (o *startOptions) showStarted(cmd *cobra.Command, h *app.App, started *orchestrator.Started, detach bool) error {
 	for _, note := range started.Notes {
-		a.note(note)
+		o.note(note)
 	}
 	if started.Plan != nil {
-		return a.showPlan(started.Plan)
+		return o.showPlan(started.Plan)
 	}
-	return a.showResults(cmd, h, started.Session, started.Results, detach)
+	return o.showResults(cmd, h, started.Session, started.Results, detach)
+}
+
+type addOptions struct {
+	startOptions
+	from  string
+	force bool
 }
 
 func newAdd(a *invocation) *cobra.Command {
-	var o startOptions
-	var from string
-	var force bool
+	o := &addOptions{startOptions: startOptions{invocation: a}}
 	cmd := &cobra.Command{
 		Use:   "add --cli LIST [--from AGENT[@N]]",
 		Short: "Add agents to a running session",
@@ -298,42 +304,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, s, from, err := a.originSession(cmd, from)
-			if err != nil {
-				return err
-			}
-			if err := o.readPrompt(a.stdin); err != nil {
-				return err
-			}
-			if len(o.CLIs) == 0 {
-				line := lineOf(cmd, nil)
-				if len(s.Agents) > 0 {
-					line += " --cli " + s.Agents[0].CLI
-				}
-				return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
-			}
-			if moreThanOne(from != "" || a.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
-				return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
-			}
-			if err := a.firstPrompt(cmd.Context(), h, s.RepoPath, &o); err != nil {
-				return err
-			}
-			origin, err := a.fetchOrigin(cmd, h, s)
-			if err != nil {
-				return err
-			}
-			done := a.busy(h, "starting")
-			started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
-				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
-				WithChanges: o.WithChanges,
-			})
-			done()
-			if err != nil {
-				return err
-			}
-			return a.showStarted(cmd, h, started, true)
-		},
+		RunE: o.run,
 	}
 	f := cmd.Flags()
 	f.String("on", "", "the host that it runs on, see paw host")
@@ -341,19 +312,56 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	addWithChanges(cmd, &o.WithChanges)
-	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
-	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	a.addPromptFlags(cmd, &o.Prompt, &o.promptFlags, "first prompt of each agent")
-	a.addPullFlag(cmd, &o.promptFlags)
+	f.StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
+	f.BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
+	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	addPullFlag(cmd, &o.promptFlags)
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", a.completeCLIs)
-	completeFlag(cmd, "branches", a.completeBranches)
-	completeFlag(cmd, "base", a.completeBranches)
-	completeFlag(cmd, "from", a.completeAgents)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "branches", completer{a}.completeBranches)
+	completeFlag(cmd, "base", completer{a}.completeBranches)
+	completeFlag(cmd, "from", completer{a}.completeAgents)
 	a.addSession(cmd)
 	return cmd
+}
+
+func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
+	h, s, from, err := o.originSession(cmd, o.from)
+	if err != nil {
+		return err
+	}
+	if err := o.readPrompt(o.stdin); err != nil {
+		return err
+	}
+	if len(o.CLIs) == 0 {
+		line := lineOf(cmd, nil)
+		if len(s.Agents) > 0 {
+			line += " --cli " + s.Agents[0].CLI
+		}
+		return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
+	}
+	if moreThanOne(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
+		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
+	}
+	if err := o.firstPrompt(cmd.Context(), h, s.RepoPath); err != nil {
+		return err
+	}
+	origin, err := o.fetchOrigin(cmd, h, s)
+	if err != nil {
+		return err
+	}
+	done := o.busy(h, "starting")
+	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
+		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
+		WithChanges: o.WithChanges,
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	return o.showStarted(cmd, h, started, true)
 }
 
 func addWithChanges(cmd *cobra.Command, with *bool) {

@@ -28,10 +28,15 @@ const (
 	watchInterval = time.Second
 )
 
+type statusOptions struct {
+	*invocation
+	orchestrator.StatusOptions
+	dirty, forecast, usage, watch, here bool
+	since                               string
+}
+
 func newStatus(a *invocation) *cobra.Command {
-	var o orchestrator.StatusOptions
-	var dirty, forecast, usage, watch, here bool
-	var since string
+	o := &statusOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "status [NAME] [AGENT...]",
 		Short: "Show who is running and who waits for you",
@@ -50,67 +55,69 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
   paw status --all
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			name, agents, err := a.sessionToShow(cmd, h, args)
-			if err != nil {
-				return err
-			}
-			o.Name = name
-			from, err := sinceWhen(since, h.Now())
-			switch {
-			case err != nil:
-				return usagef(cmd, "--since %s: %s", since, err)
-			case since != "" && (watch || dirty || forecast || usage):
-				return usagef(cmd, "--since is a report of its own")
-			case since != "" && a.json:
-				return errs.New(errs.Usage, "--since: is for people").Hint("paw turns --since %s --json", errs.Quote(since))
-			case since != "":
-				return a.reportSince(cmd.Context(), h, o, agents, from)
-			}
-			if watch {
-				o.Closely = true // it looks once a second: a screen more costs little
-				return a.watchStatus(cmd.Context(), h, o, agents, here)
-			}
-			answers := noHosts
-			if o.Name == "" && !here {
-				answers = askHosts(cmd.Context(), h, o.All)
-			}
-			statuses, problems, err := orchestrator.Status(cmd.Context(), h, o)
-			if err != nil {
-				return err
-			}
-			if forecast {
-				orchestrator.AddForecast(cmd.Context(), h, statuses)
-			}
-			keepAgents(statuses, agents)
-			if dirty {
-				orchestrator.CountDirty(cmd.Context(), h, statuses)
-			}
-			if usage {
-				orchestrator.CountUsage(cmd.Context(), h, statuses)
-			}
-			if err := a.showStatus(h, statuses, problems, answers()); err != nil {
-				return err
-			}
-			return a.unread(problems)
-		}),
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
-	f.BoolVar(&dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
-	f.BoolVar(&forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
-	f.BoolVar(&usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
-	f.BoolVar(&here, "here", false, "without the agents of other machines (see paw host)")
-	f.StringVar(&since, "since", "", "what has happened after: today, yesterday, a date, or how long ago (90m, 8h)")
+	f.BoolVar(&o.dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
+	f.BoolVar(&o.forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
+	f.BoolVar(&o.usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
+	f.BoolVar(&o.here, "here", false, "without the agents of other machines (see paw host)")
+	f.StringVar(&o.since, "since", "", "what has happened after: today, yesterday, a date, or how long ago (90m, 8h)")
 	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
-	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
+	f.BoolVarP(&o.watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd
 }
 
+func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
+	name, agents, err := sessionToShow(cmd, h, args)
+	if err != nil {
+		return err
+	}
+	o.Name = name
+	from, err := sinceWhen(o.since, h.Now())
+	switch {
+	case err != nil:
+		return usagef(cmd, "--since %s: %s", o.since, err)
+	case o.since != "" && (o.watch || o.dirty || o.forecast || o.usage):
+		return usagef(cmd, "--since is a report of its own")
+	case o.since != "" && o.json:
+		return errs.New(errs.Usage, "--since: is for people").Hint("paw turns --since %s --json", errs.Quote(o.since))
+	case o.since != "":
+		return o.reportSince(cmd.Context(), h, agents, from)
+	}
+	if o.watch {
+		o.Closely = true // it looks once a second: a screen more costs little
+		return o.watchStatus(cmd.Context(), h, agents)
+	}
+	answers := noHosts
+	if o.Name == "" && !o.here {
+		answers = askHosts(cmd.Context(), h, o.All)
+	}
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, o.StatusOptions)
+	if err != nil {
+		return err
+	}
+	if o.forecast {
+		orchestrator.AddForecast(cmd.Context(), h, statuses)
+	}
+	keepAgents(statuses, agents)
+	if o.dirty {
+		orchestrator.CountDirty(cmd.Context(), h, statuses)
+	}
+	if o.usage {
+		orchestrator.CountUsage(cmd.Context(), h, statuses)
+	}
+	if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, answers()); err != nil {
+		return err
+	}
+	return o.unread(problems)
+}
+
 // sessionToShow reads [NAME] [AGENT...]. A word alone that is a session means all of it: looking does no harm.
-func (a *invocation) sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
+func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
 	if len(words) == 0 {
 		return "", nil, nil
 	}
@@ -129,6 +136,9 @@ func (a *invocation) sessionToShow(cmd *cobra.Command, h *app.App, words []strin
 	return s.Name, agents, nil
 }
 
+// statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit a terminal.
+type statusPrinter struct{ *invocation }
+
 // keepAgents leaves in statuses only these agents; all when none is named.
 func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	if len(agents) == 0 {
@@ -142,45 +152,45 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 }
 
 // showStatus prints statuses as a table or as JSON.
-func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
-	if a.json {
+func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
+	if p.json {
 		if len(answers) > 0 {
-			return a.printJSON(withHosts(statusView(statuses, problems), answers))
+			return p.printJSON(withHosts(statusView(statuses, problems), answers))
 		}
-		return a.printJSON(statusView(statuses, problems))
+		return p.printJSON(statusView(statuses, problems))
 	}
-	a.printProblems(problems)
+	p.printProblems(problems)
 	if len(statuses) == 0 {
 		if len(answers) > 0 {
-			fmt.Fprintln(a.stdout, "no session on this machine")
-			return a.showHosts(answers, h.Now())
+			fmt.Fprintln(p.stdout, "no session on this machine")
+			return p.showHosts(answers, h.Now())
 		}
 		if len(problems) == 0 {
-			fmt.Fprintln(a.stdout, "no session here; paw status --all shows the others")
-			a.showStartHints(h)
+			fmt.Fprintln(p.stdout, "no session here; paw status --all shows the others")
+			p.showStartHints(h)
 		}
 		return nil
 	}
-	if isTerminal(a.stdout) {
+	if isTerminal(p.stdout) {
 		for _, st := range statuses {
 			orchestrator.FollowUnseen(h, st, nil)
 		}
-		width, height := a.terminalSize()
-		for _, line := range append(a.allLines(h, statuses, width, height), queueLines(h, statuses)...) {
-			fmt.Fprintln(a.stdout, line)
+		width, height := p.terminalSize()
+		for _, line := range append(p.allLines(h, statuses, width, height), queueLines(h, statuses)...) {
+			fmt.Fprintln(p.stdout, line)
 		}
-		return a.showHosts(answers, h.Now())
+		return p.showHosts(answers, h.Now())
 	}
 	for i, st := range statuses {
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(p.stdout)
 		}
-		a.printStatus(st, h.Now())
+		p.printStatus(st, h.Now())
 	}
 	for _, line := range queueLines(h, statuses) {
-		fmt.Fprintln(a.stdout, line)
+		fmt.Fprintln(p.stdout, line)
 	}
-	return a.showHosts(answers, h.Now())
+	return p.showHosts(answers, h.Now())
 }
 
 // queueLines say how the queues of sessions stand, one line for each in which something is open.
@@ -198,14 +208,14 @@ func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
 }
 
 // allLines shows sessions on a terminal, with an empty line between them, and in brief where not all would be seen otherwise.
-func (a *invocation) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
+func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
 	for _, brief := range []bool{false, true} {
 		lines = nil
 		for i, st := range statuses {
 			if i > 0 {
 				lines = append(lines, "")
 			}
-			lines = append(lines, a.statusLines(st, h.Now(), width, brief)...)
+			lines = append(lines, p.statusLines(st, h.Now(), width, brief)...)
 		}
 		if len(lines)+roomForPrompt <= height {
 			break
@@ -219,17 +229,17 @@ const roomForPrompt = 2
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
-func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string, here bool) error {
+func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	w := orchestrator.NewWatch(h, o)
+	w := orchestrator.NewWatch(h, o.StatusOptions)
 	defer w.Close()
-	far := hostWatch{off: here || o.Name != ""}
-	inPlace := !a.json && isTerminal(a.stdout)
+	far := hostWatch{off: o.here || o.Name != ""}
+	inPlace := !o.json && isTerminal(o.stdout)
 	if inPlace {
-		leave := a.enterScreen()
+		leave := o.enterScreen()
 		defer leave()
-		a.beforeExit.Store(&leave)
+		o.beforeExit.Store(&leave)
 	}
 	for {
 		statuses, problems, err := w.Look(ctx)
@@ -241,11 +251,11 @@ func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator
 		case err != nil:
 			return err
 		case inPlace:
-			if a.drawStatus(h, statuses, problems, far.look(ctx, h, o.All)) != nil {
+			if (statusPrinter{o.invocation}).drawStatus(h, statuses, problems, far.look(ctx, h, o.All)) != nil {
 				return nil // the terminal has gone, and whoever looked at it
 			}
 		default:
-			if err := a.showStatus(h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
+			if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
 				return err
 			}
 		}
@@ -263,37 +273,37 @@ func untilNextLook(ctx context.Context, changed func() bool) bool {
 }
 
 // drawStatus draws the status over what was on the screen before, below a line with the time.
-func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
-	width, height := a.terminalSize()
-	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
+func (p statusPrinter) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
+	width, height := p.terminalSize()
+	lines := []string{p.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
 	for _, problem := range problems {
 		lines = append(lines, columns.Cut(display.OneLine(problem.Error()), width))
 	}
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
 	}
-	lines = append(lines, a.allLines(h, statuses, width, height)...)
-	return a.drawScreen(append(lines, a.hostLines(answers, h.Now(), width)...), height)
+	lines = append(lines, p.allLines(h, statuses, width, height)...)
+	return p.drawScreen(append(lines, p.hostLines(answers, h.Now(), width)...), height)
 }
 
 // showStartHints says how to begin here, with a CLI that is installed.
-func (a *invocation) showStartHints(h *app.App) {
+func (p statusPrinter) showStartHints(h *app.App) {
 	hints := h.StartHints()
 	if len(hints) == 1 {
-		fmt.Fprintf(a.stdout, "  %s   begins one\n", hints[0])
+		fmt.Fprintf(p.stdout, "  %s   begins one\n", hints[0])
 		return
 	}
-	fmt.Fprintf(a.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
-	fmt.Fprintf(a.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
+	fmt.Fprintf(p.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
+	fmt.Fprintf(p.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
 }
 
 // printStatus prints one session for people.
-func (a *invocation) printStatus(st observe.SessionStatus, now time.Time) {
-	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
+func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
+	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, p.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + display.OneLine(st.Reason) + ")"
 	}
-	fmt.Fprintln(a.stdout, line)
+	fmt.Fprintln(p.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
 	resumable := false
 	for _, ag := range families(st.Agents) {
@@ -310,12 +320,12 @@ func (a *invocation) printStatus(st observe.SessionStatus, now time.Time) {
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: branchOf(ag.AgentStatus)}, {text: strings.Join(notes, ", ")}})
 	}
-	a.printTable(a.stdout, "  ", rows)
+	p.printTable(p.stdout, "  ", rows)
 	if len(st.Agents) == 0 {
-		fmt.Fprintf(a.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
+		fmt.Fprintf(p.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
 	}
 	if resumable {
-		fmt.Fprintf(a.stdout, "  paw recover %s brings them back\n", st.Session.Name)
+		fmt.Fprintf(p.stdout, "  paw recover %s brings them back\n", st.Session.Name)
 	}
 }
 

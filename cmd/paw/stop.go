@@ -14,8 +14,13 @@ import (
 	"paw/session"
 )
 
+type stopOptions struct {
+	*invocation
+	only, all, dryRun bool
+}
+
 func newStop(a *invocation) *cobra.Command {
-	var only, all, dryRun bool
+	o := &stopOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
@@ -29,86 +34,88 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
   paw stop codex --only
   paw stop --all`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			if all {
-				if len(args) > 0 || only || cmd.Flags().Changed("session") {
-					return usagef(cmd, "--all is about every session")
-				}
-				return a.stopAll(cmd.Context(), h, dryRun)
-			}
-			s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
-			if err != nil {
-				return h.WithEnd(cmd.Context(), err)
-			}
-			if s == nil {
-				if err := h.Place().Unreadable(); err != nil {
-					return h.WithEnd(cmd.Context(), err)
-				}
-				if a.json {
-					return a.showStopped(nil)
-				}
-				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
-				return nil
-			}
-			if only && len(agents) == 0 {
-				return usagef(cmd, "--only is about named agents")
-			}
-			view, err := a.stop(cmd.Context(), h, s, teardown.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
-			if err != nil {
-				return err
-			}
-			return a.showStopped([]stoppedSessionJSON{view})
-		}),
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              a.withHome(o.run),
 	}
 	a.addJSON(cmd)
 	a.addSession(cmd)
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session that is active, of all repositories")
-	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would end and do nothing")
-	cmd.Flags().BoolVar(&only, "only", false, "leave those running that the named agents have started")
+	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "every session that is active, of all repositories")
+	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would end and do nothing")
+	cmd.Flags().BoolVar(&o.only, "only", false, "leave those running that the named agents have started")
 	return cmd
 }
 
-// showStopped prints what has stopped as JSON, where that is asked for.
-func (a *invocation) showStopped(sessions []stoppedSessionJSON) error {
-	if !a.json {
+func (o *stopOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
+	if o.all {
+		if len(args) > 0 || o.only || cmd.Flags().Changed("session") {
+			return usagef(cmd, "--all is about every session")
+		}
+		return o.stopAll(cmd.Context(), h)
+	}
+	s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
+	if err != nil {
+		return h.WithEnd(cmd.Context(), err)
+	}
+	if s == nil {
+		if err := h.Place().Unreadable(); err != nil {
+			return h.WithEnd(cmd.Context(), err)
+		}
+		if o.json {
+			return o.showStopped(nil)
+		}
+		fmt.Fprintln(o.stdout, "no session here; nothing to stop")
 		return nil
 	}
-	return a.printJSON(stopJSON{Version: 1, Sessions: append([]stoppedSessionJSON{}, sessions...), Notes: a.noted()})
+	if o.only && len(agents) == 0 {
+		return usagef(cmd, "--only is about named agents")
+	}
+	view, err := o.end(cmd.Context(), h, s, teardown.StopOptions{Agents: agents, Only: o.only, DryRun: o.dryRun})
+	if err != nil {
+		return err
+	}
+	return o.showStopped([]stoppedSessionJSON{view})
 }
 
-// stop ends agents of one session and says so, to programs by what it returns.
-func (a *invocation) stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) (view stoppedSessionJSON, err error) {
-	done := a.busy(h, "stopping "+s.Name)
-	stopped, err := orchestrator.Stop(ctx, h, s, o)
+// showStopped prints what has stopped as JSON, where that is asked for.
+func (o *stopOptions) showStopped(sessions []stoppedSessionJSON) error {
+	if !o.json {
+		return nil
+	}
+	return o.printJSON(stopJSON{Version: 1, Sessions: append([]stoppedSessionJSON{}, sessions...), Notes: o.noted()})
+}
+
+// end ends agents of one session and says so, to programs by what it returns.
+func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, how teardown.StopOptions) (view stoppedSessionJSON, err error) {
+	done := o.busy(h, "stopping "+s.Name)
+	stopped, err := orchestrator.Stop(ctx, h, s, how)
 	done()
 	switch {
 	case err != nil:
 		return view, err
-	case a.json:
-		return stoppedView(h, stopped, o.DryRun), nil
-	case o.DryRun:
-		fmt.Fprintln(a.stdout, stopped)
+	case o.json:
+		return stoppedView(h, stopped, how.DryRun), nil
+	case how.DryRun:
+		fmt.Fprintln(o.stdout, stopped)
 		return view, nil
 	}
-	fmt.Fprintln(a.stdout, stopped.Done())
+	fmt.Fprintln(o.stdout, stopped.Done())
 	if !stopped.Whole {
 		return view, nil // paw's tmux session goes on, with what else is in it
 	}
 	for _, window := range stopped.Others {
-		fmt.Fprintln(a.stdout, display.OneLine(window)+" is yours and stays")
+		fmt.Fprintln(o.stdout, display.OneLine(window)+" is yours and stays")
 	}
 	return view, nil
 }
 
 // stopAll stops every active session. One that cannot be stopped does not keep the others running.
-func (a *invocation) stopAll(ctx context.Context, h *app.App, dryRun bool) error {
+func (o *stopOptions) stopAll(ctx context.Context, h *app.App) error {
 	sessions, problems, err := h.Store.List()
 	if err != nil {
 		return err
 	}
 	for _, problem := range problems {
-		a.printError(h.WithEnd(ctx, h.RecordError("", problem)))
+		o.printError(h.WithEnd(ctx, h.RecordError("", problem)))
 	}
 	failed, active := len(problems) > 0, 0
 	var views []stoppedSessionJSON
@@ -117,22 +124,22 @@ func (a *invocation) stopAll(ctx context.Context, h *app.App, dryRun bool) error
 			continue
 		}
 		active++
-		view, err := a.stop(ctx, h, s, teardown.StopOptions{DryRun: dryRun})
+		view, err := o.end(ctx, h, s, teardown.StopOptions{DryRun: o.dryRun})
 		if err != nil {
-			a.printError(err)
+			o.printError(err)
 			failed = true
 			continue
 		}
 		views = append(views, view)
 	}
-	if err := a.showStopped(views); err != nil {
+	if err := o.showStopped(views); err != nil {
 		return err
 	}
 	switch {
 	case failed:
 		return exitStatus(errs.Failed)
-	case active == 0 && !a.json:
-		fmt.Fprintln(a.stdout, "no session is active; nothing to stop")
+	case active == 0 && !o.json:
+		fmt.Fprintln(o.stdout, "no session is active; nothing to stop")
 	}
 	return nil
 }

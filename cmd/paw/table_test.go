@@ -23,7 +23,7 @@ func TestTablesFit(t *testing.T) {
 		if got := strings.Join(heads, " "); got != want || len(fit[2]) != 2 {
 			t.Errorf("%d columns: %s, want %s", width, got, want)
 		}
-		for line := range strings.Lines(string(plainApp().tableOf(fit, "", width))) {
+		for line := range strings.Lines(string(plainRun().tableOf(fit, "", width))) {
 			if columns.Width(strings.TrimSuffix(line, "\n")) > width {
 				t.Errorf("%d columns: %s", width, line)
 			}

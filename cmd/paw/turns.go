@@ -17,8 +17,13 @@ import (
 	"paw/session/turn"
 )
 
+type turnsOptions struct {
+	*invocation
+	since string
+}
+
 func newTurns(a *invocation) *cobra.Command {
-	var since string
+	o := &turnsOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT...]",
 		Short: "List the turns of the agents",
@@ -33,39 +38,41 @@ which it began. --since shows those that ended after a time: today, yesterday, a
   paw turns --since yesterday
   paw turns claude --json`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.sessionAndSome(cmd, args)
-			if err != nil {
-				return err
-			}
-			from, err := sinceWhen(since, h.Now())
-			if err != nil {
-				return usagef(cmd, "--since %s: %s", since, err)
-			}
-			orchestrator.CloseUnseen(cmd.Context(), h, s, agents...)
-			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agents...)
-			if err != nil {
-				return err
-			}
-			turnsSince(list, from)
-			if a.json {
-				return a.printJSON(turnsView(s.Name, list, problems))
-			}
-			a.printProblems(problems)
-			return a.paged(cmd.Context(), h, func() error {
-				for _, one := range list {
-					a.printTurns(s.Name, one, len(list) > 1)
-				}
-				return a.unread(problems)
-			})
-		},
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              o.run,
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only turns that ended after: today, yesterday, a date, or how long ago (90m, 8h)")
+	cmd.Flags().StringVar(&o.since, "since", "", "only turns that ended after: today, yesterday, a date, or how long ago (90m, 8h)")
 	a.addSession(cmd)
 	a.addJSON(cmd)
 	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+func (o *turnsOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, agents, err := o.sessionAndSome(cmd, args)
+	if err != nil {
+		return err
+	}
+	from, err := sinceWhen(o.since, h.Now())
+	if err != nil {
+		return usagef(cmd, "--since %s: %s", o.since, err)
+	}
+	orchestrator.CloseUnseen(cmd.Context(), h, s, agents...)
+	list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agents...)
+	if err != nil {
+		return err
+	}
+	turnsSince(list, from)
+	if o.json {
+		return o.printJSON(turnsView(s.Name, list, problems))
+	}
+	o.printProblems(problems)
+	return o.paged(cmd.Context(), h, func() error {
+		for _, one := range list {
+			o.printTurns(s.Name, one, len(list) > 1)
+		}
+		return o.unread(problems)
+	})
 }
 
 // sinceWhen reads the time of --since; zero where nothing is given.
@@ -109,22 +116,22 @@ func whenBegun(t turns.Turn, now time.Time) string {
 }
 
 // printTurns prints the turns of one agent for people.
-func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named bool) {
+func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool) {
 	indent := ""
 	if named {
-		fmt.Fprintln(a.stdout, list.Agent)
+		fmt.Fprintln(o.stdout, list.Agent)
 		indent = "  "
 	}
 	switch {
 	case len(list.Turns) > 0:
 	case list.Finished > 0:
-		fmt.Fprintf(a.stdout, "%s%s finished; no log and no tag is left\n", indent, errs.Counted(list.Finished, "turn"))
+		fmt.Fprintf(o.stdout, "%s%s finished; no log and no tag is left\n", indent, errs.Counted(list.Finished, "turn"))
 		return
 	default:
-		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
+		fmt.Fprintf(o.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	dated := isTerminal(a.stdout) || a.colourFlag == "always" // as for the desk
+	dated := isTerminal(o.stdout) || o.colourFlag == "always" // as for the desk
 	head := heads("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")
 	if dated {
 		head = slices.Insert(head, 5, heads("WHEN")...)
@@ -160,21 +167,21 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		}
 		rows = append(rows, row)
 	}
-	a.printTable(a.stdout, indent, rows, "COMMIT", "FILES", "TIME", "WHEN")
+	o.printTable(o.stdout, indent, rows, "COMMIT", "FILES", "TIME", "WHEN")
 	for _, t := range list.Turns {
 		for _, missing := range turns.LeftOut(t.Notes) {
-			fmt.Fprintf(a.stdout, "%s%s\n", indent, missing)
+			fmt.Fprintf(o.stdout, "%s%s\n", indent, missing)
 		}
 	}
 	for _, unsaved := range unsavedFiles(list.Turns) {
-		fmt.Fprintf(a.stdout, "%s%s\n", indent, unsaved)
+		fmt.Fprintf(o.stdout, "%s%s\n", indent, unsaved)
 	}
 	if to := list.RewoundTo; to != nil {
 		where := orchestrator.EndOfTurn(*to)
 		if list.Updated {
 			where += ", with an update since"
 		}
-		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
+		fmt.Fprintf(o.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
 	}
 }
 

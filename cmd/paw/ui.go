@@ -31,7 +31,7 @@ on a terminal where a session exists.`, exitUsage),
 			if err != nil {
 				return err
 			}
-			return a.openDesk(cmd.Context(), h, all)
+			return openDesk(cmd.Context(), a, h, all)
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session, of all repositories")

@@ -12,12 +12,13 @@ import (
 
 // updateOptions is what was typed behind paw update.
 type updateOptions struct {
+	*invocation
 	from        string
 	all, dryRun bool
 }
 
 func newUpdate(a *invocation) *cobra.Command {
-	var o updateOptions
+	o := &updateOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "update AGENT... | --all",
 		Short: "Bring your branch, with what has landed, into agents' worktrees",
@@ -28,8 +29,8 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 		Example: `  paw update claude
   paw update --all
   paw update codex --from develop`,
-		ValidArgsFunction: a.completeAgents,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.update(cmd, o, args) },
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "branch to bring in (default: the one the session was started from)")
@@ -40,12 +41,12 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 	return cmd
 }
 
-// update is paw update.
-func (a *invocation) update(cmd *cobra.Command, o updateOptions, args []string) error {
+// run is paw update.
+func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 	if o.all == (len(args) > 0) {
 		return errs.New(errs.Usage, "give agents, or --all").Hint("paw update --all")
 	}
-	h, s, agents, err := a.agents(cmd, args)
+	h, s, agents, err := o.agents(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -58,10 +59,10 @@ func (a *invocation) update(cmd *cobra.Command, o updateOptions, args []string) 
 		updated, err := landing.Update(cmd.Context(), h, s, agent, o.from, o.dryRun)
 		var refused *errs.Error
 		switch {
-		case err == nil && a.json:
+		case err == nil && o.json:
 			view.Agents = append(view.Agents, updatedView(updated))
 		case err == nil:
-			fmt.Fprintln(forReading(a.stdout), updated)
+			fmt.Fprintln(forReading(o.stdout), updated)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Refused:
 			h.Notef("skipped: %v", err)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Conflict:
@@ -71,9 +72,9 @@ func (a *invocation) update(cmd *cobra.Command, o updateOptions, args []string) 
 			return err
 		}
 	}
-	if a.json {
-		view.Notes = a.noted()
-		return errors.Join(a.printJSON(view), conflict)
+	if o.json {
+		view.Notes = o.noted()
+		return errors.Join(o.printJSON(view), conflict)
 	}
 	return conflict
 }

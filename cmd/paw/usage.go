@@ -15,7 +15,12 @@ import (
 	"paw/session"
 )
 
+type usageOptions struct {
+	*invocation
+}
+
 func newUsage(a *invocation) *cobra.Command {
+	o := &usageOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
@@ -26,32 +31,34 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage
   paw usage claude
   paw usage --json`,
-		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.sessionAndSome(cmd, args)
-			if err != nil {
-				return err
-			}
-			done := a.busy(h, "reading what "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent")+" took")
-			all, err := orchestrator.Usage(cmd.Context(), h, s, agents)
-			done()
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(usageView(s.Name, all))
-			}
-			a.printUsage(all, len(agents) > 0)
-			return nil
-		},
+		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		RunE:              o.run,
 	}
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
+func (o *usageOptions) run(cmd *cobra.Command, args []string) error {
+	h, s, agents, err := o.sessionAndSome(cmd, args)
+	if err != nil {
+		return err
+	}
+	done := o.busy(h, "reading what "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent")+" took")
+	all, err := orchestrator.Usage(cmd.Context(), h, s, agents)
+	done()
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.printJSON(usageView(s.Name, all))
+	}
+	o.printUsage(all, len(agents) > 0)
+	return nil
+}
+
 // printUsage prints a line for each agent, with byTurn for each of its turns, too.
-func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
+func (o *usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 	row := func(name, what string, s cli.Spent) []cell {
 		cost := ""
 		if s.Priced {
@@ -81,15 +88,15 @@ func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		}
 		rows = append(rows, row(u.Agent, "all", u.Total))
 		for _, w := range u.Windows {
-			a.note(u.Agent + ": " + w.String())
+			o.note(u.Agent + ": " + w.String())
 		}
 		if u.Unknown != "" {
-			a.note(u.Agent + ": not all of its record can be read: " + u.Unknown)
+			o.note(u.Agent + ": not all of its record can be read: " + u.Unknown)
 		}
 	}
-	a.printTable(a.stdout, "", rows, "TO CACHE", "FROM CACHE", "TURN")
+	o.printTable(o.stdout, "", rows, "TO CACHE", "FROM CACHE", "TURN")
 	for _, why := range unknown {
-		fmt.Fprintf(a.stdout, "%s: %s\n", strings.Join(agents[why], ", "), display.OneLine(why))
+		fmt.Fprintf(o.stdout, "%s: %s\n", strings.Join(agents[why], ", "), display.OneLine(why))
 	}
 }
 

@@ -37,7 +37,7 @@ new    all   0      0           0         0
 old: the CLI's record says nothing of it
 `,
 	} {
-		a := plainApp()
+		a := usageOptions{plainRun()}
 		a.printUsage(someUsage(), byTurn)
 		if got := a.stdout.(*bytes.Buffer).String(); got != want {
 			t.Errorf("by turn %v:\n%s\nwant\n%s", byTurn, got, want)

@@ -295,16 +295,16 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 }
 
 // showResults ends start and add: as JSON, or with the list and attached.
-func (a *invocation) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
-	if a.json {
-		return a.showSession(cmd, h, s.Name, results)
+func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
+	if o.json {
+		return o.showSession(cmd, h, s.Name, results)
 	}
-	a.printResults(s, results, false)
+	o.printResults(s, results, false)
 	if anyRefused(results) {
 		return exitStatus(errs.Failed)
 	}
-	if detach || !isTerminal(a.stdout) {
-		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
+	if detach || !isTerminal(o.stdout) {
+		fmt.Fprintf(o.stdout, "paw attach %s shows it\n", s.Name)
 		return nil
 	}
 	return orchestrator.Attach(cmd.Context(), h, s, "")
@@ -312,15 +312,15 @@ func (a *invocation) showResults(cmd *cobra.Command, h *app.App, s *session.Sess
 
 // showSession prints the status of one session, with --json also what became of
 // its agents.
-func (a *invocation) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
+func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
 	switch {
 	case err != nil:
 		return err
-	case a.json:
-		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
+	case o.json:
+		err = o.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: o.noted()})
 	default:
-		err = a.showStatus(h, statuses, problems, nil)
+		err = statusPrinter{o.invocation}.showStatus(h, statuses, problems, nil)
 	}
 	if err == nil && anyRefused(results) {
 		return exitStatus(errs.Failed)

@@ -16,10 +16,15 @@ import (
 	"paw/session/turn"
 )
 
+type waitOptions struct {
+	*invocation
+	children.WaitOptions
+	name        string
+	all, notify bool
+}
+
 func newWait(a *invocation) *cobra.Command {
-	var o children.WaitOptions
-	var name string
-	var all, notify bool
+	o := &waitOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "wait [AGENT...]",
 		Short: "Wait until agents have finished a turn",
@@ -41,49 +46,51 @@ into the agent's pane.`, exitUsage,
   paw wait --any --json
   paw wait --notify
   paw send claude "fix the tests" && paw wait claude && paw diff claude`,
-		ValidArgsFunction: a.completeAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Agents = args
-			switch {
-			case o.Any && all:
-				return usagef(cmd, "--any and --all exclude each other")
-			case o.Timeout < 0:
-				return usagef(cmd, "--timeout %s: not a time to wait", o.Timeout)
-			case notify && (o.Timeout > 0 || name != ""):
-				return usagef(cmd, "--notify goes with neither --timeout nor --session")
-			}
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
-			if notify {
-				return a.notify(cmd.Context(), h, o)
-			}
-			return a.runWait(cmd, h, args, name, o)
-		},
+		ValidArgsFunction: completer{a}.completeAgents,
+		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Any, "any", false, "the first one that has finished is enough")
-	f.BoolVarP(&all, "all", "a", false, "all of them (the default)")
+	f.BoolVarP(&o.all, "all", "a", false, "all of them (the default)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
-	f.BoolVar(&notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
-	f.StringVar(&name, "session", "", "session of the agents (default: that of this place)")
+	f.BoolVar(&o.notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
+	f.StringVar(&o.name, "session", "", "session of the agents (default: that of this place)")
 	a.addJSON(cmd)
-	completeFlag(cmd, "session", a.completeSessions)
+	completeFlag(cmd, "session", completer{a}.completeSessions)
 	completeFlag(cmd, "timeout", cobra.NoFileCompletions)
 	return cmd
 }
 
-// runWait waits for the agents that words name, and prints how each ended.
-func (a *invocation) runWait(cmd *cobra.Command, h *app.App, words []string, inSession string, o children.WaitOptions) error {
-	waits, err := a.waitsOf(cmd, h, words, inSession)
+func (o *waitOptions) run(cmd *cobra.Command, args []string) error {
+	o.Agents = args
+	switch {
+	case o.Any && o.all:
+		return usagef(cmd, "--any and --all exclude each other")
+	case o.Timeout < 0:
+		return usagef(cmd, "--timeout %s: not a time to wait", o.Timeout)
+	case o.notify && (o.Timeout > 0 || o.name != ""):
+		return usagef(cmd, "--notify goes with neither --timeout nor --session")
+	}
+	h, err := o.paw()
 	if err != nil {
 		return err
 	}
-	line := a.newWaitingLine(h.Now())
+	if o.notify {
+		return o.tellLater(cmd.Context(), h)
+	}
+	return o.waitFor(cmd, h, args)
+}
+
+// waitFor waits for the agents that words name, and prints how each ended.
+func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) error {
+	waits, err := waitsOf(cmd, h, words, o.name)
+	if err != nil {
+		return err
+	}
+	line := newWaitingLine(o.invocation, h.Now())
 	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
 	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
-		own := o
+		own := o.WaitOptions
 		own.Look = look
 		s, agents, err := newQuestion(cmd, h, agents).agents(agents)
 		if err != nil {
@@ -96,30 +103,30 @@ func (a *invocation) runWait(cmd *cobra.Command, h *app.App, words []string, inS
 	if len(waits) == 1 && waits[0].host == nil {
 		waited, err = here(cmd.Context(), waits[0].agents, o.Look)
 	} else {
-		waited, err = a.waitEverywhere(cmd.Context(), h, waits, o, here)
+		waited, err = o.waitEverywhere(cmd.Context(), h, waits, here)
 	}
 	line.clear()
 	if waited == nil {
 		return err
 	}
-	if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(errs.AgentFailed)); printErr != nil {
+	if printErr := o.printWaited(waited, err == nil || exitCode(err) == int(errs.AgentFailed)); printErr != nil {
 		return printErr
 	}
 	return err
 }
 
-// notify makes the agent that calls paw wait for its children.
-func (a *invocation) notify(ctx context.Context, h *app.App, o children.WaitOptions) error {
-	waits, err := children.Notify(ctx, h, o)
+// tellLater makes the agent that calls paw wait for its children.
+func (o *waitOptions) tellLater(ctx context.Context, h *app.App) error {
+	waits, err := children.Notify(ctx, h, o.WaitOptions)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(notifiedJSON{
+	if o.json {
+		return o.printJSON(notifiedJSON{
 			Version: 1, Session: waits.Session, Agent: waits.Agent, WaitsFor: waits.Children, Ended: append([]string{}, waits.Ended...), Any: waits.Any,
 		})
 	}
-	fmt.Fprintln(a.stdout, waits)
+	fmt.Fprintln(o.stdout, waits)
 	return nil
 }
 
@@ -133,9 +140,9 @@ type notifiedJSON struct {
 }
 
 // printWaited prints what a wait found; enough says that it found what it waited for.
-func (a *invocation) printWaited(w *children.Waited, enough bool) error {
-	if a.json {
-		return a.printJSON(waitedView(w, enough))
+func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
+	if o.json {
+		return o.printJSON(waitedView(w, enough))
 	}
 	rows := make([][]cell, 0, len(w.Agents))
 	for _, one := range w.Agents {
@@ -157,9 +164,9 @@ func (a *invocation) printWaited(w *children.Waited, enough bool) error {
 		}
 		rows = append(rows, []cell{{text: one.Name()}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
-	a.printTable(a.stdout, "", rows)
+	o.printTable(o.stdout, "", rows)
 	if w.NobodyAtWork() {
-		a.note("nobody is at work in " + w.Session + ": there is nothing to wait for")
+		o.note("nobody is at work in " + w.Session + ": there is nothing to wait for")
 	}
 	return nil
 }
@@ -215,7 +222,7 @@ type waitingLine struct {
 	noted bool
 }
 
-func (a *invocation) newWaitingLine(now time.Time) *waitingLine {
+func newWaitingLine(a *invocation, now time.Time) *waitingLine {
 	return &waitingLine{lineBelow: lineBelow{out: &a.printer}, began: now}
 }
 

@@ -37,9 +37,9 @@ type machineWaited struct {
 
 // waitsOf divides the words of paw wait among machines. Without words the wait is for this machine and all hosts of the repository, unless an
 // agent asks, which means its children. One wait for this machine alone is returned where no host is meant.
-func (a *invocation) waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) ([]machineWait, error) {
+func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) ([]machineWait, error) {
 	if host, name, far := strings.Cut(inSession, ":"); far {
-		one, err := a.waitOn(cmd, h, host)
+		one, err := waitOn(cmd, h, host)
 		one.agents, one.name = words, name
 		for i := range one.agents {
 			one.agents[i] = unprefixed(host, one.agents[i])
@@ -70,7 +70,7 @@ func (a *invocation) waitsOf(cmd *cobra.Command, h *app.App, words []string, inS
 			next := machineWait{}
 			if one.host != "" {
 				var err error
-				if next, err = a.waitOn(cmd, h, one.host); err != nil {
+				if next, err = waitOn(cmd, h, one.host); err != nil {
 					return nil, err
 				}
 			}
@@ -82,13 +82,13 @@ func (a *invocation) waitsOf(cmd *cobra.Command, h *app.App, words []string, inS
 }
 
 // waitOn is a wait on a host.
-func (a *invocation) waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
+func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	known, there := h.Config.Hosts[name]
 	if !there {
 		return machineWait{}, unknownHost(h, name)
 	}
 	host := hosts.Host{Name: name, Host: known}
-	dir, err := a.folderThere(cmd, h, host)
+	dir, err := folderThere(cmd, h, host)
 	return machineWait{host: &host, folder: dir}, err
 }
 
@@ -97,7 +97,7 @@ type waitHere func(ctx context.Context, agents []string, look func(*children.Wai
 
 // waitEverywhere waits for agents of several machines at once, and puts together what each machine finds. It ends with the first agent that has a
 // question or, with any, that has finished.
-func (a *invocation) waitEverywhere(ctx context.Context, h *app.App, waits []machineWait, o children.WaitOptions, here waitHere) (*children.Waited, error) {
+func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []machineWait, here waitHere) (*children.Waited, error) {
 	client, err := sshClient(h)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (a *invocation) waitEverywhere(ctx context.Context, h *app.App, waits []mac
 					one.err = nil // the verdict on all machines follows
 				}
 			} else {
-				one.waited, one.err = a.waitThere(within, client, w, o)
+				one.waited, one.err = o.waitThere(within, client, w)
 			}
 			ended <- one
 		}()
@@ -126,7 +126,7 @@ func (a *invocation) waitEverywhere(ctx context.Context, h *app.App, waits []mac
 	for len(all) < len(waits) {
 		select {
 		case one := <-ended:
-			if enough(one, o) {
+			if enough(one, o.WaitOptions) {
 				cancel()
 			}
 			all = append(all, one)
@@ -137,7 +137,7 @@ func (a *invocation) waitEverywhere(ctx context.Context, h *app.App, waits []mac
 	if ctx.Err() != nil {
 		return nil, errs.New(errs.Interrupted, "interrupted")
 	}
-	return together(waits, all, o)
+	return together(waits, all, o.WaitOptions)
 }
 
 // lookEvery is how often the line is drawn anew that says for whom several machines are waited for.
@@ -225,7 +225,7 @@ var waitPauses = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 
 const timeoutGrace = time.Second
 
 // waitThere waits for agents of a host. A host that is lost is asked again until the time-out: its silence says nothing of the agents.
-func (a *invocation) waitThere(ctx context.Context, client hosts.Client, w machineWait, o children.WaitOptions) (*children.Waited, error) {
+func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w machineWait) (*children.Waited, error) {
 	words := slices.Clone(w.agents)
 	if w.name != "" {
 		words = append(words, "--session", w.name)
@@ -241,7 +241,7 @@ func (a *invocation) waitThere(ctx context.Context, client hosts.Client, w machi
 		defer cancel()
 	}
 	for lost := 0; ; lost++ {
-		err := a.reach(within, client, *w.host)
+		err := o.reach(within, client, *w.host)
 		if err == nil {
 			left := words
 			if o.Timeout > 0 {
@@ -261,9 +261,9 @@ func (a *invocation) waitThere(ctx context.Context, client hosts.Client, w machi
 		case !errors.As(err, &away):
 			return nil, err
 		case away.TooOld != "":
-			return nil, a.endedThere(0, err)
+			return nil, endedThere(0, err)
 		case lost == 0:
-			a.note(away.Error() + "; asking again")
+			o.note(away.Error() + "; asking again")
 		}
 		poll.Sleep(within, waitPauses[min(lost, len(waitPauses)-1)])
 	}

@@ -50,12 +50,12 @@ var wordNotes = map[string]string{
 }
 
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
-func (a *invocation) unknownCommand(root *cobra.Command, args []string) *errs.Error {
+func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Error {
 	word, behind := args[0], args[1:]
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
-	case a.sessionHere().Agent(word) != nil:
+	case g.sessionHere().Agent(word) != nil:
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
 	case known:
@@ -64,11 +64,11 @@ func (a *invocation) unknownCommand(root *cobra.Command, args []string) *errs.Er
 		}
 		if n := slices.IndexFunc(behind, isTurns); word == "issue" && n >= 0 {
 			meant = "paw add --issue " + behind[n]
-			if s := a.sessionHere(); namesAgent(s, behind[0]) {
+			if s := g.sessionHere(); namesAgent(s, behind[0]) {
 				meant = "paw send AGENT --issue " + behind[n]
 			}
 		}
-		a.fillIn(e, meant, behind)
+		g.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 		if len(near) == 1 {
@@ -88,8 +88,8 @@ const mostAgents = 4
 // fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
 // agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
 // and the hint is its help.
-func (a *invocation) fillIn(e *errs.Error, line string, behind []string) {
-	s := a.sessionHere()
+func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
+	s := g.sessionHere()
 	names := agentNames(s)
 	if len(behind) == 0 && line == "paw attach AGENT" {
 		line = "paw attach"

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Limits of the product's own code. A type or a file beyond its limit holds more than one concept.
+const (
+	maxMethods = 60  // declared on one type
+	maxLines   = 400 // of one file
+)
+
+func TestNoTypeOrFileHasTooMuch(t *testing.T) {
+	root := filepath.Join("..", "..")
+	set := token.NewFileSet()
+	methods := map[string]int{}
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files++
+		if lines := set.File(file.FileStart).LineCount() - 1; lines > maxLines {
+			t.Errorf("%s: %d lines, the limit is %d", path, lines, maxLines)
+		}
+		for _, one := range file.Decls {
+			if f, is := one.(*ast.FuncDecl); is && f.Recv != nil {
+				methods[filepath.Dir(path)+": "+receiver(f.Recv.List[0].Type)]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range methods {
+		if n > maxMethods {
+			t.Errorf("%s has %d methods, the limit is %d", name, n, maxMethods)
+		}
+	}
+	if files < 100 || methods[".: invocation"] == 0 && methods[filepath.Join(root, "cmd", "paw")+": invocation"] == 0 {
+		t.Errorf("looked at %d files only: %v", files, methods)
+	}
+}
+
+// receiver returns the name of the type that a method is declared on.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
