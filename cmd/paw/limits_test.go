@@ -35,7 +35,7 @@ func TestNoTypeOrFileHasTooMuch(t *testing.T) {
 			return err
 		}
 		files++
-		if lines := set.File(file.FileStart).LineCount() - 1; lines > maxLines {
+		if lines := set.File(file.FileStart).LineCount(); lines > maxLines {
 			t.Errorf("%s: %d lines, the limit is %d", path, lines, maxLines)
 		}
 		for _, one := range file.Decls {
@@ -53,8 +53,8 @@ func TestNoTypeOrFileHasTooMuch(t *testing.T) {
 			t.Errorf("%s has %d methods, the limit is %d", name, n, maxMethods)
 		}
 	}
-	if files < 100 || methods[".: invocation"] == 0 && methods[filepath.Join(root, "cmd", "paw")+": invocation"] == 0 {
-		t.Errorf("looked at %d files only: %v", files, methods)
+	if methods[filepath.Join(root, "cmd", "paw")+": invocation"] == 0 {
+		t.Errorf("looked at %d files, and found no method of invocation", files)
 	}
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/queue"
+	"paw/session"
+)
+
+// taskJSON is one task.
+type taskJSON struct {
+	ID    string   `json:"id"`
+	Agent *string  `json:"agent"`
+	State string   `json:"state"`
+	Why   *string  `json:"why"`
+	What  string   `json:"what"`
+	After []string `json:"after"`
+	Turn  *int     `json:"turn"`
+}
+
+// queueJSON is the answer of paw queue --json.
+type queueJSON struct {
+	Version int        `json:"version"`
+	Session string     `json:"session"`
+	Held    *string    `json:"held,omitempty"`
+	Max     int        `json:"max,omitempty"`
+	Starts  int        `json:"starts,omitempty"`
+	Made    int        `json:"made,omitempty"`
+	Next    *time.Time `json:"next,omitempty"`
+	Tasks   []taskJSON `json:"tasks"`
+	Plan    []string   `json:"plan,omitempty"`
+}
+
+func taskViews(tasks []session.Task) []taskJSON {
+	views := []taskJSON{}
+	for _, t := range tasks {
+		views = append(views, taskJSON{
+			ID: t.ID, Agent: orNull(t.Agent), State: string(t.State), Why: orNull(t.Why), What: t.What, After: append([]string{}, t.After...), Turn: orNull(t.Turn),
+		})
+	}
+	return views
+}
+
+// showQueue is paw queue.
+func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Session, agents []string, dryRun bool) error {
+	list, err := queue.Look(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = &queue.List{Session: s.Name}
+	}
+	if len(agents) > 0 {
+		list.Tasks = slices.DeleteFunc(list.Tasks, func(t session.Task) bool { return !slices.Contains(agents, t.Agent) })
+	}
+	var plan []string
+	for _, step := range list.Steps {
+		plan = append(plan, step.String())
+	}
+	switch {
+	case a.json:
+		view := queueJSON{Version: 1, Session: s.Name, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
+		if !list.Next.IsZero() {
+			view.Next = &list.Next
+		}
+		if dryRun {
+			view.Plan = append([]string{}, plan...)
+		}
+		return a.printJSON(view)
+	case dryRun:
+		for _, line := range plan {
+			fmt.Fprintln(a.stdout, line)
+		}
+		return nil
+	case len(list.Tasks) == 0:
+		fmt.Fprintf(a.stdout, "%s: nothing is queued\n", s.Name)
+		return nil
+	}
+	rows := [][]cell{texts("ID", "STATE", "AGENT", "AFTER", "WHAT")}
+	for _, t := range list.Tasks {
+		what := t.What
+		if t.Why != "" && string(t.State) != t.Why {
+			what = t.Why + " · " + what
+		}
+		agent := t.Agent
+		if agent == "" { // one is started for the task
+			agent = "new " + strings.Join(t.CLIs, ",")
+		}
+		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), what))
+	}
+	for i := range rows[0] {
+		rows[0][i].state = "head"
+	}
+	a.printTable(a.stdout, "", rows)
+	if line := queueLine(h, list); line != "" {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return nil
+}
+
+// queueLine says in one line how a queue stands, "" for one in which nothing is open.
+func queueLine(h *app.App, l *queue.List) string {
+	runs, waits, held := l.Counts()
+	if runs+waits+held == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("queue: %d run, %d wait", runs, waits)
+	if held > 0 {
+		line += fmt.Sprintf(", %d held", held)
+	}
+	if l.Held != "" {
+		line += " (" + l.Held + "): paw queue go --all"
+	}
+	if !l.Next.IsZero() {
+		line += ", next at " + clock(l.Next, h.Now())
+	}
+	if l.NeedsArm() {
+		line += ", not armed: paw recover"
+	}
+	return line
+}
+
+// clock is a time of today, or with its day.
+func clock(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("2 Jan 15:04")
+}

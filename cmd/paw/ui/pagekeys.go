@@ -1,0 +1,164 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// allLines is further than any text goes.
+const allLines = 1 << 30
+
+// scrollKey is how many lines a key goes down in a text of which so many are seen, 0 for keys that do something else.
+func scrollKey(word string, page int) int {
+	switch word {
+	case "j", "down":
+		return 1
+	case "k", "up":
+		return -1
+	case "pgdown", "ctrl+d", "space":
+		return page
+	case "pgup", "ctrl+u":
+		return -page
+	case "G", "end":
+		return allLines
+	case "g", "home":
+		return -allLines
+	}
+	return 0
+}
+
+// pageHeight is how many lines of a page are seen.
+func (m Model) pageHeight() int {
+	l := m.layout()
+	a, ok := m.current()
+	if !ok {
+		return 1
+	}
+	height := l.detail.height - 1
+	if l.detail.height >= 8 {
+		height -= len(m.frame().aboutView(a, l.detail.width)) + 1
+	}
+	return max(height, 1)
+}
+
+// inPage is the model after a key while the page has them.
+func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
+	m.note = note{}
+	a, ok := m.current()
+	height := m.pageHeight()
+	if !ok {
+		m.focus = false
+		return m, nil
+	}
+	switch word {
+	case "c":
+		if m.tab == tabDiff && len(m.page.lines) > 0 {
+			return m.on(a).askComment()
+		}
+	case "v":
+		m.page.marks, m.page.anchor = !m.page.marks, m.page.cursor
+	case "esc", "q", "ctrl+c":
+		if m.page.marks && word == "esc" {
+			m.page.marks = false
+			return m, nil
+		}
+		if m.page.search != "" && word == "esc" {
+			m.page.search = ""
+			return m, nil
+		}
+		m.focus = false
+	case "?", "f1":
+		m.help = true
+	case "left", "right":
+		m.nextTab(word)
+		m.focus = m.tab != tabPane
+	case "t":
+		m.tab = tabTurns
+	case "d":
+		m.tab = tabDiff
+	case "o":
+		m.tab = tabLog
+	case "p":
+		m.tab, m.focus = tabPane, false
+	case "/":
+		m.ask = &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(m.page.search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			m.page.search = answer
+			m.found(1)
+			return m, nil
+		}}
+	case "n", "N":
+		step := 1
+		if word == "N" {
+			step = -1
+		}
+		if m.page.search != "" || m.tab != tabDiff {
+			m.found(step)
+		} else {
+			m.page.seek(step, height, beginsHunk)
+		}
+	case "}", "{":
+		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
+	case "b":
+		if m.tab == tabDiff && len(m.page.lines) > 0 {
+			return m.on(a).blame()
+		}
+	case "[", "]", "B":
+		m.changeScope(word, a)
+	case "enter", "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
+		if n := m.page.turnUnderCursor(); word == "enter" && m.tab == tabTurns && n > 0 {
+			m.tab, m.scope = tabDiff, scope{turn: n}
+			return m, nil
+		}
+		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
+			m.page.jump(to, height)
+			return m, nil
+		}
+		if c, ok := m.page.noteAt(m.page.cursor); ok && word == "enter" && m.tab == tabDiff {
+			return m.on(a).askChange(c)
+		}
+		if word == "enter" && m.tab == tabDiff {
+			m.say(false, "no comment of yours on this line; c writes one")
+			return m, nil
+		}
+		return m.act(word, a)
+	default:
+		by := scrollKey(word, max(height/2, 1))
+		if by == 0 {
+			m.unknownKey(word)
+		}
+		m.page.walk(by, height)
+	}
+	return m, nil
+}
+
+// found walks to the next line that has what is searched for.
+func (m *Model) found(step int) {
+	search := m.page.search
+	if search == "" {
+		return
+	}
+	if !m.page.seek(step, m.pageHeight(), func(line string) bool { return finds(line, search) }) {
+		m.say(true, "no more %q", search)
+	}
+}
+
+// changeScope shows another part of the agent's changes.
+func (m *Model) changeScope(word string, a Agent) {
+	last := lastTurn(a)
+	m.tab = tabDiff
+	switch word {
+	case "B":
+		m.scope = scope{unseen: m.scope == scope{}}
+	case "[":
+		if n := m.scope.turn - 1; n >= 1 {
+			m.scope = scope{turn: n}
+		} else if m.scope.turn == 0 && last > 0 {
+			m.scope = scope{turn: last}
+		}
+	case "]":
+		if m.scope.turn == 0 || m.scope.turn >= last {
+			m.scope = scope{}
+		} else {
+			m.scope = scope{turn: m.scope.turn + 1}
+		}
+	}
+}

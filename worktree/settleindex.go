@@ -1,0 +1,192 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// lookAtIndex finds out whether the index is as before or as after the move.
+func (s *settling) lookAtIndex(ctx context.Context) error {
+	have, err := stagedEntries(ctx, s.repo())
+	if err != nil {
+		return err
+	}
+	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journalIndex)))
+	if err != nil {
+		return err
+	}
+	untouched := sameEntries(have, was)
+	if !s.Resets { // other staged paths do not matter
+		changes, err := changesBetween(ctx, s.m.objects.home(), s.From, s.To)
+		if err != nil {
+			return err
+		}
+		before, after := true, true
+		for _, c := range changes {
+			before, after = before && have[c.name] == was[c.name], after && have[c.name] == c.entry()
+		}
+		untouched, s.installed = before, after
+	} else if !untouched {
+		out, err := s.repo().Output(ctx, quietly("diff-index", "--cached", "--name-only", s.To)...)
+		if err != nil {
+			return err
+		}
+		s.installed = out == ""
+	}
+	if !untouched && !s.installed && (s.used || !s.Resets) {
+		return errUsedSince
+	}
+	return nil
+}
+
+func sameEntries(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, entry := range a {
+		if b[name] != entry {
+			return false
+		}
+	}
+	return true
+}
+
+// stagedEntries returns the entries of an index by path; the sides of a conflict by path and side.
+func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
+	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]string{}
+	for _, line := range nulSeparated(out) {
+		info, name, _ := strings.Cut(line, "\t")
+		if !strings.HasSuffix(info, " 0") {
+			name += "\x00" + info
+		}
+		have[name] = info
+	}
+	return have, nil
+}
+
+// makeIndex makes the goal's index in a scratch file, with the bits of the entries. When going back
+// that is the index kept in the journal, or the present one if it is unchanged.
+func (s *settling) makeIndex(ctx context.Context) error {
+	s.away = map[string]bool{}
+	for _, name := range s.Absent {
+		s.away[name] = true
+	}
+	real, kept := filepath.Join(s.at.AdminDir, "index"), filepath.Join(s.at.AdminDir, journalIndex)
+	var repo git.Repo
+	var err error
+	switch {
+	case !s.forward && !s.installed:
+		return nil
+	case !s.forward:
+		s.index, _, err = s.scratchIndex(kept, s.dir)
+		return err
+	case s.Resets:
+		s.index, err = s.resetIndex(ctx, s.dir)
+		return err
+	}
+	if s.index, repo, err = s.scratchIndex(real, s.dir); err != nil {
+		return err
+	}
+	if err := s.enter(ctx, repo, s.From, s.Was); err != nil {
+		return err
+	}
+	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
+		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...); err != nil {
+			return err
+		}
+		if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
+			return err
+		}
+		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+	}
+	// git decides what a sparse checkout leaves out: it writes the files into an empty folder.
+	empty := filepath.Join(s.dir, "files")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		return err
+	}
+	elsewhere := repo.WithEnv("GIT_DIR="+s.at.AdminDir, "GIT_WORK_TREE="+empty)
+	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.Was, s.Becomes)...); err != nil {
+		return err
+	}
+	if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
+		return err
+	}
+	for _, c := range s.changes {
+		if _, err := os.Lstat(filepath.Join(empty, c.name)); !c.gone && err != nil {
+			s.away[c.name] = true
+		}
+	}
+	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+}
+
+// resetIndex makes the index of the commit that a move leads to, from the index before the move:
+// entries keep their bits, and unchanged ones their stat data.
+func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
+	kept := filepath.Join(v.at.AdminDir, journalIndex)
+	index, repo := newScratchIndex(dir), v.repo()
+	if exists(kept) {
+		if index, repo, err = v.scratchIndex(kept, dir); err != nil {
+			return "", err
+		}
+	}
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + index)
+	if err := repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
+		return "", err
+	}
+	return index, refresh(ctx, repo)
+}
+
+// putIndex refreshes the scratch index, or a copy of the present one, and installs it.
+func (s *settling) putIndex(ctx context.Context) error {
+	if s.index == "" {
+		var err error
+		if s.index, _, err = s.scratchIndex(filepath.Join(s.at.AdminDir, "index"), s.dir); err != nil {
+			return err
+		}
+	}
+	if err := refresh(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+s.index)); err != nil {
+		return err
+	}
+	return s.install(s.index)
+}
+
+// staged returns a scratch index in which the move's paths have the entries that entry returns,
+// without bits.
+func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
+	file = newScratchIndex(s.dir)
+	real := filepath.Join(s.at.AdminDir, "index")
+	if exists(real) {
+		if err := copyFile(real, file); err != nil {
+			return "", repo, err
+		}
+	}
+	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
+	_, err = repo.Input(ctx, indexInfo(s.changes, entry), quietly("update-index", "-z", "--index-info")...)
+	return file, repo, err
+}
+
+// indexInfo returns an input for git update-index --index-info that gives paths the entries that
+// entry returns, without bits.
+func indexInfo(changes []change, entry func(change) string) []byte {
+	var input strings.Builder
+	for _, pass := range []bool{false, true} { // A folder can replace a file only after the file's entry is removed.
+		for _, c := range changes {
+			what := entry(c)
+			switch {
+			case !pass: // Every entry is removed first: a replaced one would keep its bits.
+				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
+			case what != "":
+				input.WriteString(what + "\t" + c.name + "\x00")
+			}
+		}
+	}
+	return []byte(input.String())
+}
