@@ -9,19 +9,19 @@ import (
 	"paw/orchestrator/typing"
 )
 
-// What commands print as JSON that do something to agents (docs/json.md).
+// JSON of the commands that act on agents (docs/json.md).
 
 type sendJSON struct {
 	Version int        `json:"version"`
 	Session string     `json:"session"`
-	Sent    []sentJSON `json:"sent"` // those that got the prompt
+	Sent    []sentJSON `json:"sent"` // agents that got the prompt
 	Notes   []string   `json:"notes"`
 }
 
 type sentJSON struct {
 	Agent   string `json:"agent"`
-	Turn    *int   `json:"turn"`   // that it began, or waits behind; null where nothing tells
-	Queued  bool   `json:"queued"` // it waits behind that turn
+	Turn    *int   `json:"turn"`   // turn that the prompt began, or waits behind; null if nothing tells
+	Queued  bool   `json:"queued"` // the prompt waits behind that turn
 	Dropped int    `json:"dropped"`
 }
 
@@ -42,12 +42,12 @@ type stoppedSessionJSON struct {
 	Agents  []endedJSON `json:"agents"`
 	GoOn    []string    `json:"go_on"`
 	Others  []string    `json:"others"`
-	Plan    []string    `json:"plan,omitempty"` // with --dry-run alone
+	Plan    []string    `json:"plan,omitempty"` // only with --dry-run
 }
 
 type endedJSON struct {
 	Name   string   `json:"name"`
-	Turn   *int     `json:"turn"` // that was cut
+	Turn   *int     `json:"turn"` // turn that the stop interrupted
 	Queued []string `json:"queued"`
 }
 
@@ -73,7 +73,7 @@ type removeJSON struct {
 	Version int           `json:"version"`
 	Session string        `json:"session"`
 	Removed []removedJSON `json:"removed"`
-	Plan    []string      `json:"plan,omitempty"` // with --dry-run alone
+	Plan    []string      `json:"plan,omitempty"` // only with --dry-run
 	Notes   []string      `json:"notes"`
 }
 
@@ -100,10 +100,10 @@ type rewindJSON struct {
 	Version      int      `json:"version"`
 	Session      string   `json:"session"`
 	Agent        string   `json:"agent"`
-	Turn         int      `json:"turn"` // at whose end the worktree is, 0 for its base
+	Turn         int      `json:"turn"` // turn whose end the worktree is at, 0 for the base
 	Head         *string  `json:"head"`
 	FilesChanged int      `json:"files_changed"`
-	RescueRef    *string  `json:"rescue_ref"` // the state before, null when it was like that already
+	RescueRef    *string  `json:"rescue_ref"` // state before the rewind, null if the worktree was there already
 	Untouched    []string `json:"untouched"`
 	Notes        []string `json:"notes"`
 }

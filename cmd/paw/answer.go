@@ -75,12 +75,14 @@ func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
 	return o.answerWith(cmd, h, s, agent, answer, asked.ID)
 }
 
-// isAnswer reports whether a word is an answer to most questions: where no agent is called so, it needs no agent in front.
+// isAnswer reports whether a word answers most questions. Such a word needs no agent in front,
+// unless an agent has this name.
 func isAnswer(word string) bool {
 	return word == "yes" || word == "no" || word == "always" || word != "" && strings.Trim(word, "0123456789") == ""
 }
 
-// answering is the agent whose question is answered: the one named, else the one that is meant.
+// answering returns the agent whose question is answered: the named one, else the one agentMeant
+// finds.
 func (o *answerOptions) answering(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return o.agent(cmd, args[0])
@@ -111,7 +113,6 @@ func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Se
 	return nil
 }
 
-// printQuestion shows a question and its options for people.
 func (o *answerOptions) printQuestion(asked *typing.Asked) {
 	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
@@ -155,7 +156,7 @@ func questionView(sessionName string, asked *typing.Asked) questionJSON {
 	return view
 }
 
-// completeAnswer completes AGENT, and what its question offers.
+// completeAnswer completes AGENT, then the numbers of the options of the agent's question.
 func (c completer) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return names(c.askingWords(cmd))
@@ -175,7 +176,7 @@ func (c completer) completeAnswer(cmd *cobra.Command, args []string, _ string) (
 	return names(words)
 }
 
-// askingWords are the agents that wait for an answer or, where none does, all.
+// askingWords completes the agents that wait for an answer, or all agents if none waits.
 func (c completer) askingWords(cmd *cobra.Command) []string {
 	h, err := c.paw()
 	if err != nil {

@@ -14,12 +14,14 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// interactive reports whether there is a person at both ends.
+// interactive reports whether standard input and standard error are terminals, so that a person can
+// answer.
 func (a *invocation) interactive() bool {
 	return isTerminal(a.stdin) && isTerminal(a.stderr)
 }
 
-// ask asks on the terminal and returns the line that is typed. Ctrl-C ends paw, Ctrl-D is no answer.
+// ask asks a question on the terminal and returns the line that was typed. Ctrl-C ends paw; Ctrl-D
+// is an error.
 func (a *invocation) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.stderr, question+" ")
 	line, err := typedBy(ctx, a, func() (string, error) { return bufio.NewReader(a.stdin).ReadString('\n') })
@@ -30,7 +32,8 @@ func (a *invocation) ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(line), err
 }
 
-// typedPrompt reads a prompt from standard input; on a terminal it says how to end it.
+// typedPrompt reads a prompt from standard input. On a terminal the user is told how to end the
+// prompt.
 func (a *invocation) typedPrompt(ctx context.Context) (string, error) {
 	if a.interactive() {
 		fmt.Fprintln(a.stderr, "Type the prompt, then Ctrl-D on a line of its own:")
@@ -39,8 +42,8 @@ func (a *invocation) typedPrompt(ctx context.Context) (string, error) {
 	return strings.TrimSuffix(string(data), "\n"), err
 }
 
-// typedBy reads what a person types. A read of a terminal cannot be interrupted: after Ctrl-C it is left behind, and paw
-// ends.
+// typedBy calls read, which waits for a person. A read of a terminal cannot be interrupted: on
+// Ctrl-C typedBy leaves the read behind, and paw ends.
 func typedBy[T any](ctx context.Context, a *invocation, read func() (T, error)) (T, error) {
 	type answer struct {
 		text T
@@ -61,13 +64,14 @@ func typedBy[T any](ctx context.Context, a *invocation, read func() (T, error)) 
 	}
 }
 
-// busyDelay is how long a command works in silence: what is over at once needs no line.
+// busyDelay is the time a command works before a line says so.
 const busyDelay = time.Second
 
-// busyTick is how often the line is drawn again.
+// busyTick is the interval at which the line is drawn again.
 const busyTick = 250 * time.Millisecond
 
-// busyLine is a line on a terminal that says what paw does, and for how long. It goes before anything else is said.
+// busyLine is a line on the terminal that says what paw does, and since when. The line is removed
+// before anything else is printed.
 type busyLine struct {
 	began time.Time
 	quit  chan struct{}
@@ -78,11 +82,11 @@ type busyLine struct {
 	doing  string
 	part   string
 	filled int
-	all    int // worktrees that are to be made
+	all    int // worktrees to make, 0 if unknown
 }
 
-// busy shows on a terminal that a command is at something which takes its time. Whoever is done calls what it returns,
-// before anything is printed.
+// busy shows on a terminal that a long step is under way. The caller calls done before it prints
+// anything.
 func (p *printer) busy(h *app.App, doing string) (done func()) {
 	if p.json || !isTerminal(p.stderr) {
 		return func() {}
@@ -108,7 +112,7 @@ func (p *printer) busy(h *app.App, doing string) (done func()) {
 	})
 }
 
-// run draws the line until it is told to stop.
+// run draws the line until quit is closed.
 func (l *busyLine) run() {
 	tick := time.NewTicker(busyTick)
 	defer tick.Stop()
@@ -122,7 +126,7 @@ func (l *busyLine) run() {
 	}
 }
 
-// step takes in how far the command is.
+// step updates the line when the orchestrator reports a step by its name.
 func (l *busyLine) step(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +139,7 @@ func (l *busyLine) step(name string) {
 	}
 }
 
-// expect takes in how many worktrees are to be made.
+// expect sets the number of worktrees that will be made.
 func (l *busyLine) expect(worktrees int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +147,7 @@ func (l *busyLine) expect(worktrees int) {
 	l.part = l.checkedOut()
 }
 
-// checkedOut says how many worktrees are there, of how many where that is known.
+// checkedOut returns the part of the line that counts the worktrees made so far.
 func (l *busyLine) checkedOut() string {
 	if l.all == 0 {
 		return fmt.Sprintf(", %s checked out", errs.Counted(l.filled, "worktree"))
@@ -160,14 +164,14 @@ func (l *busyLine) draw(worked time.Duration) {
 	l.line.show(fmt.Sprintf("%s%s (%s)", l.doing, l.part, worked.Truncate(time.Second)))
 }
 
-// clear takes the line away.
+// clear removes the line from the terminal.
 func (l *busyLine) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.line.clear()
 }
 
-// clearing writes where the line stands.
+// clearing removes a busyLine before each write, because both use the same row of the terminal.
 type clearing struct {
 	line *busyLine
 	to   io.Writer

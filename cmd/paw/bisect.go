@@ -47,8 +47,8 @@ type bisectJSON struct {
 	Version  int      `json:"version"`
 	Session  string   `json:"session"`
 	Agent    string   `json:"agent"`
-	Turn     *int     `json:"turn"`      // null when the end of the last turn passes
-	LastGood *int     `json:"last_good"` // 0 for the base
+	Turn     *int     `json:"turn"`      // null if the end of the last turn passes
+	LastGood *int     `json:"last_good"` // last turn whose end passes, 0 for the base
 	Prompt   *string  `json:"prompt"`
 	Notes    []string `json:"notes"`
 }

@@ -48,7 +48,6 @@ what you type while a turn runs counts for the turn. FILE:LINE tells all about o
 
 var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)
 
-// run is paw blame.
 func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 	o.File = args[len(args)-1]
 	one := false
@@ -90,7 +89,8 @@ func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// blamed finds the session, and the agent whose file is meant.
+// blamed finds the session and the agent whose file is blamed, and completes the options with them.
+// The session is nil for the file of the user's own checkout.
 func (o *blameOptions) blamed(cmd *cobra.Command, agent []string) (*app.App, *session.Session, error) {
 	switch {
 	case len(agent) == 1 && o.here:
@@ -117,7 +117,7 @@ func (o *blameOptions) blamed(cmd *cobra.Command, agent []string) (*app.App, *se
 	return h, s, nil
 }
 
-// promptWidth is how much of a prompt a line of a table shows.
+// promptWidth limits the characters of a prompt in a table.
 const promptWidth = 32
 
 func firstWords(prompt string) string {
@@ -128,7 +128,7 @@ func firstWords(prompt string) string {
 	return line
 }
 
-// bringer says who brought a line.
+// bringer names the turn, the commit or the person that a line came from.
 func bringer(line orchestrator.Blamed) string {
 	o := line.Origin
 	switch {
@@ -146,7 +146,7 @@ func bringer(line orchestrator.Blamed) string {
 	return fmt.Sprintf("%s/%s %d", o.Session, o.Agent, o.Turn)
 }
 
-// printLine tells all about one line.
+// printLine prints the origin of one line with its whole prompt.
 func (o *blameOptions) printLine(line orchestrator.Blamed) {
 	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%d  %s\n%s, %s\n", line.Line, line.Text, bringer(line), line.At.Local().Format(time.DateTime))

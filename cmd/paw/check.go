@@ -11,7 +11,7 @@ import (
 	"paw/session"
 )
 
-// checkOptions is what was typed behind paw check.
+// checkOptions has the flags of paw check.
 type checkOptions struct {
 	*invocation
 	landing.CheckOptions
@@ -46,7 +46,6 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
 	return cmd
 }
 
-// run is paw check.
 func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	var agents, command []string
 	if o.far != nil {
@@ -104,8 +103,8 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// checked tells the words of paw check that are agents from the command behind them: of several words the last one, where it names
-// no agent of the session.
+// checked divides the words of paw check into agents and a command. With several words, the last
+// one is the command unless an agent of the session has that name.
 func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, command []string) {
 	last := len(args) - 1
 	if last < 1 {
@@ -119,7 +118,7 @@ func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, comma
 	return args[:last], args[last:]
 }
 
-// checkJSON are checks that have passed; one that failed is an error.
+// checkJSON lists checks that passed; a failed check is an error instead.
 type checkJSON struct {
 	Version int      `json:"version"`
 	Session string   `json:"session"`

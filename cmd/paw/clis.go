@@ -54,18 +54,19 @@ type cliJSON struct {
 	Installed bool    `json:"installed"`
 	Path      *string `json:"path"`
 	Version   *string `json:"version"`
-	// LookedAt is null for a CLI that nobody looked at.
+	// LookedAt is null for a CLI of which no version was looked at.
 	LookedAt *lookedAtJSON `json:"looked_at"`
 	Resume   string        `json:"resume"`
 	Turns    string        `json:"turns"`
 	Error    *string       `json:"error"`
 }
 
-// lookedAtJSON says which versions of a CLI were looked at, and how the installed one compares.
+// lookedAtJSON names the oldest and newest version of a CLI that paw's authors looked at, and says
+// how the installed version compares.
 type lookedAtJSON struct {
 	Oldest   string  `json:"oldest"`
 	Newest   string  `json:"newest"`
-	Standing *string `json:"standing"` // a cli.Standing, null when it cannot be told
+	Standing *string `json:"standing"` // a cli.Standing, null if unknown
 }
 
 func lookedAtView(info orchestrator.CLIInfo) *lookedAtJSON {

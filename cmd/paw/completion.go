@@ -45,8 +45,8 @@ branches.`, exitUsage),
 	}
 }
 
-// bashAlone takes the words of the line from bash itself where the package bash-completion is missing, whole where bash cuts
-// them at = and :.
+// bashAlone takes the words of the line from bash itself if the package bash-completion is missing.
+// Bash splits words at = and :, so the words are read from the whole line.
 const bashAlone = `
 __paw_init_completion() {
     COMPREPLY=()
@@ -74,25 +74,25 @@ _git_paw() {
 // completer completes the words of a command line in a shell.
 type completer struct{ *invocation }
 
-// completeFlag registers what a flag completes to.
+// completeFlag registers the completion of a flag's value.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag is not defined: a mistake in this program
+		panic(err) // the flag is not defined: a mistake in paw
 	}
 }
 
-// addSession gives a command the flag that names a session without any doubt.
+// addSession adds the flag --session, for words that name agents of several sessions.
 func (a *invocation) addSession(cmd *cobra.Command) {
 	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
 	completeFlag(cmd, "session", completer{a}.completeSessions)
 }
 
-// names is a completion of words that are no files.
+// names returns words as a completion that excludes files.
 func names(words []string) ([]string, cobra.ShellCompDirective) {
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// described is a word with what the shells show behind it.
+// described returns a word with the description that shells show behind a completion.
 func described(word, about string) string {
 	return cobra.CompletionWithDesc(word, columns.Cut(display.OneLine(about), 60))
 }
@@ -141,7 +141,7 @@ func (c completer) completeAgentAndTurn(cmd *cobra.Command, args []string, typed
 	return names(nil)
 }
 
-// wordsAt are the words AGENT@N where AGENT@ is typed.
+// wordsAt completes AGENT@ with the numbers of the agent's turns.
 func (c completer) wordsAt(cmd *cobra.Command, typed string) (words []string, at bool) {
 	agent, _, at := strings.Cut(typed, "@")
 	if !at {
@@ -153,7 +153,7 @@ func (c completer) wordsAt(cmd *cobra.Command, typed string) (words []string, at
 	return words, true
 }
 
-// completeCommand completes AGENT COMMAND... with what the shell itself knows of commands.
+// completeCommand completes AGENT COMMAND...; the shell completes COMMAND.
 func (c completer) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -181,7 +181,8 @@ func (c completer) completeSessionsAndAgents(cmd *cobra.Command, args []string, 
 	return names(describedAgents(statuses, given))
 }
 
-// agentWords are the agents of the session that --session names, else of the sessions of this place, without those given.
+// agentWords returns the agents of the session that --session names, else of the sessions of the
+// current directory, without the agents in given.
 func (c completer) agentWords(cmd *cobra.Command, given []string) []string {
 	h, err := c.paw()
 	if err != nil {
@@ -191,7 +192,8 @@ func (c completer) agentWords(cmd *cobra.Command, given []string) []string {
 	return describedAgents(statuses, given)
 }
 
-// describedAgents are the names of agents with CLI and state. With several sessions each has that of its session in front.
+// describedAgents returns the names of agents with CLI and state. If there are several sessions,
+// each name begins with its session.
 func describedAgents(statuses []observe.SessionStatus, given []string) []string {
 	var words []string
 	for _, st := range statuses {
@@ -212,7 +214,8 @@ func describedAgents(statuses []observe.SessionStatus, given []string) []string 
 	return words
 }
 
-// turnWords are the numbers of an agent's finished turns with what was asked in them, 0 for the base.
+// turnWords returns the numbers of an agent's finished turns with their prompts, and 0 for the
+// base.
 func (c completer) turnWords(cmd *cobra.Command, agent string) []string {
 	h, s, agent, err := c.agent(cmd, agent)
 	if err != nil {
@@ -230,7 +233,7 @@ func (c completer) turnWords(cmd *cobra.Command, agent string) []string {
 	return words
 }
 
-// completeBranches completes the last of several branches.
+// completeBranches completes the last branch of a list separated by commas.
 func (c completer) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := c.paw()
 	if err != nil {
@@ -244,7 +247,7 @@ func (c completer) completeBranches(cmd *cobra.Command, _ []string, typed string
 	return names(words)
 }
 
-// completeTopics completes what help is about.
+// completeTopics completes the commands and topics that paw help knows.
 func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, sub := range cmd.Root().Commands() {
@@ -260,7 +263,7 @@ func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 	return names(words)
 }
 
-// completeCLIs completes the last of several items [AGENT=]CLI, with the CLIs that are installed.
+// completeCLIs completes the last item of a list [AGENT=]CLI,... with the installed CLIs.
 func (c completer) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := c.paw()
 	if err != nil {

@@ -43,7 +43,8 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 	return cmd
 }
 
-// noConfigWords refuses words such as edit, set and path, with the line that opens the file.
+// noConfigWords refuses words such as edit, set and path. The hint is a command that opens the
+// configuration file.
 func (a *invocation) noConfigWords(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -91,8 +92,8 @@ func (o *trustOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	return orchestrator.Trust(h, h.Config.Untrusted)
 }
 
-// trustQuestion shows texts so that no line of one can be taken for anything else, and says how many lines there are:
-// the first ones may have scrolled away.
+// trustQuestion formats texts so that no line of a text can be taken for anything else. The
+// question counts the lines, because the first ones may have scrolled away.
 func trustQuestion(asked []config.Command) (text, question string) {
 	var b strings.Builder
 	lines := 0

@@ -15,25 +15,27 @@ import (
 	"paw/session"
 )
 
-// What a person reads on a terminal. What is piped has one line for each agent, with the states as in --json (printStatus).
+// Tables of paw status for a terminal. For a pipe, printStatus prints one line for each agent, with
+// the states as in --json.
 
-// leastWork is how many columns the column WORK needs, else what an agent works on gets a line of its own.
+// leastWork is the least width of the column WORK. With less room, the prompt of an agent gets a
+// line of its own.
 const leastWork = 20
 
-// leastName is how many columns of an agent's name stay.
+// leastName is the least width to which the name of an agent is cut.
 const leastName = 8
 
-// questionLines is how many lines a question may take; the agent's pane has all of it.
+// questionLines limits the lines of a question. The whole question is in the agent's pane.
 const questionLines = 3
 
-// The styles of what is not coloured by a state.
+// Styles of text that has no colour of a state.
 const (
 	styleHead = "1"
 	styleDim  = display.Grey
 )
 
-// statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question. In brief each
-// agent has one line, and those that ask one more.
+// statusLines formats one session for a terminal: the agents that need the user come first, with
+// their questions. In brief each agent has one line, and one more if the agent has a question.
 func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	lines := p.sessionLines(st, width)
 	if len(st.Agents) == 0 {
@@ -46,7 +48,8 @@ func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, widt
 	return lines
 }
 
-// sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
+// sessionLines formats the head of a session: name, status, the number of agents in each state, and
+// where the repository and the worktrees are.
 func (p statusPrinter) sessionLines(st observe.SessionStatus, width int) []string {
 	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
 	used := min(columns.Width(st.Session.Name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
@@ -74,7 +77,7 @@ func (p statusPrinter) sessionLines(st observe.SessionStatus, width int) []strin
 	return lines
 }
 
-// furtherColumns are those that are there where one of the agents wants them.
+// furtherColumns are optional columns. A column is shown if wanted is true for at least one agent.
 var furtherColumns = []struct {
 	head   string
 	text   func(ag *observe.AgentStatus) string
@@ -88,7 +91,7 @@ var furtherColumns = []struct {
 	{"USAGE", func(ag *observe.AgentStatus) string { return inShort(ag.Used) }, func(ag *observe.AgentStatus) bool { return ag.Used != nil }},
 }
 
-// agentLines are a table of the agents, with what belongs to one of them below its row.
+// agentLines formats the table of the agents. Lines about one agent stand below its row.
 func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
@@ -161,14 +164,14 @@ func headline(prompt string) string {
 	return line
 }
 
-// belowAgent is what needs a line of its own: the question, why a state is what it is, and where the agent lives when
-// that is not where all do.
+// belowAgent returns the lines below an agent's row: its question, the reason for its state, and
+// its branch and worktree if these are not the usual ones.
 func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width int) []string {
 	const indent = "    "
 	var lines []string
 	switch reason := display.OneLine(ag.Reason); {
-	case reason == "" || reason == session.ReasonStopped || reason == session.ReasonClosed: // as the state says
-	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // as the line of the session says
+	case reason == "" || reason == session.ReasonStopped || reason == session.ReasonClosed: // the state says it
+	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // the line of the session says it
 	case ag.State == session.StateWaitingInput:
 		for i, line := range columns.Wrap(reason, width-len(indent)-2, questionLines) {
 			mark := p.colour("?", string(ag.State))
@@ -193,8 +196,9 @@ func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width i
 	return lines
 }
 
-// fitted are the widths of the columns. Where there is no room for all, the column of the CLIs goes first (width 0), then
-// the names of agents are cut, then the columns of the times, of the changes and of the usage go.
+// fitted returns the widths of the columns, 0 for a column that is left out. If the room is too
+// small, the column CLI is left out and the names of agents are cut; if that is not enough, further
+// columns are left out, the least needed first.
 func fitted(table [][]string, room int) []int {
 	widths := make([]int, len(table[0]))
 	total := 0
@@ -222,7 +226,8 @@ func fitted(table [][]string, room int) []int {
 	return widths
 }
 
-// urgencyOf orders agents: those that need the user come first, those at rest last.
+// urgencyOf returns the rank of an agent by its state: agents that need the user are first, agents
+// at rest last.
 func urgencyOf(ag observe.AgentStatus) int {
 	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
 		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
@@ -235,7 +240,8 @@ func urgencyOf(ag observe.AgentStatus) int {
 	return slices.Index(order, ag.State)
 }
 
-// mostUrgent orders agents by urgency, and a family by its most urgent member.
+// mostUrgent sorts agents by urgency. An agent stays together with its children, and the most
+// urgent of them counts for all.
 func mostUrgent(agents []observe.AgentStatus) []relative {
 	type family struct {
 		members []relative
@@ -257,7 +263,7 @@ func mostUrgent(agents []observe.AgentStatus) []relative {
 	return ordered
 }
 
-// stateCounts says how many agents are in which state, the most urgent first.
+// stateCounts says how many agents are in each state, the most urgent state first.
 func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
@@ -273,7 +279,7 @@ func stateCounts(agents []observe.AgentStatus) string {
 	return strings.Join(words, ", ")
 }
 
-// plural makes "waits for you" agree with how many do.
+// plural makes the verb of a state such as "waits for you" agree with n.
 func plural(word string, n int) string {
 	if n == 1 {
 		return word
@@ -282,7 +288,8 @@ func plural(word string, n int) string {
 	return strings.Replace(word, "waits", "wait", 1)
 }
 
-// commonFolder is the folder that has the worktree of each agent under the agent's name, "" when there is none.
+// commonFolder returns the folder that contains all worktrees under their agents' names, "" if
+// there is none.
 func commonFolder(st observe.SessionStatus) string {
 	dir := ""
 	for i, ag := range st.Agents {
@@ -295,7 +302,7 @@ func commonFolder(st observe.SessionStatus) string {
 	return strings.TrimSuffix(dir, "/")
 }
 
-// nextSteps are the commands that somebody needs who sees this.
+// nextSteps returns the commands that the user may need next in a session.
 func nextSteps(st observe.SessionStatus) []string {
 	var steps []string
 	back := st.Status == session.StatusStopped
@@ -311,7 +318,7 @@ func nextSteps(st observe.SessionStatus) []string {
 	return steps
 }
 
-// since is how long an agent has been in its state.
+// since returns how long an agent has been in its state.
 func since(ag *observe.AgentStatus, now time.Time) string {
 	if ag.Since == nil {
 		return ""
@@ -319,20 +326,20 @@ func since(ag *observe.AgentStatus, now time.Time) string {
 	return ui.Age(now.Sub(*ag.Since))
 }
 
-// inTurn reports whether an agent is at its last turn: an end that its CLI's own record tells of is one, also before paw has
-// written it down.
+// inTurn reports whether an agent's last turn is under way. An end that only the CLI's own record
+// tells of counts as an end.
 func inTurn(ag *observe.AgentStatus) bool {
 	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
 }
 
-// canComeBack reports whether an agent does not run, and did not end by itself.
+// canComeBack reports whether an agent does not run although it did not end by itself.
 func canComeBack(ag *observe.AgentStatus) bool {
 	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
 }
 
-// turnNumber is the number of the last turn, with an ellipsis while it is under way.
+// turnNumber returns the number of the last turn, with an ellipsis if the turn is under way.
 func turnNumber(ag *observe.AgentStatus) string {
-	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a log that is gone knows less than the record
+	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a lost log knows fewer turns than the session's record
 	switch {
 	case last == 0:
 		return ""
@@ -342,7 +349,7 @@ func turnNumber(ag *observe.AgentStatus) string {
 	return fmt.Sprint(last)
 }
 
-// toReview is how many finished turns the user has not seen, "" for none.
+// toReview counts the finished turns that the user has not seen, "" for none.
 func toReview(ag *observe.AgentStatus) string {
 	if ag.ToReview == 0 {
 		return ""
@@ -350,7 +357,8 @@ func toReview(ag *observe.AgentStatus) string {
 	return errs.Counted(ag.ToReview, "turn")
 }
 
-// changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
+// changes counts the lines that an agent has added and deleted since its base, "" if nobody
+// counted.
 func changes(ag *observe.AgentStatus) string {
 	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
 		return ""
@@ -358,7 +366,7 @@ func changes(ag *observe.AgentStatus) string {
 	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
 }
 
-// collidesWith is what a forecast says of an agent.
+// collidesWith says what an agent's work conflicts with, by the forecast.
 func collidesWith(ag *observe.AgentStatus) string {
 	if ag.Forecast == nil {
 		return ""
@@ -366,10 +374,10 @@ func collidesWith(ag *observe.AgentStatus) string {
 	return display.OneLine(ag.Forecast.CollidesWith())
 }
 
-// mostCollisions is how wide the column of a forecast is at most.
+// mostCollisions limits the width of the column of forecasts.
 const mostCollisions = 24
 
-// uncommitted is how many files are not committed, "" where nobody counted.
+// uncommitted counts the files that are not committed, "" if nobody counted.
 func uncommitted(ag *observe.AgentStatus) string {
 	if ag.Dirty == nil {
 		return ""

@@ -21,7 +21,7 @@ import (
 	"paw/session"
 )
 
-// desk is paw as the desk sees it: what it shows comes from a watch, what it does are commands.
+// desk gives the view in package ui its facts, and runs commands for it.
 type desk struct {
 	app      *invocation
 	home     *app.App
@@ -31,13 +31,13 @@ type desk struct {
 	mu       sync.Mutex
 	all      bool
 	watch    *orchestrator.Watch
-	sessions map[string]*session.Session // as the last look found them
+	sessions map[string]*session.Session // by name, from the last look
 	feeds    *hostFeeds
-	news     chan struct{}     // sent to when a host has told something
-	used     map[string]usedUp // by key of the agent
+	news     chan struct{}     // receives a value when a host has answered
+	used     map[string]usedUp // by ui.Agent.Key
 }
 
-// usedUp is what an agent's models took by the end of a turn.
+// usedUp is the usage of an agent's models at the end of a turn.
 type usedUp struct {
 	ended string
 	by    cli.Spent
@@ -49,7 +49,8 @@ func newDesk(a *invocation, h *app.App, all bool) *desk {
 	return d
 }
 
-// ShowAll makes looks tell of all sessions, or of those of this place.
+// ShowAll makes Look return the sessions of all repositories, or only those of the current
+// directory.
 func (d *desk) ShowAll(all bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -58,7 +59,7 @@ func (d *desk) ShowAll(all bool) {
 	d.feeds = followHosts(d.home, all, d.news)
 }
 
-// close ends the watch.
+// close ends the watch on this machine and on the hosts.
 func (d *desk) close() {
 	if d.watch != nil {
 		d.watch.Close()
@@ -66,14 +67,14 @@ func (d *desk) close() {
 	}
 }
 
-// Changed reports whether something was written down since the last look.
+// Changed reports whether paw or a host has written anything since the last look.
 func (d *desk) Changed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.watch.Changed() || d.feeds.changed()
 }
 
-// Look tells how all agents are now.
+// Look returns the present state of all agents.
 func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,7 +97,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	return board, nil
 }
 
-// place says whose sessions are shown.
+// place names the sessions that are shown.
 func (d *desk) place(statuses []observe.SessionStatus) string {
 	if d.all {
 		return "all sessions"
@@ -107,7 +108,7 @@ func (d *desk) place(statuses []observe.SessionStatus) string {
 	return shortened(d.home.Dir)
 }
 
-// deskAgent makes a row of the desk of the agent at a place in a session.
+// deskAgent makes the desk's row for the i-th agent of a session.
 func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	ag := st.Agents[i]
 	w := ag.Record
@@ -118,7 +119,7 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
 	if row.Group == ui.ToReview && ag.State == session.StateIdle {
-		row.State = "done" // and for how long, says its age
+		row.State = "done" // the age in the row says for how long
 	}
 	if ag.Since != nil {
 		row.Since = *ag.Since
@@ -140,7 +141,7 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	return row
 }
 
-// session is a session as the last look found it.
+// session returns a session from the last look, else from its record.
 func (d *desk) session(name string) (*session.Session, error) {
 	d.mu.Lock()
 	s := d.sessions[name]
@@ -151,7 +152,7 @@ func (d *desk) session(name string) (*session.Session, error) {
 	return s, nil
 }
 
-// Screen is what the pane of an agent shows.
+// Screen returns the text of an agent's pane.
 func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
 	s, err := d.session(a.Session)
 	if err != nil {
@@ -175,7 +176,8 @@ func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
 	return found, err
 }
 
-// usage is what an agent's models took. It is read once for each turn: it may cost a process of the CLI.
+// usage returns the usage of an agent's models. It reads the usage once for each turn, because some
+// CLIs have to be started for it.
 func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Spent {
 	d.mu.Lock()
 	known := d.used[a.Key()]
@@ -197,7 +199,8 @@ func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Sp
 	return known.by
 }
 
-// mostForecast is for how many agents of a session the desk forecasts by itself: each pair of them is merged.
+// mostForecast limits the agents of a session for which the desk forecasts unasked: a forecast
+// merges each pair of agents.
 const mostForecast = 24
 
 var errTooMany = errors.New("too many agents to forecast for without being asked")
@@ -219,7 +222,7 @@ func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Foreca
 	return found, err
 }
 
-// State is what an agent has done by now.
+// State returns the present state of an agent's worktree, as a commit.
 func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	s, err := d.home.Load(a.Session)
 	if err != nil {
@@ -233,7 +236,7 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	return ui.State{Commit: now.To, Turn: now.Turn()}, nil
 }
 
-// Question is what an agent asks.
+// Question returns the question on an agent's screen.
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if a.Far {
 		return ui.Question{}, errors.New("its question is answered in its pane: Enter, or paw answer " + a.Key())
@@ -257,7 +260,7 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	return q, nil
 }
 
-// CLIs are the names of the CLIs that are installed.
+// CLIs returns the names of the installed CLIs.
 func (d *desk) CLIs() (names []string) {
 	for _, info := range orchestrator.ListCLIs(context.Background(), d.home, false) {
 		if info.Path != "" {
@@ -267,7 +270,7 @@ func (d *desk) CLIs() (names []string) {
 	return names
 }
 
-// told is an error as commands print it, with its hints.
+// told formats an error with its hints, as commands print it.
 func (d *desk) told(err error) error {
 	var said bytes.Buffer
 	(&invocation{printer: printer{stderr: &said, env: d.app.env}}).printError(err)
@@ -292,7 +295,8 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	return exitCode(err)
 }
 
-// Attach shows the agent's pane on the terminal. A desk in a popup of tmux covers that pane, and is to end.
+// Attach shows an agent's pane on the terminal. It reports over for a desk in a popup of tmux,
+// which would cover the pane.
 func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	if a.Far {
 		d.guard.tell(leftTerminal)
@@ -314,26 +318,25 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	return d.home.Getenv("TMUX") != "" && d.home.Getenv("TMUX_PANE") == "", nil
 }
 
-// Edit lets the user change a prompt in his editor.
+// Edit opens the user's editor on a prompt.
 func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	d.guard.tell(leftTerminal)
 	defer d.guard.tell(hasTerminal)
 	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
 }
 
-// endOfCommands is how long the desk waits for commands that were told to end: longer than a program that they run, such as a
-// check, may take before they kill it.
+// endOfCommands is the time that the desk gives commands to end. It is longer than the time that
+// commands give their own children, such as checks.
 const endOfCommands = 8 * time.Second
 
-// openDesk shows the desk on the terminal.
 func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
-	h.Progress = nil // the screen is the desk's
+	h.Progress = nil // the desk draws on the whole screen
 	h.Note = func(string) {}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := newDesk(a, h, all)
 	defer d.close()
-	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has seen it
+	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has checked the type
 	defer d.guard.dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all, News: d.news}, a.stdin, a.stdout, a.env)
 	cancel()
@@ -349,7 +352,6 @@ func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 	return err
 }
 
-// canShowDesk reports whether the terminal can show the desk.
 func (a *invocation) canShowDesk() bool {
 	return isTerminal(a.stdin) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
 }

@@ -15,21 +15,23 @@ import (
 	"paw/orchestrator/hosts"
 )
 
-// hostFeeds follows hosts for the desk: one child for each host, an ssh that runs paw status --watch --json on it.
+// hostFeeds follows hosts for the desk. For each host it keeps an ssh process that runs paw status
+// --watch --json there.
 type hostFeeds struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
-	news   chan<- struct{} // sent to when a host has told something
+	news   chan<- struct{} // receives a value when a host has answered
 
 	mu      sync.Mutex
 	answers []hosts.Answer
 	fresh   bool
 }
 
-// feedPauses are the pauses between tries to follow a host that was lost; the last one repeats.
+// feedPauses are the pauses before another try to reach a lost host; the last one repeats.
 var feedPauses = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}
 
-// followHosts begins to follow the hosts that this repository is on, or all of them. Without hosts nothing is opened and nothing started.
+// followHosts starts to follow the hosts that have a checkout of the current repository, or with
+// all every host.
 func followHosts(h *app.App, all bool, news chan<- struct{}) *hostFeeds {
 	f := &hostFeeds{cancel: func() {}, news: news}
 	places := placesOf(h, all)
@@ -81,7 +83,7 @@ func (f *hostFeeds) set(i int, told hosts.Answer) {
 	}
 }
 
-// now are the last answers.
+// now returns the last answer of each host.
 func (f *hostFeeds) now() []hosts.Answer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,20 +91,21 @@ func (f *hostFeeds) now() []hosts.Answer {
 	return append([]hosts.Answer{}, f.answers...)
 }
 
-// changed reports whether a host has told anything since the last look.
+// changed reports whether a host has answered since the last call of now.
 func (f *hostFeeds) changed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.fresh
 }
 
-// close ends the children.
+// close ends the ssh processes.
 func (f *hostFeeds) close() {
 	f.cancel()
 	f.ended.Wait()
 }
 
-// addHosts adds the agents of hosts to the desk. Of a host that is away they are as they were last, dimmed and with the age of that.
+// addHosts adds the agents of hosts to the desk. If a host cannot be reached, its agents are shown
+// as in its last answer, marked as away and with the age of that answer.
 func (d *desk) addHosts(board *ui.Board, answers []hosts.Answer, now time.Time) {
 	for _, one := range answers {
 		if one.Err != nil {

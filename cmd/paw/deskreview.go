@@ -26,7 +26,8 @@ func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last
 	return c.Place(), orchestrator.AddComments(ctx, d.home, s, a.Name, c)
 }
 
-// Place names lines of a diff, or a file of it.
+// Place names lines of a diff, or a whole file, as PATH:LINE-LINE or PATH. Lines that were removed
+// are refused.
 func (d *desk) Place(diff string, first, last int) (string, error) {
 	c := review.On(diff, first, last, "")
 	switch {
@@ -40,7 +41,7 @@ func (d *desk) Place(diff string, first, last int) (string, error) {
 	return c.Place(), nil
 }
 
-// Comments are the comments that were not sent yet.
+// Comments returns the comments on an agent's work that were not sent yet.
 func (d *desk) Comments(_ context.Context, a ui.Agent, diff string) ([]ui.Comment, error) {
 	if a.Far {
 		return nil, errors.New("comments on it are kept where it is: paw review " + a.Key())
@@ -65,7 +66,7 @@ func (d *desk) Comments(_ context.Context, a ui.Agent, diff string) ([]ui.Commen
 	return comments, nil
 }
 
-// ChangeComment gives a comment another text; without one it is forgotten.
+// ChangeComment replaces the text of a comment; an empty text deletes the comment.
 func (d *desk) ChangeComment(ctx context.Context, a ui.Agent, old ui.Comment, text string) error {
 	s, err := d.home.Load(a.Session)
 	if err != nil {
@@ -78,13 +79,13 @@ func (d *desk) ChangeComment(ctx context.Context, a ui.Agent, old ui.Comment, te
 	return orchestrator.ChangeComment(ctx, d.home, s, a.Name, c, text)
 }
 
-// Draft is the prompt for an agent that the user turned away from.
+// Draft returns the prompt that the user began for an agent and did not send.
 func (d *desk) Draft(key string) string {
 	s, agent, _ := strings.Cut(key, "/")
 	return d.home.Texts().Draft(s, agent)
 }
 
-// KeepDraft keeps such a prompt.
+// KeepDraft saves a prompt that was begun; an empty text deletes the draft.
 func (d *desk) KeepDraft(key, text string) error {
 	s, agent, _ := strings.Cut(key, "/")
 	return d.home.Texts().KeepDraft(s, agent, text)

@@ -93,7 +93,7 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// bothOf reads A..B of two agents, as git has it.
+// bothOf splits A..B or A...B, as git writes ranges, if both are agents.
 func (o *diffOptions) bothOf(args []string) []string {
 	if len(args) != 1 {
 		return args
@@ -105,8 +105,8 @@ func (o *diffOptions) bothOf(args []string) []string {
 	return args
 }
 
-// withoutTarget drops the target branch from the end of "paw diff AGENT main": paw diff AGENT without a turn already compares the
-// agent with the target.
+// withoutTarget drops the target branch from the end of "paw diff AGENT main": paw diff AGENT
+// without a turn already compares the agent with the target.
 func (o *diffOptions) withoutTarget(args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -118,13 +118,15 @@ func (o *diffOptions) withoutTarget(args []string) []string {
 	return args
 }
 
-// addState gives a command the flag by which the desk names the state of an agent that it has shown.
+// addState adds the hidden flag --state, with which the desk names the state of an agent that it
+// has shown.
 func addState(cmd *cobra.Command, state *string) {
 	cmd.Flags().StringVar(state, "state", "", "commit of the agent's state that was shown")
-	_ = cmd.Flags().MarkHidden("state") // it is there
+	_ = cmd.Flags().MarkHidden("state") // fails only for an undefined flag
 }
 
-// isTurns reports whether a word is the number of a turn or a range of them: agents are not called so.
+// isTurns reports whether a word is the number of a turn or a range of them. Agents cannot have
+// such names.
 func isTurns(word string) bool {
 	return strings.Trim(word, "0123456789.") == ""
 }

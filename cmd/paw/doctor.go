@@ -45,7 +45,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 	}
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
 	cmd.Flags().StringVar(&o.cli, "cli", "", "try the installed CLI `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(selftest.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(selftest.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // fails only for an undefined flag
 	a.addJSON(cmd)
 	return cmd
 }
@@ -91,10 +91,11 @@ func (o *doctorOptions) printFindings(findings []orchestrator.Finding) {
 	}
 }
 
-// trialPatience is set by tests only, for CLIs that are broken on purpose.
+// trialPatience limits each wait of the self-test. Only tests set it, for CLIs that are broken on
+// purpose.
 var trialPatience time.Duration
 
-// try plays a day's work with an installed CLI, and prints what works.
+// try runs the self-test with an installed CLI, and prints what works.
 func (o *doctorOptions) try(cmd *cobra.Command, h *app.App) error {
 	if !slices.Contains(selftest.CLIs(), o.cli) {
 		return usagef(cmd, "--cli %s: it is one of %s", o.cli, strings.Join(selftest.CLIs(), ", "))
@@ -192,7 +193,7 @@ func newVersion(a *invocation) *cobra.Command {
 }
 
 type versionJSON struct {
-	Version int    `json:"version"` // of this object
+	Version int    `json:"version"` // version of this object
 	Paw     string `json:"paw"`
 }
 

@@ -18,18 +18,17 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// usagef is a command line that cannot be, with the help of its command as the hint.
+// usagef returns a usage error whose hint is the help of the command.
 func usagef(cmd *cobra.Command, format string, args ...any) *errs.Error {
 	return errs.New(errs.Usage, format, args...).Hint("%s --help", cmd.CommandPath())
 }
 
-// exitStatus ends paw with a code when everything has been said already.
+// exitStatus ends paw with an exit code and prints nothing, because everything was printed before.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// printError shows err as "paw: error: ..." with its hints or, for programs, as
-// one JSON object.
+// printError prints err as "paw: error: ..." with its hints or, with --json, as one JSON object.
 func (a *invocation) printError(err error) {
 	var status exitStatus
 	if errors.As(err, &status) {
@@ -50,7 +49,6 @@ func (a *invocation) printError(err error) {
 	a.sayError(message, hints)
 }
 
-// sayError shows an error to people.
 func (p *printer) sayError(message string, hints []string) {
 	const begin = "paw: error:"
 	fmt.Fprintf(p.stderr, "%s %s\n", p.paintError(begin, display.Red+";1"), p.said(begin, display.Printable(message)))
@@ -59,7 +57,8 @@ func (p *printer) sayError(message string, hints []string) {
 	}
 }
 
-// said is a text behind a beginning, with later lines below its first one where standard error is a terminal that is too narrow.
+// said wraps a text that begins with begin, if standard error is a terminal that is too narrow for
+// it. The following lines are indented to where the text began.
 func (p *printer) said(begin, text string) string {
 	f, is := p.stderr.(*os.File)
 	if !is || !isTerminal(f) {
@@ -72,7 +71,7 @@ func (p *printer) said(begin, text string) string {
 	return strings.TrimPrefix(broken(begin+" "+text, width, len(begin)+1), begin+" ")
 }
 
-// paintError is paint for standard error.
+// paintError paints a text for standard error.
 func (p *printer) paintError(text, code string) string {
 	if !wantsColour(p.colourFlag, isTerminal(p.stderr), func(name string) string { return lookUp(p.env, name) }) {
 		return text
@@ -80,14 +79,15 @@ func (p *printer) paintError(text, code string) string {
 	return p.styled(text, code)
 }
 
-// printProblems shows what could not be read, beside what could.
+// printProblems prints what could not be read, beside the answer about the rest.
 func (a *invocation) printProblems(problems []error) {
 	for _, problem := range problems {
 		a.printError(problem)
 	}
 }
 
-// unread is how a command ends that has shown all but what could not be read. With --json its answer names that.
+// unread returns the error with which a command ends that could not read everything. With --json
+// the answer has the problems, and there is no error.
 func (p *printer) unread(problems []error) error {
 	if len(problems) == 0 || p.json {
 		return nil
@@ -115,7 +115,7 @@ func hintsOf(err error) []string {
 	return []string{}
 }
 
-// freeSpace is where to look after a file could not be written, "" for other errors.
+// freeSpace returns a command that shows why a file could not be written, "" for other errors.
 func freeSpace(err error) string {
 	var file *fs.PathError
 	switch {
@@ -142,12 +142,12 @@ func exitCode(err error) int {
 	return int(errs.Failed)
 }
 
-// exits is the EXIT STATUS section of a command's help.
+// exits appends the section EXIT STATUS to the help of a command.
 func exits(text string, codes ...string) string {
 	return text + "\n\nEXIT STATUS\n  " + strings.Join(append([]string{"0    ok", "1    error"}, codes...), "\n  ")
 }
 
-// The lines of EXIT STATUS sections.
+// Lines of EXIT STATUS sections.
 const (
 	exitUsage    = "2    bad flag, name or CLI"
 	exitRefused  = "3    refused to protect work"
@@ -158,14 +158,16 @@ const (
 	exitBroken   = "130  interrupted"
 )
 
-// What starts agents needs the user's whole configuration: an agent that was started without a part of it is not what the user
-// has asked for. What only looks, or ends agents and deletes nothing, needs none of it.
+// Commands in starting need the user's whole configuration: an agent that starts with a part of it
+// is not what the user has asked for. Commands in looking only look, or end agents and delete
+// nothing, and need none of it.
 var (
 	starting = []string{"start", "add", "recover", "spawn", "run"}
 	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop", "doctor"}
 )
 
-// forgives reports whether a mistake in the configuration does not stop the command that runs, and notes it once.
+// forgives reports whether the running command goes on in spite of a mistake in the configuration,
+// and notes that mistake once.
 func (a *invocation) forgives(err error) bool {
 	var mistake *config.Error
 	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) && !mistake.InRepository {
@@ -189,8 +191,8 @@ func (a *invocation) forgives(err error) bool {
 	}
 	if !slices.Contains(a.forgiven, text) {
 		a.forgiven = append(a.forgiven, text)
-		if a.command != "doctor" { // which has it among its findings
-			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // beside JSON, too
+		if a.command != "doctor" { // doctor lists it among its findings
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // on standard error also with --json
 		}
 	}
 	return true

@@ -17,14 +17,15 @@ import (
 	"paw/session"
 )
 
-// farWork are agents of a host whose work a command here is about.
+// farWork names agents of a host whose work a command lands, forecasts or checks on this machine.
 type farWork struct {
 	host    hosts.Host
-	words   []string // AGENT or AGENT@N, as the host knows them
-	command []string // behind them
+	words   []string // AGENT or AGENT@N, without HOST:
+	command []string // words behind the agents: the command of paw check
 }
 
-// fetching reports whether a command works here on what agents of a host have done.
+// fetching reports whether a command fetches the work of a host's agents and goes on with it on
+// this machine.
 func fetching(cmd *cobra.Command) bool {
 	switch cmd.Name() {
 	case "land", "forecast":
@@ -36,7 +37,7 @@ func fetching(cmd *cobra.Command) bool {
 	return false
 }
 
-// reachFar reaches the host whose agents a command here is about, in the checkout that goes with the one at root here.
+// reachFar connects to the host of a.far, in the host's checkout of the repository at root.
 func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orchestrator.Far, error) {
 	host := a.far.host
 	if root == "" {
@@ -58,7 +59,7 @@ func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orc
 	return &orchestrator.Far{Client: client, Host: host, Dir: dir, Words: a.far.words, Again: "paw " + strings.Join(a.typed, " ")}, nil
 }
 
-// fetch brings the work of a host's agents here.
+// fetch fetches the states of a host's agents.
 func (a *invocation) fetch(cmd *cobra.Command, newest, keep bool) (*app.App, *orchestrator.Fetched, error) {
 	h, err := a.paw()
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *invocation) fetch(cmd *cobra.Command, newest, keep bool) (*app.App, *or
 	return h, work, err
 }
 
-// addFromHost is paw add --from HOST:AGENT: the new agent is one of this machine.
+// addFromHost runs paw add --from HOST:AGENT: the new agent is one of this machine.
 func (a *invocation) addFromHost(from pflag.Value, add func() error) error {
 	h, err := a.untold()
 	if err != nil {
@@ -90,7 +91,8 @@ func (a *invocation) addFromHost(from pflag.Value, add func() error) error {
 	return add()
 }
 
-// fetchOrigin brings here what agents of a session start from, nil where that is no agent of a host.
+// fetchOrigin fetches the state of a host's agent that new agents of a session start from. It
+// returns nil if they start from none.
 func (a *invocation) fetchOrigin(cmd *cobra.Command, h *app.App, s *session.Session) (*startplan.Origin, error) {
 	if a.far == nil {
 		return nil, nil
@@ -121,7 +123,7 @@ func newFetching(a *invocation) *cobra.Command {
 	}}
 }
 
-// newUpload is the other end of newFetching.
+// newUpload serves the repository to a fetch of another machine.
 func newUpload(a *invocation) *cobra.Command {
 	return &cobra.Command{Use: "__upload PROTOCOL", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		h, err := a.hookPaw()
@@ -132,7 +134,7 @@ func newUpload(a *invocation) *cobra.Command {
 	}}
 }
 
-// newState keeps the states of agents for another machine, and says which.
+// newState packs the states of agents for another machine, which fetches them.
 func newState(a *invocation) *cobra.Command {
 	var newest bool
 	cmd := &cobra.Command{Use: "__state AGENT[@N]...", Hidden: true, RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +168,7 @@ func newState(a *invocation) *cobra.Command {
 	return cmd
 }
 
-// newOrigin keeps the end of a turn for agents of another machine that start from it.
+// newOrigin packs the end of a turn for another machine, whose new agents start from it.
 func newOrigin(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{Use: "__origin AGENT[@N]", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		h, s, from, err := a.originSession(cmd, args[0])
@@ -184,8 +186,8 @@ func newOrigin(a *invocation) *cobra.Command {
 	return cmd
 }
 
-// landingSession finds the session whose landings a command is about: one of this machine, or by HOST:SESSION, or where there is no other one
-// of a host of which something has landed here.
+// landingSession finds the session whose landings a command is about: a session of this machine, or
+// HOST:SESSION; if there is none, the only session of a host of which work has landed here.
 func (a *invocation) landingSession(cmd *cobra.Command) (*app.App, *session.Session, error) {
 	name := cmd.Flag("session").Value.String()
 	h, err := a.paw()

@@ -50,7 +50,7 @@ func (o *forecastOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// look forecasts for agents of this machine, or of a host.
+// look makes the forecast for agents of this machine or of a host.
 func (o *forecastOptions) look(cmd *cobra.Command, args []string) (*landing.Forecast, error) {
 	if o.far != nil {
 		h, work, err := o.fetch(cmd, true, false)
@@ -67,13 +67,13 @@ func (o *forecastOptions) look(cmd *cobra.Command, args []string) (*landing.Fore
 	return landing.Look(cmd.Context(), h, s, agents, o.into)
 }
 
-// showForecast prints a forecast: a row for each agent, then the order.
+// showForecast prints a forecast: a row for each agent, then the order in which to land.
 func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 	if o.json {
 		return o.printJSON(forecastView(f))
 	}
 	rows := [][]cell{heads("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
-	var idle []string // on a terminal they need no row each
+	var idle []string // agents with nothing to land, which share a line on a terminal
 	for _, one := range f.Agents {
 		if isTerminal(o.stdout) && strings.HasPrefix(withTarget(one), "nothing ") {
 			idle = append(idle, one.Agent)
@@ -99,7 +99,7 @@ func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 	return nil
 }
 
-// withTarget says how the work of an agent goes together with the branch that it lands on.
+// withTarget says how the work of an agent fits the branch it would land on.
 func withTarget(o observe.Forecast) string {
 	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
 	switch {
@@ -123,8 +123,8 @@ func withTarget(o observe.Forecast) string {
 
 const nothingToLand = "nothing to land"
 
-// printForecast prints the rows of a forecast on a terminal: with whom an agent's work collides stands below its row where there
-// is no room for a column, and agents that have nothing to land share a line.
+// printForecast prints the rows of a forecast on a terminal. If the last column does not fit, its
+// text stands below the row. Agents with nothing to land share a line.
 func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
 	width, _ := o.terminalSize()
 	total := 0
@@ -132,7 +132,7 @@ func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
 		total += w + 2
 	}
 	switch {
-	case len(rows) == 1: // the heads alone
+	case len(rows) == 1: // only the heads
 	case total-2 <= width:
 		o.printTable(o.stdout, "", rows)
 	default:
@@ -156,10 +156,11 @@ func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
 	}
 }
 
-// collisions says with whom an agent's work collides, those together with whom it does in the same files.
+// collisions says which agents an agent's work conflicts with. Agents that conflict in the same
+// files are named together.
 func collisions(f *landing.Forecast, agent string) string {
 	names := map[string][]string{}
-	var kinds []string // of files, in the order of the pairs
+	var kinds []string // file lists in the order of the pairs, each once
 	for _, p := range f.Pairs {
 		other := p.One
 		if p.One == agent {
@@ -180,7 +181,7 @@ func collisions(f *landing.Forecast, agent string) string {
 	return strings.Join(all, "; ")
 }
 
-// first names the first of many.
+// first joins the first items of a list and counts the others.
 func first(all []string) string {
 	const most = 3
 	if more := len(all) - most; more > 0 {
@@ -201,13 +202,13 @@ type forecastJSON struct {
 type outlookJSON struct {
 	Name         string   `json:"name"`
 	Commit       string   `json:"commit"`
-	Turn         *int     `json:"turn"` // null for the commit of its branch
+	Turn         *int     `json:"turn"` // null for the commit of the agent's branch
 	FilesChanged int      `json:"files_changed"`
 	Conflicts    []string `json:"conflicts"`
 
-	Submodules []string `json:"submodules"` // for which it would be refused
+	Submodules []string `json:"submodules"` // submodules because of which a landing would be refused
 
-	UncommittedSince *int `json:"not_committed_since"` // turn after which files were not committed, of which no more is known
+	UncommittedSince *int `json:"not_committed_since"` // turn after which the agent left uncommitted files that may still exist
 
 	CutShort *string `json:"cut_short"` // command that was killed while it moved the agent's files
 }

@@ -21,7 +21,6 @@ type grepOptions struct {
 	most int
 }
 
-// run runs paw log --grep: it prints the messages that match.
 func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 	for _, other := range []string{"turn", "pane", "full"} {
 		if cmd.Flags().Changed(other) {
@@ -90,10 +89,10 @@ func turnWord(turn int) string {
 	return fmt.Sprintf(" turn %d", turn)
 }
 
-// shownAround is how many letters of a message are shown on either side of the text that was found.
+// shownAround is the number of characters shown on either side of a match.
 const shownAround = 40
 
-// around is the part of a message around a text, on one line.
+// around returns the part of a message around a text, on one line.
 func around(content, text string) string {
 	at := max(0, strings.Index(strings.ToLower(content), strings.ToLower(text)))
 	before, after := []rune(content[:min(at, len(content))]), []rune(content[min(at, len(content)):])

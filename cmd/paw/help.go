@@ -16,10 +16,10 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// helpWidth is how many columns a line of help takes at most.
+// helpWidth is the width of the help.
 const helpWidth = 80
 
-// helpGroups are the commands as paw --help lists them.
+// helpGroups are the commands of paw --help, in groups.
 var helpGroups = []struct{ head, commands string }{
 	{"START", "start add attach recover"},
 	{"LOOK", "ui status turns diff log"},
@@ -27,7 +27,7 @@ var helpGroups = []struct{ head, commands string }{
 	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
 }
 
-// rootHelp is paw --help: examples, the commands by what one wants, exit codes last.
+// rootHelp begins paw --help. The list of commands and rootHelpEnd follow.
 const rootHelp = `Several AI coding CLIs at once on one repository: each gets a git branch, a
 worktree and a tmux pane. After a crash everything comes back.
 
@@ -49,7 +49,7 @@ EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work; the others are
 in paw help exit-codes
 `
 
-// groupsOfAll are all commands as paw help all describes them.
+// groupsOfAll are the commands of paw help all, in groups.
 var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update pr bisect"},
 	struct{ head, commands string }{"MORE", "queue next run usage path sh env setup"},
@@ -60,7 +60,7 @@ var groupsOfAll = append(slices.Clone(helpGroups),
 // helpPrinter prints the help of commands and the pages on topics.
 type helpPrinter struct{ *invocation }
 
-// help prints the page that paw help WORDS asks for: the overview, all commands, a topic or a command.
+// help prints what paw help WORDS asks for: the overview, all commands, a topic or a command.
 func (p helpPrinter) help(root *cobra.Command, words []string) error {
 	if len(words) == 0 {
 		return p.showHelp(root)
@@ -84,7 +84,7 @@ func (p helpPrinter) help(root *cobra.Command, words []string) error {
 	return p.showHelp(of)
 }
 
-// showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
+// showHelp prints the help of a command, or of paw itself.
 func (p helpPrinter) showHelp(cmd *cobra.Command) error {
 	if !cmd.HasParent() {
 		return p.showLong(cmd.Context(), p.rootHelp(cmd))
@@ -92,7 +92,7 @@ func (p helpPrinter) showHelp(cmd *cobra.Command) error {
 	return p.showLong(cmd.Context(), p.commandHelp(cmd))
 }
 
-// showLong prints a text, on a terminal that it does not fit through the user's pager.
+// showLong prints a text. On a terminal that is too small for the text it runs the user's pager.
 func (p helpPrinter) showLong(ctx context.Context, text string) error {
 	show := func() error {
 		_, err := fmt.Fprintln(p.stdout, strings.TrimRight(text, "\n"))
@@ -107,17 +107,17 @@ func (p helpPrinter) showLong(ctx context.Context, text string) error {
 	}
 	h, err := p.paw()
 	if err != nil {
-		return show() // help is there also where nothing else works
+		return show() // help works also where nothing else does
 	}
 	return p.paged(ctx, h, show)
 }
 
-// rootHelp is paw --help.
+// rootHelp returns the text of paw --help.
 func (p helpPrinter) rootHelp(root *cobra.Command) string {
 	return p.withHeads(rootHelp) + "\n" + p.commandList(root, helpGroups) + fmt.Sprintf(p.withHeads(rootHelpEnd), root.CommandPath())
 }
 
-// allHelp is paw help all.
+// allHelp returns the text of paw help all.
 func (p helpPrinter) allHelp(root *cobra.Command) string {
 	text := p.commandList(root, groupsOfAll) + p.paint("TOPICS", styleHead) + "\n"
 	for _, name := range topicNames() {
@@ -126,7 +126,7 @@ func (p helpPrinter) allHelp(root *cobra.Command) string {
 	return text
 }
 
-// commandList is a line for each command of some groups.
+// commandList returns a line for each command of groups.
 func (p helpPrinter) commandList(root *cobra.Command, groups []struct{ head, commands string }) string {
 	var out bytes.Buffer
 	for _, group := range groups {
@@ -140,7 +140,7 @@ func (p helpPrinter) commandList(root *cobra.Command, groups []struct{ head, com
 	return out.String()
 }
 
-// commandHelp is the help of one command.
+// commandHelp returns the help of one command: usage, examples, description, flags and exit codes.
 func (p helpPrinter) commandHelp(cmd *cobra.Command) string {
 	var out bytes.Buffer
 	head := func(text string) string { return p.paint(text, styleHead) }
@@ -175,11 +175,10 @@ func (p helpPrinter) commandHelp(cmd *cobra.Command) string {
 //go:embed topics/*.txt
 var topicFiles embed.FS
 
-// topicNames are the topics of paw help.
 func topicNames() []string {
 	files, err := fs.Glob(topicFiles, "topics/*.txt")
 	if err != nil {
-		panic(err) // the pattern is not one
+		panic(err) // the pattern is malformed
 	}
 	for i, file := range files {
 		files[i] = strings.TrimSuffix(path.Base(file), ".txt")
@@ -187,19 +186,19 @@ func topicNames() []string {
 	return files
 }
 
-// topicNamed is a page, as wide as all help.
+// topicNamed returns the page of a topic, wrapped to the width of the help.
 func topicNamed(name string) (string, bool) {
 	text, err := topicFiles.ReadFile("topics/" + name + ".txt")
 	if err != nil {
 		return "", false
 	}
-	if name == "agents" { // whose lines docs/agents.md has
+	if name == "agents" { // docs/agents.md has the same lines
 		return string(text), true
 	}
 	return reflowed(string(text), helpWidth) + "\n", true
 }
 
-// topicAbout says in a line what a page is about.
+// topicAbout returns the title of a topic.
 func topicAbout(name string) string {
 	if name == "agents" {
 		return "For an AI agent to read: what it may run inside paw"
@@ -209,7 +208,7 @@ func topicAbout(name string) string {
 	return about
 }
 
-// nearTopic is the topic that a mistyped word can only mean, "" for none.
+// nearTopic returns the only topic that a mistyped word can mean, "" if there are several or none.
 func nearTopic(word string) string {
 	var near []string
 	for _, name := range topicNames() {
@@ -223,14 +222,14 @@ func nearTopic(word string) string {
 	return near[0]
 }
 
-// withHeads paints the words in capitals that begin lines, with two spaces behind them where a text follows.
+// withHeads makes the headings of a help text bold: words in capitals at the begin of a line.
 func (p helpPrinter) withHeads(text string) string {
 	return headWords.ReplaceAllStringFunc(text, func(word string) string { return p.paint(word, styleHead) })
 }
 
 var headWords = lazyregexp.New(`(?m)^[A-Z][A-Z, ]+[A-Z]($|  )`)
 
-// reflowed is text with its paragraphs filled up to width; indented ones stay as they are.
+// reflowed wraps the paragraphs of a text to a width. Indented paragraphs stay as they are.
 func reflowed(text string, width int) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
@@ -241,7 +240,6 @@ func reflowed(text string, width int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// newHelp is paw help WORDS.
 func newHelp(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [COMMAND | TOPIC | all]",

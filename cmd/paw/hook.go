@@ -11,13 +11,12 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// maxPayload bounds what a hook reads: prompts and answers come in it.
+// maxPayload limits the input of a hook, which contains prompts and answers.
 const maxPayload = 64 << 20
 
-// hook is the entry of the CLIs' hooks. It prints nothing and always ends with 0:
-// some CLIs give its output to the model, and some stop the turn otherwise. A CLI
-// that would wait for the snapshot of an end, which nobody needs at that moment,
-// goes on while another process makes it.
+// hook runs `paw hook CLI EVENT`, which CLIs call. It prints nothing, and paw always exits with 0:
+// some CLIs give a hook's output to the model, and some stop the turn after an error. If the CLI
+// would wait for the snapshot of a turn's end, another process makes the snapshot.
 func (a *invocation) hook(ctx context.Context, args []string) {
 	if len(args) != 2 {
 		return
@@ -47,8 +46,9 @@ func (a *invocation) statusLine(ctx context.Context, h *app.App, cliName string)
 	}
 }
 
-// handedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns. Its
-// arguments are those of the hook, and the process that called that.
+// handedHook runs `paw __hook CLI EVENT PID`, which does the work of a hook in the background. PID
+// is the process that called the hook. The hook ends when this process closes its end of a pipe,
+// once it holds the lock on the agent's turns.
 func (a *invocation) handedHook(ctx context.Context, args []string) {
 	letGo := os.NewFile(app.LetGo, "let go")
 	defer letGo.Close()

@@ -49,7 +49,6 @@ func newHostList(a *invocation) *cobra.Command {
 	return cmd
 }
 
-// listHosts prints the hosts of the configuration.
 func listHosts(a *invocation) error {
 	h, err := a.paw()
 	if err != nil {
@@ -153,7 +152,8 @@ func (o *hostAddOptions) run(cmd *cobra.Command, h *app.App, args []string) erro
 	return nil
 }
 
-// missingThere says which program that paw needs is not on a machine.
+// missingThere returns an error that names the programs paw needs and a host lacks, nil if there
+// are none.
 func missingThere(name string, f hosts.Found) error {
 	var missing []string
 	for program, version := range map[string]string{"git": f.Git, "tmux": f.Tmux} {
@@ -168,8 +168,8 @@ func missingThere(name string, f hosts.Found) error {
 	return errs.New(errs.Missing, "%s: %s is not installed there", name, strings.Join(missing, " and "))
 }
 
-// pawThere returns the path of the paw binary on a host: the configured one, else the first that was found, else a copy of the running
-// binary that it installs.
+// pawThere returns the path of the paw binary on a host: the configured one, else the first that
+// was found, else a copy of the running binary that it installs.
 func (o *hostAddOptions) pawThere(ctx context.Context, client hosts.Client, host hosts.Host, f hosts.Found) (string, error) {
 	switch {
 	case host.Paw != "" && !o.install:
@@ -180,7 +180,7 @@ func (o *hostAddOptions) pawThere(ctx context.Context, client hosts.Client, host
 		if lost := (*hosts.NotReached)(nil); errors.As(err, &lost) && lost.TooOld != "" {
 			return "", endedThere(0, err)
 		}
-		return host.Paw, nil // what else is wrong, paw host doctor says
+		return host.Paw, nil // paw host doctor finds whatever else is wrong
 	case !o.install:
 		return "", errs.New(errs.Missing, "%s: there is no paw", host.Name).Hint("paw host add %s %s --install", host.Name, errs.Quote(host.SSH))
 	}

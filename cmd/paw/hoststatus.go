@@ -17,16 +17,17 @@ import (
 	"paw/session"
 )
 
-// hostJSON says how a host was reached.
+// hostJSON says whether a host answered.
 type hostJSON struct {
 	Name    string     `json:"name"`
 	Reached bool       `json:"reached"`
-	AsOf    *time.Time `json:"as_of"` // of what is shown of it; null where nothing is known
+	AsOf    *time.Time `json:"as_of"` // time of the host's answer; null if there never was one
 	Error   *string    `json:"error"`
 }
 
-// askHosts begins to ask the hosts that this repository is on, or all of them; the answers are those that came within each host's
-// patience. Without hosts nothing is opened and nothing started.
+// askHosts asks the hosts that have a checkout of the current repository, or with all every host,
+// in the background. The returned function waits for the answers, as long as each host's timeout
+// allows.
 func askHosts(ctx context.Context, h *app.App, all bool) (answers func() []hosts.Answer) {
 	places := placesOf(h, all)
 	if len(places) == 0 {
@@ -47,7 +48,8 @@ func askHosts(ctx context.Context, h *app.App, all bool) (answers func() []hosts
 	}
 }
 
-// placesOf are the hosts that this repository is on, with the checkouts there, or all hosts.
+// placesOf returns the hosts that have a checkout of the current repository, with these checkouts,
+// or with all every host.
 func placesOf(h *app.App, all bool) (places []hosts.Place) {
 	for _, name := range slices.Sorted(maps.Keys(h.Config.Hosts)) {
 		host := h.Config.Hosts[name]
@@ -68,7 +70,7 @@ func noHosts() []hosts.Answer { return nil }
 // machinesJSON is the status of this machine and of hosts.
 type machinesJSON struct {
 	Version  int           `json:"version"`
-	Sessions []any         `json:"sessions"` // each a sessionJSON; those of hosts as they came
+	Sessions []any         `json:"sessions"` // each a sessionJSON, or an object from a host's answer
 	Problems []problemJSON `json:"problems"`
 	Hosts    []hostJSON    `json:"hosts"`
 }
@@ -131,7 +133,7 @@ func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 	return statuses
 }
 
-// reached are the sessions of hosts that have answered.
+// reached returns the sessions of the hosts that answered.
 func reached(answers []hosts.Answer, now time.Time) (statuses []observe.SessionStatus) {
 	for _, one := range answers {
 		if one.Err == nil {
@@ -154,7 +156,7 @@ func (p statusPrinter) hostLine(one hosts.Answer, now time.Time) string {
 	return fmt.Sprintf("%s  %s  %s", one.Host, p.colour(word, string(session.StateUnknown)), why)
 }
 
-// hostLines shows the hosts on a terminal, below what is on this machine; the last known states of one that is not reached are grey.
+// hostLines formats hosts for a terminal. The sessions of a host that gave no answer are grey.
 func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width int) []string {
 	var lines []string
 	for _, one := range answers {
@@ -174,7 +176,7 @@ func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width in
 	return lines
 }
 
-// showHosts prints the hosts below what is on this machine.
+// showHosts prints the hosts below the sessions of this machine.
 func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
 	if isTerminal(p.stdout) {
 		width, _ := p.terminalSize()
@@ -196,7 +198,8 @@ func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
 	return nil
 }
 
-// hostWatch asks hosts while paw status --watch goes on: again as soon as the last answers are there, and every two seconds at most.
+// hostWatch asks hosts in the background for paw status --watch. It asks again when all answers
+// have come, but at most once in hostPause.
 type hostWatch struct {
 	off     bool
 	asked   chan []hosts.Answer
@@ -205,7 +208,7 @@ type hostWatch struct {
 	running bool
 }
 
-// hostPause is the least time between two looks at a host.
+// hostPause is the least time between the begins of two requests to a host.
 const hostPause = 2 * time.Second
 
 // look returns the newest answers without waiting for any.

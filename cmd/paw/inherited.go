@@ -8,17 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeOnExec keeps the files that this paw has inherited from the programs that it
-// starts. A paw that an agent runs has the agent's lock, which a daemon of a set-up
-// command or of a git hook would hold on to, and a tmux server would keep whatever
-// its first paw was given for as long as it lives.
+// closeOnExec keeps the files that paw has inherited from the programs that paw starts. If an agent
+// runs paw, one of these files is the agent's lock, which a daemon started by a set-up command or a
+// git hook would keep. A tmux server would keep all files of the paw that started it.
 func closeOnExec() {
 	if !allCloseOnExec() {
 		eachCloseOnExec()
 	}
 }
 
-// eachCloseOnExec asks for each open file, where the system cannot mark all of them at once.
+// eachCloseOnExec marks open files one by one, for systems that cannot mark all of them at once.
 func eachCloseOnExec() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allCloseOnExec reports that macOS has no such call.
+// allCloseOnExec returns false: macOS has no such system call.
 func allCloseOnExec() bool { return false }
 
-// The calls that read and set how a terminal works.
+// The ioctl requests that read and set the modes of a terminal.
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA

@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allCloseOnExec marks every open file but the first three, and reports whether the kernel knows how to: Linux 5.11 does.
+// allCloseOnExec marks all open files but the first three. It returns false before Linux 5.11.
 func allCloseOnExec() bool {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil
 }
 
-// The calls that read and set how a terminal works.
+// The ioctl requests that read and set the modes of a terminal.
 const (
 	getTermios = unix.TCGETS
 	setTermios = unix.TCSETS

@@ -16,7 +16,8 @@ import (
 	"paw/orchestrator/queue"
 )
 
-// inner is a command that nobody types: paw or tmux starts it, with so many words behind its name, and does not wait for it.
+// inner makes a hidden command that paw or tmux starts in the background, with a fixed number of
+// words.
 func inner(use string, words int, do func(ctx context.Context, h *app.App, args []string) error) func(*invocation) *cobra.Command {
 	return func(a *invocation) *cobra.Command {
 		return &cobra.Command{Use: use, Hidden: true, Args: cobra.ExactArgs(words), RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,7 +30,8 @@ func inner(use string, words int, do func(ctx context.Context, h *app.App, args 
 	}
 }
 
-// listed is a command that run in main.go starts: it is in the tree of commands, and no more.
+// listed makes a command that only the list of commands needs: run in main.go handles it without
+// cobra.
 func listed(use string) func(*invocation) *cobra.Command {
 	return func(*invocation) *cobra.Command {
 		return &cobra.Command{Use: use, Hidden: true, Run: func(*cobra.Command, []string) {}}
@@ -37,19 +39,22 @@ func listed(use string) func(*invocation) *cobra.Command {
 }
 
 var (
-	// newLook looks at what a parent waits for, every few seconds as long as it waits.
+	// newLook looks once at the children that a parent waits for. A timer in tmux runs it every few
+	// seconds.
 	newLook = inner("__look SESSION PARENT TMUX-SESSION PANE MARK", 5, func(ctx context.Context, h *app.App, args []string) error {
 		return children.Look(ctx, h, args[0], args[1], args[2:])
 	})
-	// newNotify tells the user of something that a hook has reported.
+	// newNotify tells the user of an event that a hook has reported.
 	newNotify = inner("__notify SESSION AGENT EVENT TURN TIME", 5, func(ctx context.Context, h *app.App, args []string) error {
 		return orchestrator.Notify(ctx, h, args[0], args[1], args[2:])
 	})
-	// newBorders shows what the agents of a session do on the borders of their panes, while somebody looks.
+	// newBorders shows the states of a session's agents on the borders of their panes, while
+	// somebody looks at them.
 	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, h *app.App, args []string) error {
 		return orchestrator.ShowStates(ctx, h, args[0])
 	})
-	// newFollow looks how a CLI goes on after an end that it may not keep to.
+	// newFollow watches a CLI after the end of a turn: some CLIs go on although they have reported
+	// an end.
 	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, h *app.App, args []string) error {
 		hook, err := strconv.Atoi(args[2])
 		if err != nil {
@@ -57,7 +62,7 @@ var (
 		}
 		return orchestrator.Follow(ctx, h, args[0], args[1], hook)
 	})
-	// newPump moves the queue of a session on, at the end of a turn.
+	// newPump does what is due in a session's queue, at the end of a turn.
 	newPump = inner("__pump SESSION HOOK", 2, func(ctx context.Context, h *app.App, args []string) error {
 		hook, err := strconv.Atoi(args[1])
 		if err != nil {
@@ -65,17 +70,17 @@ var (
 		}
 		return queue.Pump(ctx, h, args[0], hook)
 	})
-	// newHeld tells the user of tasks that are held.
+	// newHeld notifies the user of tasks that are held.
 	newHeld = inner("__held SESSION IDS", 2, func(ctx context.Context, h *app.App, args []string) error {
 		return queue.Tell(ctx, h, args[0], strings.Split(args[1], ","))
 	})
-	// newTick moves the queue of a session on when time has passed.
+	// newTick does what is due in a session's queue. A timer in tmux runs it.
 	newTick = inner("__tick SESSION TMUX-SESSION PANE MARK", 4, func(ctx context.Context, h *app.App, args []string) error {
 		return queue.Tick(ctx, h, args[0], args[1], args[2], args[3])
 	})
 )
 
-// newDeliver tells a parent how its children ended, if that is due.
+// newDeliver types the results of children into their parent's pane, if they are due.
 func newDeliver(a *invocation) *cobra.Command {
 	var c live.Claim
 	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, h *app.App, args []string) error {
@@ -88,7 +93,8 @@ func newDeliver(a *invocation) *cobra.Command {
 	return cmd
 }
 
-// launcher runs in an agent's pane and replaces itself with the CLI (exec). It returns an exit code where that fails.
+// launcher runs `paw __agent` in an agent's pane: it replaces this process with the agent's CLI by
+// exec. It returns the exit code if that fails.
 func (a *invocation) launcher(args []string) int {
 	if len(args) != 4 {
 		a.printError(errs.New(errs.Usage, "__agent: it takes SESSION AGENT GENERATION FILE"))

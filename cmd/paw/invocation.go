@@ -11,22 +11,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// invocation is one run of paw: what it was typed with, the terminal it talks to, and what has come up on the way.
+// invocation is one run of paw: its streams, the words that were typed, and what the commands
+// share.
 type invocation struct {
 	printer
 	stdin      io.Reader
 	beforeExit atomic.Pointer[func()]                   // called when a second signal ends paw at once
-	killTurn   atomic.Pointer[func()]                   // kills the CLI of a headless turn; nil before one is begun
-	commands   func(*invocation, string) *cobra.Command // newRoot, for who runs commands itself
-	typed      []string                                 // the words behind paw
-	command    string                                   // the last word of the command that runs
-	ran        *cobra.Command                           // that runs
-	far        *farWork                                 // agents of a host that the command works on here, nil for none
-	helpFailed error                                    // of --help, which returns none
-	forgiven   []string                                 // mistakes in the configuration that stop nothing
+	killTurn   atomic.Pointer[func()]                   // kills the CLI of a headless turn; nil while none runs
+	commands   func(*invocation, string) *cobra.Command // newRoot; the desk runs commands with it
+	typed      []string                                 // command line without paw itself
+	command    string                                   // name of the running command
+	ran        *cobra.Command                           // the running command
+	far        *farWork                                 // agents of a host whose work the command needs here; nil for none
+	helpFailed error                                    // error of --help, because cobra's help functions return none
+	forgiven   []string                                 // mistakes in the configuration in spite of which the command goes on
 }
 
-// paw puts the orchestrator together for the directory the user stands in, and tells of a mistake in the repository's configuration.
+// paw opens the configuration and the records for the current directory, and notes a mistake in the
+// repository's configuration.
 func (a *invocation) paw() (*app.App, error) {
 	h, err := a.untold()
 	if err == nil {
@@ -35,7 +37,8 @@ func (a *invocation) paw() (*app.App, error) {
 	return h, err
 }
 
-// untold is paw without a word about the repository's configuration: for what runs before the command itself.
+// untold is like paw, without the note about the repository's configuration. It is for code that
+// runs before the command itself.
 func (a *invocation) untold() (*app.App, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -43,7 +46,7 @@ func (a *invocation) untold() (*app.App, error) {
 	}
 	progress := a.stderr
 	if a.json {
-		progress = nil // what is said on the way is for people
+		progress = nil // progress is for people
 	}
 	h, err := app.New(dir, a.env, progress)
 	if err != nil && (h == nil || !a.forgives(err)) {
@@ -54,7 +57,8 @@ func (a *invocation) untold() (*app.App, error) {
 	return h, nil
 }
 
-// stranded is the error of a command that is typed in a folder which is gone, with the nearest one that is there.
+// stranded returns an error for a current directory that was deleted. Its hint leads to the nearest
+// parent that exists.
 func (a *invocation) stranded(err error) error {
 	dir := (&app.App{Env: a.env}).Getenv("PWD")
 	if !filepath.IsAbs(dir) {
@@ -69,7 +73,7 @@ func (a *invocation) stranded(err error) error {
 	return errs.New(errs.Failed, "the folder that you stand in is gone").Hint("cd %s", errs.Quote(dir))
 }
 
-// withHome is the work of a command that does something with the home of this place.
+// withHome returns a RunE that calls do with the app of the current directory.
 func (a *invocation) withHome(do func(cmd *cobra.Command, h *app.App, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		h, err := a.paw()
@@ -80,8 +84,8 @@ func (a *invocation) withHome(do func(cmd *cobra.Command, h *app.App, args []str
 	}
 }
 
-// hookPaw is paw for a hook: neither a mistake in the configuration nor a folder
-// that is gone must cost turns. What it has to know is in PAW_LAUNCH.
+// hookPaw is paw for hooks and background processes: a mistake in the configuration or a deleted
+// directory must not lose turns. PAW_LAUNCH names the agent.
 func (a *invocation) hookPaw() (*app.App, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -102,5 +106,5 @@ func (a *invocation) setSteps(h *app.App) {
 	}
 }
 
-// stepHook is set by tests only, to stop paw after a named step.
+// stepHook stops paw after a named step. Only tests set it.
 var stepHook func(name string)

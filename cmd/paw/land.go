@@ -17,7 +17,7 @@ import (
 	"paw/session"
 )
 
-// landOptions is what was typed behind paw land.
+// landOptions has the flags of paw land.
 type landOptions struct {
 	*invocation
 	landing.Options
@@ -80,14 +80,14 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	return cmd
 }
 
-// forms are those in which work lands.
+// forms are the values of --as.
 var forms = []cobra.Completion{
 	cobra.CompletionWithDesc(string(landing.Squash), "one commit"),
 	cobra.CompletionWithDesc(string(landing.Commits), "each commit of the agent"),
 	cobra.CompletionWithDesc(string(landing.Merge), "a merge"),
 }
 
-// run is paw land in one of its three forms.
+// run lands, lists landings, or undoes one.
 func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.list && o.undo:
@@ -147,7 +147,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	if o.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
 		return errors.Join(o.printJSON(o.landView(done, outcomes, collisions, behind)), cmp.Or(err, pushErr))
 	}
-	if len(done) == 1 { // what has landed alone is new to the others, and not to its agent
+	if len(done) == 1 { // a landing alone is news for the other agents, not for its own
 		behind = slices.DeleteFunc(behind, func(name string) bool { return name == done[0].Agent })
 	}
 	if len(behind) > 0 {
@@ -160,7 +160,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	return cmp.Or(err, pushErr)
 }
 
-// sendBack types to the agents that did not land what stood in their way.
+// sendBack sends each agent that did not land a prompt about the conflict or the failed check.
 func sendBack(ctx context.Context, h *app.App, s *session.Session, into string, outcomes []landOutcome) {
 	for _, o := range outcomes {
 		prompt := landing.BackPrompt(s, into, o.err)
@@ -175,7 +175,7 @@ func sendBack(ctx context.Context, h *app.App, s *session.Session, into string, 
 	}
 }
 
-// pushLanded pushes the branch once all have landed.
+// pushLanded pushes the branch if everything has landed.
 func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error) error {
 	moved := slices.ContainsFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	say := func(format string, args ...any) {
@@ -200,18 +200,18 @@ func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done [
 	return nil
 }
 
-// agentsBehind are the agents that do not have what has landed on the branch that their work lands on.
+// agentsBehind returns the agents whose branches lack what has landed on the session's target.
 func agentsBehind(ctx context.Context, h *app.App, done []*landing.Landed, dryRun bool) []string {
 	moved := slices.IndexFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	if dryRun || moved < 0 {
 		return nil
 	}
-	s, err := h.Load(done[moved].Session) // without the agents that were removed
+	s, err := h.Load(done[moved].Session) // read again, without the agents that were removed
 	if err != nil || s.Target != done[moved].Target {
 		return nil
 	}
 	made := ""
-	if last := done[len(done)-1]; last.As != string(landing.Commits) && !last.Nothing { // a commit of an agent's may be the same when it is made anew
+	if last := done[len(done)-1]; last.As != string(landing.Commits) && !last.Nothing { // a commit that --as commits makes again may be the same as the agent's
 		made = last.After
 	}
 	names, err := landing.Behind(ctx, h, s, made)
@@ -223,7 +223,7 @@ func agentsBehind(ctx context.Context, h *app.App, done []*landing.Landed, dryRu
 
 // removeLanded removes an agent whose work has landed.
 func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.Landed) error {
-	s, err := h.Load(l.Session) // with the landing
+	s, err := h.Load(l.Session) // read again, with the landing
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.L
 	return err
 }
 
-// landed reads the agents that are to land, with the numbers of turns.
+// landed returns the agents that will land, each with the number of a turn or "".
 func (o *landOptions) landed(cmd *cobra.Command, args []string) (*app.App, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
 	if o.far != nil {
@@ -281,7 +281,7 @@ func (o *landOptions) landed(cmd *cobra.Command, args []string) (*app.App, *sess
 // maxBehind limits the agents that are named as behind the branch.
 const maxBehind = 3
 
-// behindLine says which agents do not have what has landed, and how they get it.
+// behindLine names the agents that lack what has landed, and the command that brings it to them.
 func behindLine(s *session.Session, behind []string) string {
 	if len(behind) > maxBehind {
 		return fmt.Sprintf("%d agents are behind %s: paw update --all --session %s", len(behind), s.Target, s.Name)
@@ -293,7 +293,7 @@ func behindLine(s *session.Session, behind []string) string {
 	return fmt.Sprintf("%s %s behind %s: paw update %s --session %s", strings.Join(behind, ", "), verb, s.Target, strings.Join(behind, " "), s.Name)
 }
 
-// showLanded tells people what has landed, or would.
+// showLanded prints a landing, or with --dry-run its plan.
 func (o *landOptions) showLanded(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) {
 	out := forReading(o.stdout)
 	switch {
@@ -307,7 +307,7 @@ func (o *landOptions) showLanded(ctx context.Context, h *app.App, s *session.Ses
 	}
 }
 
-// showCollisions tells people of the files of a conflict, before the error.
+// showCollisions prints the files of a conflict, before the error.
 func (o *landOptions) showCollisions(files []landing.Collision) {
 	rows := [][]cell{}
 	for _, f := range files {

@@ -11,7 +11,6 @@ import (
 	"paw/session"
 )
 
-// listLandings is paw land --list.
 func (o *landOptions) listLandings(cmd *cobra.Command) error {
 	h, s, err := o.landingSession(cmd)
 	if err != nil {
@@ -46,7 +45,7 @@ func (o *landOptions) listLandings(cmd *cobra.Command) error {
 	return nil
 }
 
-// listWord says how a landing stands.
+// listWord returns the state of a landing in paw land --list.
 func listWord(l landing.Stand) string {
 	if landing.Unfinished(l.Landing) {
 		return string(l.Phase)
@@ -54,7 +53,7 @@ func listWord(l landing.Stand) string {
 	return string(l.Standing)
 }
 
-// undoLanding is paw land --undo [ID].
+// undoLanding runs paw land --undo [ID].
 func (o *landOptions) undoLanding(cmd *cobra.Command, args []string) error {
 	id, err := landingID(cmd, args)
 	if err != nil {
@@ -82,7 +81,7 @@ func landingID(cmd *cobra.Command, args []string) (int, error) {
 	return id, nil
 }
 
-// showUndone prints what was taken back, or would be.
+// showUndone prints the landing that was undone, or with --dry-run would be.
 func (o *landOptions) showUndone(s *session.Session, l *session.Landing) error {
 	text := fmt.Sprintf("undone: landing %d of %s/%s, %s is at %s again", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	if o.DryRun {

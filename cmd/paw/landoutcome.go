@@ -12,10 +12,9 @@ import (
 type landOutcome struct {
 	agent  string
 	landed *landing.Landed
-	err    error // why it has not landed
+	err    error // why the agent has not landed
 }
 
-// String says it in a few words.
 func (o landOutcome) String() string {
 	switch {
 	case o.err != nil:
@@ -28,7 +27,7 @@ func (o landOutcome) String() string {
 	return "landed"
 }
 
-// about returns the text for one outcome: what has landed, or the error.
+// about returns the files and the commit that landed, or the error.
 func (o landOutcome) about() string {
 	switch {
 	case o.err != nil:
@@ -41,7 +40,7 @@ func (o landOutcome) about() string {
 	return fmt.Sprintf("%s, %.12s", errs.Counted(o.landed.Files, "file"), o.landed.After)
 }
 
-// showOutcomes ends a landing of several agents with a line for each.
+// showOutcomes prints a line for each agent after a landing of several.
 func (o *landOptions) showOutcomes(outcomes []landOutcome) {
 	if o.json {
 		return
@@ -53,11 +52,11 @@ func (o *landOptions) showOutcomes(outcomes []landOutcome) {
 	o.printTable(o.stdout, "", rows)
 }
 
-// notLandedJSON is an agent that has not landed while others went on.
+// notLandedJSON is an agent that has not landed, while the others did with --keep-going.
 type notLandedJSON struct {
 	Agent     string          `json:"agent"`
 	Error     string          `json:"error"`
-	ExitCode  int             `json:"exit_code"` // as if it had landed alone
+	ExitCode  int             `json:"exit_code"` // exit code of paw land for this agent alone
 	Conflicts []collisionJSON `json:"conflicts"`
 	Hints     []string        `json:"hints"`
 }

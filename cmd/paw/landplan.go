@@ -14,7 +14,7 @@ import (
 	"paw/session"
 )
 
-// landedLines say what has landed, and in a line of its own how to take it back.
+// landedLines says what has landed, and how to undo it.
 func landedLines(l *landing.Landed) []string {
 	turns := ""
 	if l.Turns != "" {
@@ -30,7 +30,7 @@ func landedLines(l *landing.Landed) []string {
 	return lines
 }
 
-// turnsWord is "turn 3", or "turns 1-3" of several.
+// turnsWord returns "turn 3" for one turn, "turns 1-3" for several.
 func turnsWord(turns string) string {
 	if strings.ContainsAny(turns, "-,") {
 		return "turns " + turns
@@ -38,7 +38,7 @@ func turnsWord(turns string) string {
 	return "turn " + turns
 }
 
-// landedAs says in how many commits work lands.
+// landedAs says in which form, and in how many commits, work landed.
 func landedAs(l *landing.Landed) string {
 	if l.As == string(landing.Merge) {
 		return "a merge"
@@ -49,7 +49,8 @@ func landedAs(l *landing.Landed) string {
 // maxPlanFiles limits the files that a plan lists.
 const maxPlanFiles = 20
 
-// landPlan says what a landing would do: the title, the files with how much of them changes, the checks, and with whom it collides then.
+// landPlan returns the plan of a landing: title, files, checks, and the agents it would conflict
+// with afterwards.
 func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
@@ -88,7 +89,8 @@ func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Sessi
 	return lines
 }
 
-// filesThatLand are the files that a landing changes, with how much of each, where that is what paw diff shows; else their paths.
+// filesThatLand returns the files that a landing changes, with the size of each change if paw diff
+// would show the same change, else only the paths.
 func (o *landOptions) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	if l.Turn == 0 && l.Target == s.Target && s.Host == "" {
 		if compared, err := orchestrator.Compare(ctx, h, s, l.Agent, orchestrator.DiffOptions{Reads: true}); err == nil {
@@ -96,7 +98,7 @@ func (o *landOptions) filesThatLand(ctx context.Context, h *app.App, s *session.
 			var stat bytes.Buffer
 			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: o.coloured()}, &stat) == nil {
 				lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
-				if len(lines) == len(l.Paths)+1 { // with the sum
+				if len(lines) == len(l.Paths)+1 { // the last line is the sum
 					for i := range lines {
 						lines[i] = strings.TrimPrefix(lines[i], " ")
 					}

@@ -7,42 +7,42 @@ import (
 	"paw/session"
 )
 
-// landJSON is what has landed: by one call, or of a session.
+// landJSON lists landings: those of one command, or of a session.
 type landJSON struct {
 	Version   int             `json:"version"`
 	Landings  []landingJSON   `json:"landings"`
-	Conflicts []collisionJSON `json:"conflicts"`            // of the landing that ended it
-	NotLanded []notLandedJSON `json:"not_landed,omitempty"` // with --keep-going
-	Behind    []string        `json:"behind"`               // agents that do not have what has landed now
+	Conflicts []collisionJSON `json:"conflicts"`            // of the landing at which the command stopped
+	NotLanded []notLandedJSON `json:"not_landed,omitempty"` // only with --keep-going
+	Behind    []string        `json:"behind"`               // agents that lack what has landed now
 	Notes     []string        `json:"notes"`
 }
 
-// landPlanJSON is what would land, or be undone.
+// landPlanJSON is landJSON with a plan, for --dry-run.
 type landPlanJSON struct {
 	Plan []string `json:"plan"`
 	landJSON
 }
 
-// newLandView is what has landed before anything has.
+// newLandView returns an answer without landings.
 func (o *landOptions) newLandView() landJSON {
 	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: o.noted()}
 }
 
 type landingJSON struct {
-	ID           *int       `json:"id"` // null before it has landed
+	ID           *int       `json:"id"` // null before the landing
 	Session      string     `json:"session"`
 	Agent        string     `json:"agent"`
 	Target       string     `json:"target"`
 	State        string     `json:"state"`
-	Turn         *int       `json:"turn"`  // null for the state of the moment
-	Turns        *string    `json:"turns"` // null where paw knows of none
+	Turn         *int       `json:"turn"`  // null for the present state of the agent
+	Turns        *string    `json:"turns"` // null if paw knows of no turns
 	As           string     `json:"as"`
 	Before       string     `json:"before"`
 	After        string     `json:"after"`
 	FilesChanged int        `json:"files_changed"`
 	Title        string     `json:"title"`
 	LandedAt     *time.Time `json:"landed_at"`
-	Standing     string     `json:"standing,omitempty"` // in a list: what the target has of it now
+	Standing     string     `json:"standing,omitempty"` // only in a list: whether the target still has the landing
 }
 
 func landingView(sessionName string, l session.Landing) landingJSON {
@@ -63,7 +63,8 @@ type collisionJSON struct {
 	With string `json:"with"`
 }
 
-// landView is what a landing, or several, came to: what has landed, and what the last one collided with.
+// landView returns the answer for landings: those that took place, the conflict that stopped them,
+// and the agents that did not land.
 func (o *landOptions) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string) any {
 	view := o.newLandView()
 	view.Behind = append(view.Behind, behind...)

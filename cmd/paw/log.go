@@ -88,7 +88,7 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 		}
 		args = []string{s.Name + "/" + agent, args[0]}
 	}
-	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // as paw diff takes it
+	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // N behind the agent, as in paw diff
 		args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
 	}
 	if last := len(args) - 1; last >= 0 {
@@ -126,7 +126,7 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// printPaneLog prints what an agent's CLI wrote to its pane, without what only a terminal understands.
+// printPaneLog prints what an agent's CLI wrote to its pane, without escape sequences.
 func (o *logOptions) printPaneLog(h *app.App, sessionName, agentName string) error {
 	path := launch.PaneLog(h, sessionName, agentName)
 	before, _ := os.ReadFile(path + ".old")
@@ -157,12 +157,12 @@ func logView(sessionName string, l *orchestrator.Logged) logJSON {
 	}
 }
 
-// roleColours are the ANSI colours of roles, on terminals only.
+// roleColours are the ANSI colours of roles.
 var roleColours = map[history.Role]string{
 	history.RoleUser: display.Green + ";1", history.RoleAssistant: display.Cyan + ";1", history.RoleTool: display.Grey, history.RoleSystem: display.Yellow,
 }
 
-// printLog prints messages for people.
+// printLog prints a conversation, with notes about messages that are missing in it.
 func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 	switch {
 	case l.Skipped == 1:
@@ -181,7 +181,7 @@ func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 		fmt.Fprintln(o.stdout, "no conversation yet")
 	}
 	var out strings.Builder
-	tools := map[string]string{} // names by the id of the call
+	tools := map[string]string{} // names of tools by the id of the call
 	for i, m := range l.Messages {
 		if i > 0 {
 			out.WriteByte('\n')
@@ -194,7 +194,7 @@ func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 	_, _ = io.WriteString(o.stdout, out.String())
 }
 
-// printMessage prints one message: a line that says who and when, then what, indented.
+// printMessage prints one message: a line with role and time, then the indented content.
 func (o *logOptions) printMessage(out *strings.Builder, m history.Message, tool string) {
 	head := o.paint(display.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
@@ -218,14 +218,14 @@ func (o *logOptions) printMessage(out *strings.Builder, m history.Message, tool 
 	}
 }
 
-// How much is shown of a tool's arguments and its result, in characters and lines.
+// Limits of what is shown of a tool's arguments and its result without --full.
 const (
 	longestArguments = 120
 	longestLine      = 200
 	mostLines        = 6
 )
 
-// fewLines cuts a result and says how much is left out.
+// fewLines cuts the result of a tool, and says how much is left out.
 func fewLines(text string) string {
 	lines := strings.Split(text, "\n")
 	left := len(lines) - mostLines
@@ -263,7 +263,7 @@ func indent(out *strings.Builder, text string) {
 	}
 }
 
-// turnsWere is "turn 3 was", or "turns 1 to 3, 5 were".
+// turnsWere returns "turn 3 was", or "turns 1 to 3, 5 were".
 func turnsWere(numbers []int) string {
 	if len(numbers) == 1 {
 		return fmt.Sprintf("turn %d was", numbers[0])

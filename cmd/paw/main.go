@@ -24,9 +24,9 @@ func main() {
 	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is paw as a function of its arguments and environment; it returns the exit code.
+// run runs paw with its arguments and environment, and returns the exit code.
 func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if command := strings.Join(argv[1:min(2, len(argv))], ""); command != "__agent" { // which hands its lock on to the CLI
+	if command := strings.Join(argv[1:min(2, len(argv))], ""); command != "__agent" { // __agent passes its lock on to the CLI
 		closeOnExec()
 	}
 	// The built-in agent is a program of its own: it handles signals and its
@@ -37,7 +37,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(argv) > 1 && argv[1] == onCommand {
 		return answer(argv, env, stdin, stdout, stderr)
 	}
-	// Most commands end before a collection would pay; those that stay stay small.
+	// Most commands end before a garbage collection would pay, and the others use little memory.
 	debug.SetGCPercent(400)
 	command := ""
 	if len(argv) > 1 {
@@ -47,7 +47,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer cancel()
 	a := &invocation{stdin: stdin, typed: argv[1:], printer: printer{stdout: stdout, stderr: stderr, env: env}}
 	interrupted := handleSignals(command, cancel, a)
-	switch command { // that somebody waits for, once for each agent or turn: these need no tree of commands
+	switch command { // run for each agent or turn, so without the tree of commands
 	case "__agent":
 		return a.launcher(argv[2:])
 	case "hook":
@@ -75,10 +75,10 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	select {
 	case <-interrupted:
 		var said *errs.Error
-		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // which program was at work says nothing to the user
+		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // the name of the program that ran says nothing to the user
 			err = &errs.Error{Kind: errs.Failed, Message: "interrupted", Hints: []string{"paw status"}}
 		}
-		if a.command != "wait" { // which has changed nothing
+		if a.command != "wait" { // wait has changed nothing
 			a.printError(err)
 		}
 		return exitInterrupted
@@ -88,16 +88,16 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
-// exitInterrupted is the exit code after Ctrl-C, 128 + SIGINT as shells count it.
+// exitInterrupted is the exit code after Ctrl-C: 128 + SIGINT, as in shells.
 const exitInterrupted = 130
 
-// oneInterrupt is how far apart signals are that mean the same interrupt: timeout(1)
-// signals its child and then the child's process group.
+// oneInterrupt is the time within which two signals count as one interrupt: timeout(1) signals its
+// child and then the child's process group.
 const oneInterrupt = 100 * time.Millisecond
 
-// handleSignals decides what signals mean for this paw. A launcher must die of
-// them like the CLI it is about to become; a hook has a turn to write down, which
-// the end of its terminal must not cut; everything else is interrupted.
+// handleSignals sets how signals act on this process. Signals kill a launcher, like the CLI that it
+// will become. A hook has to write down a turn, so the end of its terminal must not end it. Every
+// other command is interrupted.
 func handleSignals(command string, cancel context.CancelFunc, a *invocation) <-chan struct{} {
 	switch command {
 	case "__agent":
@@ -109,15 +109,15 @@ func handleSignals(command string, cancel context.CancelFunc, a *invocation) <-c
 	return watchInterrupts(cancel, a)
 }
 
-// watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone
-// or left recoverable, and ends paw on the second. A headless turn is closed
-// however many come: the second only kills its CLI. What paw was started to ignore,
-// as by nohup, stays ignored.
+// watchInterrupts cancels the context on the first Ctrl-C, so that the command can undo its work or
+// leave what paw recover finishes, and ends paw on the second. During a headless turn the second
+// only kills the CLI, and the turn is written down. Signals that paw was started to ignore, as by
+// nohup, stay ignored.
 func watchInterrupts(cancel context.CancelFunc, a *invocation) <-chan struct{} {
 	heeded := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 	interrupted := make(chan struct{})
 	if len(heeded) == 0 {
-		return interrupted // Notify without signals means all of them
+		return interrupted // signal.Notify without signals means all of them
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, heeded...)

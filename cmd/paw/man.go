@@ -1,7 +1,7 @@
 //go:build man
 
-// Man pages and completions are written by `go run -tags man ./cmd/paw DIR`: neither this file nor the library that formats
-// the pages is in the binary that people run.
+// `go run -tags man ./cmd/paw DIR` writes the man pages and completions. The binary for users has
+// neither this file nor the library that formats the pages.
 
 package main
 
@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// init takes the place of main, which cannot be defined twice.
+// init replaces main, because main is defined already.
 func init() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags man ./cmd/paw DIR")
@@ -39,7 +39,7 @@ func writeMan(dir string) error {
 		return err
 	}
 	root := newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: io.Discard, stderr: io.Discard}}, "")
-	root.DisableAutoGenTag = true // it has the day on which the page was written
+	root.DisableAutoGenTag = true // the tag would contain the date
 	root.Short = "several AI coding CLIs at once on one repository"
 	root.Long = rootPage(root)
 	for _, cmd := range root.Commands() {
@@ -64,7 +64,7 @@ func writeTopics(dir string, header doc.GenManHeader) error {
 		return err
 	}
 	for _, name := range topicNames() {
-		if name == "agents" { // which is for agents, and not for people
+		if name == "agents" { // this page is for agents
 			continue
 		}
 		text, _ := topicNamed(name)
@@ -117,7 +117,7 @@ func writeCompletions(dir string) error {
 	return nil
 }
 
-// rootPage is the description in paw(1): what paw --help says.
+// rootPage returns the description in paw(1): the text of paw --help.
 func rootPage(root *cobra.Command) string {
 	var page strings.Builder
 	intro, examples, _ := strings.Cut(rootHelp, "EXAMPLES\n")
@@ -137,14 +137,14 @@ func rootPage(root *cobra.Command) string {
 	for _, name := range topicNames() {
 		text, _ := topicNamed(name)
 		title := map[string]string{"exit-codes": "EXIT STATUS"}[name]
-		if name != "agents" { // which is for agents, and not for people
+		if name != "agents" { // this page is for agents
 			fmt.Fprintf(&page, "\n# %s\n%s\n", cmp.Or(title, strings.ToUpper(name)), indented(text))
 		}
 	}
 	return page.String()
 }
 
-// forMan puts the texts of a command into the form that the library reads, which is Markdown.
+// forMan converts the texts of a command to Markdown, which the library reads.
 func forMan(cmd *cobra.Command) {
 	text, codes, found := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	if cmd.Long = markdown(text); found {
@@ -152,7 +152,7 @@ func forMan(cmd *cobra.Command) {
 	}
 }
 
-// markdown is text with its indented paragraphs as code, and the others without any mark-up.
+// markdown converts a text to Markdown: indented paragraphs become code.
 func markdown(text string) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
@@ -165,10 +165,10 @@ func markdown(text string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// plainMarkdown takes the meaning of the characters that have one in Markdown.
+// plainMarkdown escapes the characters that have a meaning in Markdown.
 var plainMarkdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "]", `\]`, "`", "\\`")
 
-// indented is text as a block of code.
+// indented returns a text as a block of code.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")
 }

@@ -17,8 +17,9 @@ import (
 	"paw/session/turn"
 )
 
-// agentMeant is the agent that is meant where none is named: the one whose pane or worktree the user is in, else the session's
-// only one; for paw answer, the only one that asks.
+// agentMeant returns the agent that a command without an agent means: the agent whose pane or
+// worktree the user is in, else the session's only agent; for paw answer, the only agent that has a
+// question. behind are the words for the hints of whichAgent.
 func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
 	if here := h.Place().Agent(s); here != "" {
 		return here, nil
@@ -41,7 +42,7 @@ func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...st
 
 func asksUser(ag observe.AgentStatus) bool { return ag.State == session.StateWaitingInput }
 
-// agentsThat are the agents of a session of which something is so, the most urgent first.
+// agentsThat returns the agents of a session for which is returns true, the most urgent first.
 func agentsThat(ctx context.Context, h *app.App, s *session.Session, is func(observe.AgentStatus) bool) (names []string) {
 	statuses, _, _ := orchestrator.Status(ctx, h, orchestrator.StatusOptions{Name: s.Name})
 	for _, st := range statuses {
@@ -57,9 +58,10 @@ func agentsThat(ctx context.Context, h *app.App, s *session.Session, is func(obs
 // maxAgentHints limits the hint lines that differ only in the agent's name.
 const maxAgentHints = 3
 
-// whichAgent is the error of a line that names no agent of several, with the lines that make most sense: for paw answer agents
-// that ask, for a command about work those with work that was not seen yet, then those that have done any. behind are the words
-// that follow the agent in each line.
+// whichAgent returns the error for a command that names none of several agents. Its hints name the
+// likeliest agents: for paw answer those with a question; for commands about work those with work
+// to review, then those that have done any. behind are the words that follow the agent in each
+// hint.
 func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) error {
 	if len(s.Agents) == 0 {
 		return errs.New(errs.Usage, "%s: has no agents", s.Name)
@@ -92,7 +94,8 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	return e
 }
 
-// named is a word as SESSION/AGENT where it is the branch of an agent or, as tmux has it, SESSION:AGENT; else as it was typed.
+// named converts a word to SESSION/AGENT if it is the branch of an agent, or SESSION:AGENT as in
+// tmux. Other words come back unchanged.
 func (q question) named(word string) string {
 	if session, agent, ok := strings.Cut(word, ":"); ok && session != "" && agent != "" {
 		return session + "/" + agent
@@ -124,7 +127,8 @@ func (q question) named(word string) string {
 	return word
 }
 
-// sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
+// sessionAndAgent reads [NAME] [AGENT] of a session that must exist. The agent is "" if none is
+// named.
 func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	h, err := a.paw()
 	if err != nil {
@@ -135,7 +139,7 @@ func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.Ap
 		q.name, q.words = args[0], args[1:]
 	}
 	if s := q.namedHere(); s != nil {
-		q.name, q.words = s.Name, nil // which shows an agent of that name, too
+		q.name, q.words = s.Name, nil // an agent of this name is shown with its session
 	}
 	s, agents, err := q.sessionAndAgents()
 	switch {
@@ -151,7 +155,8 @@ func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.Ap
 	return h, s, "", nil
 }
 
-// sessionAndSome reads [NAME] [AGENT...] of a command that only looks: the name of the session one stands in means all of it.
+// sessionAndSome reads [NAME] [AGENT...] of a command that only shows something: the name of the
+// current session means all its agents, also where an agent has that name.
 func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
@@ -168,7 +173,7 @@ func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App
 	return h, s, agents, err
 }
 
-// namedHere is the session of this place where a single word names it, else nil.
+// namedHere returns the current session if the only word is its name, else nil.
 func (q question) namedHere() *session.Session {
 	if q.name != "" || len(q.words) != 1 {
 		return nil
@@ -180,8 +185,8 @@ func (q question) namedHere() *session.Session {
 	return nil
 }
 
-// oneAgent reads [NAME] [AGENT] of an agent that must be known: that of the pane or worktree one stands in, else the session's only
-// one, when none is named.
+// oneAgent reads [NAME] [AGENT] and returns an agent in any case: if none is named, the one
+// agentMeant finds.
 func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	h, s, agent, err := a.sessionAndAgent(cmd, args)
 	if err != nil || agent != "" {
@@ -191,7 +196,8 @@ func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *ses
 	return h, s, agent, err
 }
 
-// agentAndTurn reads [AGENT[@N]] [N]: the agent is that of oneAgent where none is named, the turn "" for none.
+// agentAndTurn reads [AGENT[@N]] [N]. If no agent is named, it is the one of oneAgent; the turn is
+// "" if none is named.
 func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
 	if len(args) == 0 {
 		h, s, agent, err = a.oneAgent(cmd, nil)
@@ -216,11 +222,11 @@ func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App
 	return h, s, agent, number, err
 }
 
-// lastTurn is accepted in the place of the number of an agent's last turn.
+// lastTurn stands for the number of an agent's last turn.
 const lastTurn = "last"
 
-// turnAlone reads a line of a command about turns that has a turn and no agent: it is about the agent that is meant. The session is
-// nil where the word is anything else.
+// turnAlone reads a command line that has a turn and no agent, as in paw diff 2. The session is nil
+// if the word is something else.
 func (a *invocation) turnAlone(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
 	if number = args[0]; len(args) > 1 || number == "" || !isTurns(number) && number != lastTurn || cmd.Name() != "diff" && cmd.Name() != "rewind" {
 		return nil, nil, "", "", nil
@@ -235,7 +241,7 @@ func (a *invocation) turnAlone(cmd *cobra.Command, args []string) (h *app.App, s
 	return h, s, agent, number, err
 }
 
-// lastTurnOf is the number of the last turn of an agent that has ended.
+// lastTurnOf returns the number of an agent's last finished turn.
 func lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
 	sequences, _, err := orchestrator.Turns(cmd.Context(), h, s, agent)
 	for _, sequence := range sequences {
@@ -251,8 +257,8 @@ func lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string
 	return "", errs.New(errs.NotFound, "%s: has had no turn yet", agent).Hint("paw status %s", s.Name)
 }
 
-// eachAgent does something with each agent of words AGENT[@N]..., which are all known before anything is done; without words with
-// the one that is meant.
+// eachAgent calls do for each agent of the words AGENT[@N]..., once all words are known to be
+// agents. Without words it calls do for the agent that agentMeant finds.
 func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *app.App, s *session.Session, agent, number string) error) error {
 	if len(words) < 2 {
 		h, s, agent, number, err := a.agentAndTurn(cmd, words)

@@ -13,11 +13,13 @@ import (
 	"paw/orchestrator/hosts"
 )
 
-// onCommand is the hidden command that runs here what another machine's paw asks for: paw __on WORD.
+// onCommand is the hidden command with which a paw on another machine runs a command on this one:
+// paw __on WORD.
 const onCommand = "__on"
 
-// answer runs a request of another machine in this process: it stands in the folder of the request, with its environment. Standard
-// output begins with the marker of the request, so that greetings of the login shell are told from the answer.
+// answer runs the request of another machine in this process, in the folder and the environment of
+// the request. It prints the request's marker first, so that the other machine can tell the answer
+// from greetings of the login shell.
 func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(argv) != 3 {
 		fmt.Fprintln(stderr, "paw: error: __on: takes one word")
@@ -68,13 +70,14 @@ func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return run(append([]string{argv[0]}, request.Args...), env, stdin, stdout, stderr)
 }
 
-// interruptAtEnd interrupts this process when an input ends: sshd closes it when the client or the connection is gone.
+// interruptAtEnd interrupts this process at the end of an input: sshd closes the input when the
+// connection is gone.
 func interruptAtEnd(input io.Reader) {
 	_, _ = io.Copy(io.Discard, input)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 }
 
-// withVariables returns an environment with others of the same names in their place; this process has them, too.
+// withVariables replaces or adds variables in an environment, and sets them in this process.
 func withVariables(env, others []string) []string {
 	for _, kv := range others {
 		name, value, ok := strings.Cut(kv, "=")

@@ -17,7 +17,7 @@ import (
 	"paw/session"
 )
 
-// isTerminal reports whether a file is a terminal, or the pager on one.
+// isTerminal reports whether w is a terminal, also behind a pager or prose.
 func isTerminal(w any) bool {
 	switch w.(type) {
 	case *pager, *prose:
@@ -27,15 +27,15 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printer prints for people, and as JSON for programs.
+// printer prints for people or, with --json, for programs.
 type printer struct {
 	stdout, stderr io.Writer
 	env            []string
 	json           bool
-	colours        *bool  // nil until asked
-	colourFlag     string // auto, always or never
+	colours        *bool  // whether output is coloured; nil until asked
+	colourFlag     string // --color: auto, always or never
 	noPager        bool
-	notes          []string // for --json, see note
+	notes          []string // notes for the JSON, see note
 }
 
 // addJSON gives a command the --json flag.
@@ -43,8 +43,8 @@ func (p *printer) addJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&p.json, "json", "j", false, "print one JSON object, for programs")
 }
 
-// note tells what the user would otherwise find out too late: on stderr, or with
-// --json as a part of the object.
+// note tells the user what would otherwise be noticed too late: on standard error, or with --json
+// in the object.
 func (p *printer) note(text string) {
 	if p.json {
 		p.notes = append(p.notes, text)
@@ -57,8 +57,8 @@ func (p *printer) note(text string) {
 // printJSON prints v as one line.
 func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
 
-// writeJSON writes v as one line without any control character: some terminals obey DEL and U+0080 to U+009F, which
-// JSON may have as they are.
+// writeJSON writes v as one line without control characters. JSON allows DEL and U+0080 to U+009F,
+// which some terminals obey.
 func writeJSON(w io.Writer, v any) error {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -75,7 +75,7 @@ func writeJSON(w io.Writer, v any) error {
 
 var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
 
-// orNull is nil for nothing: null in JSON.
+// orNull returns nil for the zero value, which is null in JSON.
 func orNull[T comparable](value T) *T {
 	var nothing T
 	if value == nothing {
@@ -84,15 +84,15 @@ func orNull[T comparable](value T) *T {
 	return &value
 }
 
-// stateColours are the ANSI colours of states, on terminals only; the words
-// carry the meaning.
+// stateColours are the ANSI colours of states. Words carry the meaning; colours only repeat it.
 var stateColours = map[string]string{
 	"active": display.Green, "running": display.Green, "alive": display.Green, "resumed": display.Green, "idle": display.Cyan, "completed": display.Cyan,
 	"waiting_input": display.OnYellow, "waiting_children": display.Yellow, "suspended": display.Yellow, "stopped": display.Yellow, "fresh": display.Yellow,
 	"limited": display.Yellow + ";1", "error": display.Red + ";1", "refused": display.Red + ";1", "unknown": display.Magenta, "head": display.Grey,
 }
 
-// colourOf names the colour of a state: a limit and a turn that was cut have one of their own.
+// colourOf names the colour of an agent's state. A usage limit and an interrupted turn have their
+// own colour.
 func colourOf(st session.AgentStatus) string {
 	if st.Limit != nil || st.CutTurn != 0 {
 		return "limited"
@@ -100,15 +100,15 @@ func colourOf(st session.AgentStatus) string {
 	return string(st.State)
 }
 
-// columns is the way to count columns on a terminal that has not been asked.
+// columns measures text for a terminal that was not asked how it measures.
 const columns = display.Graphemes
 
-// colour paints text in the colour of a state, where output is coloured.
+// colour paints a text in the colour of a state, if output is coloured.
 func (p *printer) colour(text, state string) string {
 	return p.paint(text, stateColours[state])
 }
 
-// paint gives text a colour by its ANSI code, where output is coloured.
+// paint gives a text an ANSI style, if output is coloured.
 func (p *printer) paint(text, code string) string {
 	if code == "" || text == "" || !p.coloured() {
 		return text
@@ -116,12 +116,12 @@ func (p *printer) paint(text, code string) string {
 	return p.styled(text, code)
 }
 
-// styled is text in a style, as the terminal knows it.
+// styled gives a text an ANSI style that the terminal knows.
 func (p *printer) styled(text, code string) string {
 	return "\x1b[" + display.For(lookUp(p.env, "TERM"), code) + "m" + text + "\x1b[0m"
 }
 
-// coloured tells whether output is coloured; it asks the terminal once.
+// coloured reports whether output is coloured. It looks at the terminal once.
 func (p *printer) coloured() bool {
 	if p.colours == nil {
 		on := wantsColour(p.colourFlag, isTerminal(p.stdout), func(name string) string { return lookUp(p.env, name) })
@@ -130,8 +130,8 @@ func (p *printer) coloured() bool {
 	return *p.colours
 }
 
-// wantsColour decides whether output is coloured: the flag first, then NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR
-// (bixense.com/clicolors), and only terminals that know colours.
+// wantsColour decides whether output is coloured. The flag counts first, then NO_COLOR
+// (no-color.org), CLICOLOR_FORCE and CLICOLOR (bixense.com/clicolors), then the terminal.
 func wantsColour(flag string, terminal bool, getenv func(string) string) bool {
 	force := getenv("CLICOLOR_FORCE")
 	switch {
@@ -145,7 +145,7 @@ func wantsColour(flag string, terminal bool, getenv func(string) string) bool {
 	return terminal && getenv("CLICOLOR") != "0" && getenv("TERM") != "dumb"
 }
 
-// lookUp is the value of a variable in a list of them, the last one where it is there twice.
+// lookUp returns the value of a variable in an environment; of several the last one.
 func lookUp(env []string, name string) string {
 	value := ""
 	for _, kv := range env {
@@ -156,7 +156,7 @@ func lookUp(env []string, name string) string {
 	return value
 }
 
-// shortened is a path with ~ for the home directory of the user.
+// shortened replaces the user's home directory in a path by ~.
 func shortened(path string) string {
 	dir, err := os.UserHomeDir()
 	if err == nil && dir != "/" && strings.HasPrefix(path, dir+"/") {
@@ -165,7 +165,8 @@ func shortened(path string) string {
 	return path
 }
 
-// forReading is w, on a terminal without what would command it: a CLI passes on what files and web pages say.
+// forReading returns w, or for a terminal a writer that removes what could control it: CLIs pass on
+// what files and web pages contain.
 func forReading(w io.Writer) io.Writer {
 	if isTerminal(w) {
 		return printable{w}
@@ -173,7 +174,7 @@ func forReading(w io.Writer) io.Writer {
 	return w
 }
 
-// printable writes texts, each of them whole lines, as display.Printable shows them.
+// printable writes texts as display.Printable shows them. Each text consists of whole lines.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {

@@ -12,11 +12,11 @@ import (
 	"paw/orchestrator/app"
 )
 
-// pager is the standard input of the user's pager, which shows it on the terminal.
+// pager writes to the user's pager.
 type pager struct {
 	io.Writer
-	terminal io.Writer // that it is shown on
-	left     bool      // before the end
+	terminal io.Writer // terminal of the pager
+	left     bool      // the user has left the pager before the end
 }
 
 func (p *pager) Write(text []byte) (int, error) {
@@ -25,8 +25,8 @@ func (p *pager) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// paged runs show with its output going through the user's pager, by git's rules, where there is a terminal. A pager that
-// is left early ends the output, and that is no error.
+// paged runs show with the user's pager between paw and the terminal, by git's rules. If the user
+// leaves the pager early, the output ends without an error.
 func (p *printer) paged(ctx context.Context, h *app.App, show func() error) error {
 	terminal := p.stdout
 	if wrapped, is := terminal.(*prose); is {
@@ -40,7 +40,7 @@ func (p *printer) paged(ctx context.Context, h *app.App, show func() error) erro
 		return show()
 	}
 	signal.Ignore(os.Interrupt) // Ctrl-C is for the pager, which would outlive paw on the same terminal
-	p.coloured()                // as the terminal says, before the pager stands in its place
+	p.coloured()                // ask the terminal before the pager takes its place
 	reader := &pager{Writer: started, terminal: terminal}
 	p.stdout = reader
 	err := show()
@@ -52,7 +52,8 @@ func (p *printer) paged(ctx context.Context, h *app.App, show func() error) erro
 	return err
 }
 
-// pagerEnvironment has what git gives to a pager: less leaves what fits on the screen, and shows colours.
+// pagerEnvironment adds the variables that git sets for a pager: less ends if the text fits on the
+// screen, and shows colours.
 func (p *printer) pagerEnvironment() []string {
 	env := slices.Clone(p.env)
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} {

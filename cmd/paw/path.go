@@ -57,7 +57,7 @@ type pathJSON struct {
 	Ports        *[2]int `json:"ports"`
 }
 
-// portsView is a block of ports as the first and the last of them, nil for none.
+// portsView returns the first and the last port of a block, nil for none.
 func portsView(p *session.Ports) *[2]int {
 	if p == nil {
 		return nil
@@ -98,7 +98,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 	return cmd
 }
 
-// placeOf is an agent whose worktree is there.
+// placeOf returns an agent whose worktree exists.
 func placeOf(s *session.Session, agent string) (*session.Agent, error) {
 	w, err := app.AgentNamed(s, agent)
 	if err != nil {
@@ -118,8 +118,9 @@ func shellOf(h *app.App) string {
 	return "/bin/sh"
 }
 
-// becomeIn turns this process into another program, in a worktree: what the terminal sends is for that program alone. It
-// is not the agent, so it has neither the agent's name nor its launch.
+// becomeIn replaces this process with another program in an agent's worktree, so that the
+// terminal's signals reach that program alone. The program is no agent: it gets neither the agent's
+// name nor PAW_LAUNCH.
 func becomeIn(h *app.App, s *session.Session, w *session.Agent, argv []string) error {
 	if err := os.Chdir(w.WorktreePath); err != nil {
 		return err
@@ -216,7 +217,7 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 	return cmd
 }
 
-// numbered is the agent that has a number at the desk, "" for none.
+// numbered returns the agent with a number of the desk, "" for none.
 func numbered(s *session.Session, number string) string {
 	for i := range s.Agents {
 		if strconv.Itoa(s.Number(i)) == number {

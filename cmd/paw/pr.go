@@ -9,7 +9,7 @@ import (
 	"paw/orchestrator/landing"
 )
 
-// pullOptions is what was typed behind paw pr.
+// pullOptions has the flags of paw pr.
 type pullOptions struct {
 	*invocation
 	landing.PullOptions
@@ -47,7 +47,6 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
 	return cmd
 }
 
-// run is paw pr.
 func (o *pullOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.edit && o.Message != "":
@@ -89,9 +88,9 @@ type pullJSON struct {
 	Remote      string   `json:"remote"`
 	Branch      string   `json:"branch"`
 	Base        string   `json:"base"`
-	Commit      *string  `json:"commit"` // null when there is nothing
+	Commit      *string  `json:"commit"` // null if there is nothing to push
 	Commits     int      `json:"commits"`
-	Uncommitted int      `json:"uncommitted"` // files
+	Uncommitted int      `json:"uncommitted"` // number of files
 	Pushed      bool     `json:"pushed"`
 	Title       string   `json:"title"`
 	Text        string   `json:"text"`

@@ -20,15 +20,15 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// promptFlags are the flags, beside --prompt, that say what an agent is asked.
+// promptFlags are the flags, other than --prompt, for the prompt of an agent.
 type promptFlags struct {
 	promptFile string
 	template   string // name of a prompt of the configuration
-	issue      string // number of an issue, or its address
-	pull       string // of a pull request
+	issue      string // number of an issue, or its URL
+	pull       string // number of a pull request
 }
 
-// addPromptFlags gives a command --prompt and what may take its place or stand beside it.
+// addPromptFlags adds --prompt and the flags that replace or complete it.
 func addPromptFlags(cmd *cobra.Command, a *invocation, prompt *string, p *promptFlags, what string) {
 	f := cmd.Flags()
 	f.StringVarP(prompt, "prompt", "p", "", what)
@@ -39,13 +39,13 @@ func addPromptFlags(cmd *cobra.Command, a *invocation, prompt *string, p *prompt
 	completeFlag(cmd, "issue", cobra.NoFileCompletions)
 }
 
-// addPullFlag gives a command that makes agents --pr.
+// addPullFlag adds --pr, for commands that make agents.
 func addPullFlag(cmd *cobra.Command, p *promptFlags) {
 	cmd.Flags().StringVar(&p.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
 	completeFlag(cmd, "pr", cobra.NoFileCompletions)
 }
 
-// completeTemplates completes the prompts of the configuration.
+// completeTemplates completes the names of the prompts in the configuration.
 func (c completer) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	h, err := c.paw()
 	if err != nil {
@@ -58,10 +58,11 @@ func (c completer) completeTemplates(*cobra.Command, []string, string) ([]string
 	return names(words)
 }
 
-// given reports whether any of the flags is there.
+// given reports whether any of the flags was given.
 func (p *promptFlags) given() bool { return *p != promptFlags{} }
 
-// withWords is a whole prompt: the template, below it what the user wrote, and at its end the texts of strangers.
+// withWords joins the parts of a prompt: the template, the user's words, then quoted texts of other
+// people.
 func (p *promptFlags) withWords(h *app.App, words string, quoted ...string) (string, error) {
 	parts := []string{words}
 	if p.template != "" {
@@ -75,7 +76,7 @@ func (p *promptFlags) withWords(h *app.App, words string, quoted ...string) (str
 	return strings.Join(parts, "\n\n"), nil
 }
 
-// issueText is the issue of --issue, "" without.
+// issueText returns the text of the issue that --issue names, "" without the flag.
 func (p *promptFlags) issueText(ctx context.Context, h *app.App, repository string) (string, error) {
 	if p.issue == "" {
 		return "", nil
@@ -83,7 +84,7 @@ func (p *promptFlags) issueText(ctx context.Context, h *app.App, repository stri
 	return orchestrator.FromIssue(ctx, h, repository, p.issue)
 }
 
-// templateNamed is a prompt of the configuration.
+// templateNamed returns a prompt of the configuration.
 func templateNamed(h *app.App, name string) (string, error) {
 	if text, ok := h.Config.Prompts[name]; ok {
 		return text, nil
@@ -103,7 +104,7 @@ func templateNamed(h *app.App, name string) (string, error) {
 	return "", e
 }
 
-// readPrompt reads --prompt-file.
+// readPrompt reads the file of --prompt-file into the prompt.
 func (o *startOptions) readPrompt(stdin io.Reader) error {
 	if o.promptFile == "" {
 		return nil
@@ -121,12 +122,12 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
 	}
-	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
+	o.Prompt = strings.TrimSuffix(string(data), "\n") // without the end of the last line
 	return err
 }
 
-// firstPrompt completes the options of agents that are to be made: what they are asked first and, for a pull request, where they
-// begin.
+// firstPrompt completes the options for new agents: their first prompt and, for a pull request, the
+// commit and the branch they begin on.
 func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository string) error {
 	if !o.given() || o.promptFile != "" && o.template+o.issue+o.pull == "" {
 		return nil

@@ -17,11 +17,10 @@ var verbatim = []string{
 	"attach", "bisect", "blame", "check", "completion", "config", "diff", "env", "log", "path", "pr", "run", "sh", "tmux", "turns", "ui",
 }
 
-// prose is a terminal on which sentences are broken between words where they are too long for it, so that no word, and no
-// command that fits on a line, is cut in two.
+// prose wraps sentences for a terminal, between words. A command that fits on a line is not broken.
 type prose struct{ terminal *os.File }
 
-// speaks has the standard output of commands that say sentences as prose, where it is a terminal.
+// speaks wraps the standard output of commands that print sentences, if it is a terminal.
 func (p *printer) speaks(cmd *cobra.Command) {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
@@ -39,8 +38,8 @@ func (p *prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// broken is a text with the lines that are longer than width broken between words. What is broken off stands below the second
-// column of a line that has two, else it is indented by hang more.
+// broken wraps the lines of a text that are longer than width. The rest of a line is indented to
+// the line's second column if there is one, else by hang columns more than the line.
 func broken(text string, width, hang int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -59,14 +58,14 @@ func broken(text string, width, hang int) string {
 	return out.String()
 }
 
-// widthOf is how many columns a text takes that may have styles in it.
+// widthOf returns the width of a text without its styles.
 func widthOf(text string) int { return columns.Width(display.Strip(text)) }
 
-// twoColumns is a line up to its second column.
+// twoColumns matches a line up to its second column.
 var twoColumns = lazyregexp.New(`^ *\S+(?: \S+)*  +`)
 
-// sentence breaks a line between words, before a command and never within it: a command that is too long is left to the terminal, so that it can
-// be pasted whole. The lines behind the first one are indented.
+// sentence wraps a line between words, before a command and never within it. A command that is too
+// long is left to the terminal, so that it can be pasted whole.
 func sentence(line string, width int, indent string) (lines []string) {
 	words := strings.Split(line, " ")
 	from, used := 0, widthOf(words[0])

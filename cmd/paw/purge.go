@@ -97,7 +97,7 @@ func (o *purgeOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// purgeTurns deletes what a session without a record has left.
+// purgeTurns deletes the tags, refs and turn logs of a session whose record is gone.
 func (o *purgeOptions) purgeTurns(cmd *cobra.Command, h *app.App, name string) error {
 	plan, err := teardown.PlanPurgeTurns(cmd.Context(), h, name, o.Force)
 	if err != nil {
@@ -120,9 +120,9 @@ func (o *purgeOptions) purgeTurns(cmd *cobra.Command, h *app.App, name string) e
 	return nil
 }
 
-// printPurge shows what a purge comes to.
+// printPurge prints the plan of a purge.
 func (o *purgeOptions) printPurge(plan teardown.Purge) {
-	fmt.Fprintf(forReading(o.stdout), "%s can be purged\n%s\n", plan.Name, plan) // names of branches and folders are other people's
+	fmt.Fprintf(forReading(o.stdout), "%s can be purged\n%s\n", plan.Name, plan) // branches and folders have names from other people
 }
 
 func (o *purgeOptions) printPurged(purged *teardown.Purged) {
@@ -160,7 +160,8 @@ func (o *purgeOptions) printPurged(purged *teardown.Purged) {
 	}
 }
 
-// confirm asks on a terminal; without one it says which flag to pass.
+// confirm asks a question that must be answered with yes. Without a terminal it returns an error
+// whose hint is the command that does not ask.
 func (a *invocation) confirm(ctx context.Context, question, command string) error {
 	if !a.interactive() {
 		return errs.New(errs.Usage, "%s not asked, there is no terminal", question).Hint("%s", command)

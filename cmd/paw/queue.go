@@ -108,7 +108,6 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	return cmd
 }
 
-// run is paw queue add.
 func (o *queueOptions) run(cmd *cobra.Command, args []string) error {
 	h, s, err := o.session(cmd)
 	if err != nil {
@@ -144,7 +143,8 @@ func (o *queueOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// newTasks are the tasks that were asked for, and how many agents a plan keeps at work.
+// newTasks returns the tasks that the words and flags ask for, and the number of agents that a plan
+// allows at work.
 func (o *queueOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
 	given := 0
 	for _, one := range []bool{o.plan != "", len(o.issues) > 0, o.label != "", o.file != ""} {
@@ -184,7 +184,8 @@ func (o *queueOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Sessi
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
 }
 
-// queuedPrompt returns the prompt of an argument, of --prompt-file, or of standard input for "-".
+// queuedPrompt returns the prompt from the argument, from --prompt-file, or for "-" from standard
+// input.
 func (o *queueOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, error) {
 	read := startOptions{}
 	read.promptFile = o.file
@@ -203,7 +204,8 @@ func (o *queueOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, 
 	return strings.Join(args, " "), nil
 }
 
-// issueTasks are tasks for issues, each with an agent of its own; words stand above the text of each.
+// issueTasks returns a task with its own agent for each issue. The prompt is words, then the text
+// of the issue.
 func (o *queueOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
 	if o.label != "" {
 		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)

@@ -12,7 +12,6 @@ import (
 	"paw/session"
 )
 
-// taskJSON is one task.
 type taskJSON struct {
 	ID    string   `json:"id"`
 	Agent *string  `json:"agent"`
@@ -46,7 +45,7 @@ func taskViews(tasks []session.Task) []taskJSON {
 	return views
 }
 
-// showQueue is paw queue.
+// showQueue prints the tasks of a session's queue, or with dryRun its next steps.
 func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Session, agents []string, dryRun bool) error {
 	list, err := queue.Look(ctx, h, s)
 	if err != nil {
@@ -88,7 +87,7 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 			what = t.Why + " · " + what
 		}
 		agent := t.Agent
-		if agent == "" { // one is started for the task
+		if agent == "" { // the task gets a new agent
 			agent = "new " + strings.Join(t.CLIs, ",")
 		}
 		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), what))
@@ -103,7 +102,7 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 	return nil
 }
 
-// queueLine says in one line how a queue stands, "" for one in which nothing is open.
+// queueLine describes a queue in one line, "" if no task is open.
 func queueLine(h *app.App, l *queue.List) string {
 	runs, waits, held := l.Counts()
 	if runs+waits+held == 0 {
@@ -125,7 +124,7 @@ func queueLine(h *app.App, l *queue.List) string {
 	return line
 }
 
-// clock is a time of today, or with its day.
+// clock formats a time, with the date if the time is not today.
 func clock(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {

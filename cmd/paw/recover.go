@@ -100,7 +100,8 @@ func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
 	return orchestrator.Attach(cmd.Context(), h, last, agent)
 }
 
-// printRecovered prints what became of sessions, and returns the last that is back.
+// printRecovered prints the result for each session, and returns the last session that was
+// recovered.
 func (o *recoverOptions) printRecovered(recovered []orchestrator.Recovered) (last *session.Session) {
 	for _, r := range recovered {
 		switch {
@@ -119,7 +120,8 @@ func (o *recoverOptions) printRecovered(recovered []orchestrator.Recovered) (las
 	return last
 }
 
-// goOnLine is the command with which the agents go on whose turns were cut before they came back, "" where there is none.
+// goOnLine returns the command that lets recovered agents go on with interrupted turns, "" if there
+// are none.
 func goOnLine(r orchestrator.Recovered) string {
 	var cut []string
 	for _, one := range r.Results {
@@ -136,28 +138,31 @@ func goOnLine(r orchestrator.Recovered) string {
 	return fmt.Sprintf("paw send %s/%s \"go on\" lets them go on", r.Session.Name, strings.Join(cut, ","))
 }
 
-// A desk that is killed cannot give its terminal back. So another process stands by, which does that when the desk ends
-// while it has the terminal. The desk tells it by single bytes whether it has.
+// A desk that is killed cannot restore its terminal. Therefore a second process stands by, and
+// restores the terminal when the desk ends while it uses the terminal. The desk tells that process
+// by single bytes whether it does.
 const (
 	hasTerminal  = "+"
 	leftTerminal = "-"
 )
 
-// usualScreen takes back what the desk asks of a terminal: the other screen, a hidden cursor, styles, reports of the mouse,
-// marks around what is pasted, and ways to tell more of keys.
+// usualScreen undoes what the desk sets on a terminal, such as the alternate screen, mouse reports
+// and extended keys.
 const usualScreen = "\x1b[<1u\x1b[>4m\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?2026l\x1b[0m\x1b[?25h\x1b[?1049l\r\n"
 
-// guard is the desk's end of the process that stands by; without one it does nothing.
+// guard is the desk's end of the pipe to the process that stands by. Without that process it does
+// nothing.
 type guard struct {
 	mu   sync.Mutex
 	pipe *os.File
 	has  string
 }
 
-// guardDelay keeps the start of the process that stands by out of the desk's first frame.
+// guardDelay delays the start of the process that stands by until the desk has drawn its first
+// frame.
 const guardDelay = 300 * time.Millisecond
 
-// guardTerminal lets a process stand by that restores the terminal as it is now.
+// guardTerminal starts a process that stands by to restore the present modes of the terminal.
 func guardTerminal(h *app.App, terminal *os.File) *guard {
 	g := &guard{has: hasTerminal}
 	now, err := unix.IoctlGetTermios(int(terminal.Fd()), getTermios)
@@ -179,7 +184,7 @@ func guardTerminal(h *app.App, terminal *os.File) *guard {
 	return g
 }
 
-// tell says whether the desk has the terminal.
+// tell tells the process that stands by whether the desk uses the terminal.
 func (g *guard) tell(has string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -188,7 +193,7 @@ func (g *guard) tell(has string) {
 	}
 }
 
-// dismiss ends the process that stands by.
+// dismiss ends the process that stands by, and leaves the terminal as it is.
 func (g *guard) dismiss() {
 	g.tell(leftTerminal)
 	g.mu.Lock()
@@ -198,8 +203,8 @@ func (g *guard) dismiss() {
 	}
 }
 
-// newRestore is the process that stands by. What the desk had when the process began is an argument of it: a desk that is killed
-// before it could say more has a terminal, too.
+// newRestore runs the process that stands by. Its second argument says whether the desk uses the
+// terminal, because the desk may be killed before it can write to the pipe.
 func newRestore(*invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    "__restore STATE HAS",

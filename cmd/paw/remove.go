@@ -77,7 +77,7 @@ func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 }
 
 func (p *printer) printRemoved(r *teardown.Removed) {
-	out := forReading(p.stdout) // names of branches and folders are other people's
+	out := forReading(p.stdout) // branches and folders have names from other people
 	switch {
 	case r.BranchGone && r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s stays, there is no branch %s any more\n", r.Name, r.Worktree, r.Branch)

@@ -15,11 +15,12 @@ import (
 // suggester finds the command line that was meant by one that paw refuses.
 type suggester struct{ *invocation }
 
-// namingFlags are those flags whose values are names of agents, sessions, CLIs and branches, in lists and pairs.
+// namingFlags are the flags whose values are names of agents, sessions, CLIs or branches, in lists
+// and pairs.
 var namingFlags = []string{"--cli", "--branches", "--branch", "--name", "--template"}
 
-// instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
-// the name stands nowhere in the line.
+// instead returns the typed command line with the name that err suggests in place of the wrong one,
+// "" if err suggests none or the line does not contain the wrong name.
 func (g suggester) instead(err error) string {
 	var e *errs.Error
 	var name *session.NameError
@@ -41,7 +42,8 @@ func (g suggester) instead(err error) string {
 	return ""
 }
 
-// retyped is the line that was typed with another name.
+// retyped returns the typed command line with a name replaced in the value of a naming flag, "" if
+// no such flag has it.
 func (g suggester) retyped(name, by string) string {
 	line, found := []string{"paw"}, false
 	for i, word := range g.typed {
@@ -60,7 +62,7 @@ func (g suggester) retyped(name, by string) string {
 	return strings.Join(line, " ")
 }
 
-// typedWithout is the line that was typed without a flag and its value.
+// typedWithout returns the typed command line without a flag and its value.
 func (g suggester) typedWithout(flag string) string {
 	line := []string{"paw"}
 	for i, word := range g.typed {
@@ -71,8 +73,9 @@ func (g suggester) typedWithout(flag string) string {
 	return strings.Join(line, " ")
 }
 
-// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged: the last one, since of two that are the same the
-// second is in the way. A name may also be the whole list.
+// renamed replaces a name in a list of names or of pairs NAME=CLI. It replaces the last of several,
+// because a second branch of the same name is the one that is refused. A name may also be the whole
+// list.
 func renamed(list, name, by string, found bool) (string, bool) {
 	if list == name {
 		return by, true
@@ -95,7 +98,8 @@ func renamed(list, name, by string, found bool) (string, bool) {
 	return list, found
 }
 
-// retypedAgent is the line that was typed with another agent.
+// retypedAgent returns the typed command line with another agent, "" if the line does not contain
+// the agent.
 func (g suggester) retypedAgent(name, by string) string {
 	if g.ran == nil {
 		return ""
@@ -123,10 +127,11 @@ func (g suggester) retypedAgent(name, by string) string {
 	return lineOf(g.ran, words)
 }
 
-// everybody is a word that people type for all agents.
+// everybody is the word that people type for all agents, although no agent has this name.
 const everybody = "all"
 
-// retypedForAll is the line that does to all agents of the session what was typed for an agent "all", "" where no command does.
+// retypedForAll returns a command line that does for all agents what was typed for an agent "all",
+// "" if there is none.
 func (g suggester) retypedForAll() string {
 	if g.ran == nil || len(g.ran.Flags().Args()) == 0 || g.ran.Flags().Args()[0] != everybody {
 		return ""
@@ -143,8 +148,8 @@ func (g suggester) retypedForAll() string {
 	return ""
 }
 
-// lineOf is the line of a command with other words, and with the flags that were typed: what is pasted must not do something
-// else.
+// lineOf returns the command line of cmd with other words and the flags that were typed. Without
+// the flags, a pasted line would do something else.
 func lineOf(cmd *cobra.Command, words []string) string {
 	line := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) { line = append(line, typedFlag(f)...) })
@@ -154,7 +159,8 @@ func lineOf(cmd *cobra.Command, words []string) string {
 	return strings.Join(line, " ")
 }
 
-// typedFlag is a flag as it was typed; --yes is left out: whoever pastes a line has not read what it asks.
+// typedFlag returns a flag as it was typed, but never --yes: who pastes a line has not read the
+// question.
 func typedFlag(f *pflag.Flag) (words []string) {
 	values := []string{f.Value.String()}
 	if several, ok := f.Value.(pflag.SliceValue); ok {

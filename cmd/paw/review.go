@@ -60,7 +60,7 @@ func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.on != "":
 		words = args[:min(len(args), 1)]
-	case len(args) == 2 && isTurns(args[1]): // as paw diff takes it
+	case len(args) == 2 && isTurns(args[1]): // AGENT N, as in paw diff
 		words = []string{args[0] + "@" + args[1]}
 	}
 	if strings.Contains(strings.Join(words, " "), "..") {
@@ -83,7 +83,7 @@ func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// reviewRange reviews what several turns of one agent have changed.
+// reviewRange opens the changes of several turns of one agent.
 func (o *reviewOptions) reviewRange(cmd *cobra.Command, args []string) error {
 	h, s, agent, number, err := o.agentAndTurn(cmd, args)
 	switch {
@@ -95,7 +95,7 @@ func (o *reviewOptions) reviewRange(cmd *cobra.Command, args []string) error {
 	return o.edit(cmd, h, s, agent, orchestrator.DiffOptions{Range: number})
 }
 
-// edit has the user comment in his editor.
+// edit opens a diff in the user's editor, and sends the comments that the user wrote.
 func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session, agent string, what orchestrator.DiffOptions) error {
 	ctx := cmd.Context()
 	compared, err := orchestrator.Compare(ctx, h, s, agent, what)
@@ -131,7 +131,7 @@ func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session,
 	return err
 }
 
-// addComment keeps a comment on a place.
+// addComment saves a comment on the place that --on names.
 func (o *reviewOptions) addComment(cmd *cobra.Command, h *app.App, s *session.Session, agent, text string) error {
 	c := review.Comment{Path: o.on, Text: text}
 	if i := strings.LastIndexByte(o.on, ':'); i >= 0 {
@@ -172,7 +172,7 @@ func (o *reviewOptions) sendComments(cmd *cobra.Command, h *app.App, s *session.
 	return nil
 }
 
-// commentJSON is a comment that is kept.
+// commentJSON is a saved comment.
 type commentJSON struct {
 	review.Comment
 	Stale bool `json:"stale"`

@@ -13,8 +13,8 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// newRoot is the tree of commands: all of them or, where only is the name of one or another word for it, that one, since what
-// the others are would take most of the time of a short command.
+// newRoot builds the tree of commands. If only is the name or an alias of a command, the tree has
+// no other command: to build all of them would take most of the time of a short command.
 func newRoot(a *invocation, only string) *cobra.Command {
 	a.commands = newRoot
 	asksVersion := false
@@ -74,13 +74,13 @@ func newRoot(a *invocation, only string) *cobra.Command {
 	return root
 }
 
-// command is a command that can be made.
+// command is a constructor of a command with its name.
 type command struct {
 	name string
 	new  func(*invocation) *cobra.Command
 }
 
-// allCommands are the commands in the order of the help. help lists the others, so it is not among them.
+// allCommands are the commands in the order of the help. help itself is not among them.
 var allCommands = []command{
 	{"start", newStart}, {"status", newStatus}, {"attach", newAttach}, {"next", newNext}, {"recover", newRecover}, {"stop", newStop},
 	{"add", newAdd}, {"remove", newRemove}, {"purge", newPurge}, {"land", newLand}, {"check", newCheck}, {"forecast", newForecast},
@@ -93,7 +93,7 @@ var allCommands = []command{
 	{"__state", newState}, {"__origin", newOrigin}, {orchestrator.FetchCommand, newFetching}, {"__upload", newUpload},
 }
 
-// commandsFor are the commands that newRoot makes for the first word of a command line.
+// commandsFor returns the commands that newRoot needs for the first word of a command line.
 func commandsFor(word string) []command {
 	for i, one := range allCommands {
 		if one.name == word || slices.Contains(aliases[one.name], word) {
@@ -103,7 +103,8 @@ func commandsFor(word string) []command {
 	return allCommands
 }
 
-// asUsage turns cobra's errors about words into usage errors. Where the agent is missing, and there are some, it names them.
+// asUsage turns cobra's errors about the number of words into usage errors. If only the agent is
+// missing, the hints name agents of the current session.
 func (g suggester) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
@@ -120,7 +121,7 @@ func (g suggester) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// runBare is paw without a command.
+// runBare runs paw without a command: it opens the desk, or prints the status or a short help.
 func runBare(cmd *cobra.Command, a *invocation) error {
 	h, err := a.paw()
 	if err != nil {
@@ -142,13 +143,13 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 	return statusPrinter{a}.showStatus(h, statuses, problems, askHosts(cmd.Context(), h, false)())
 }
 
-// otherFlags are flags of other programs, with the flag that commands of paw have instead.
+// otherFlags maps flags of other programs to the flags that paw has instead.
 var otherFlags = map[string]string{
 	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "m": "message", "o": "json", "output": "json", "t": "timeout",
 }
 
-// flagLines are flags that a command does not have, by command and flag, with the line that does what they ask for, as in
-// otherWords.
+// flagLines maps a command and a flag it lacks to the command line that does what the flag asks
+// for, in the form of otherWords.
 var flagLines = map[string]string{
 	"attach r": "paw log AGENT", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
@@ -158,15 +159,17 @@ var flagLines = map[string]string{
 	"land no-ff": "paw land AGENT --as merge", "land rebase": "paw land AGENT --as commits", "land squash": "paw land AGENT", "remove r": "paw remove AGENT", "rewind hard": "paw rewind AGENT",
 }
 
-// bareFlags are those of flagLines that take no value in other programs: words behind them are those of the command.
+// bareFlags are the entries of flagLines that have no value in other programs: the words behind
+// them belong to the command.
 var bareFlags = []string{"land no-ff", "land rebase", "land squash", "remove r", "rewind hard"}
 
-// flagNotes say what more a line of flagLines does than was asked for.
+// flagNotes are additions to the error for entries of flagLines whose command line does more than
+// the flag asks for.
 var flagNotes = map[string]string{
 	"remove all": "; paw purge takes the session away, with its record and merged branches",
 }
 
-// flagError says of a flag what is wrong, without words of the library that reads flags.
+// flagError says what is wrong with a flag, without the words of the flag library.
 func (g suggester) flagError(cmd *cobra.Command, err error) error {
 	var absent *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
@@ -186,7 +189,7 @@ func (g suggester) flagError(cmd *cobra.Command, err error) error {
 	return usagef(cmd, "%s", err.Error())
 }
 
-// withUnits are the lines that were typed with units behind a time that is a bare number.
+// withUnits returns the typed command lines with a unit for a time that has none.
 func (g suggester) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
 	flag, number := "--"+wrong.GetFlag().Name, wrong.GetValue()
 	if wrong.GetFlag().Value.Type() != "duration" || strings.Trim(number, "0123456789") != "" {
@@ -207,15 +210,15 @@ func (g suggester) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
 	return lines
 }
 
-// noSuchFlag is the error of a flag that a command does not have, with the flag or the line that is meant where that is
-// certain.
+// noSuchFlag returns the error for a flag that a command lacks. If it is certain which flag or
+// command line was meant, the error names it.
 func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error {
 	name, dashes := absent.GetSpecifiedName(), "--"
 	if absent.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
 	words := slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return strings.HasPrefix(word, "-") })
-	if !cmd.HasParent() && len(words) > 0 && !strings.HasPrefix(g.typed[0], "-") { // a flag of a command that there is not
+	if !cmd.HasParent() && len(words) > 0 && !strings.HasPrefix(g.typed[0], "-") { // the command does not exist either
 		return g.unknownCommand(cmd, words)
 	}
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
@@ -244,7 +247,8 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	return e
 }
 
-// withFlag is the line that was typed with another flag. A word behind one that takes none goes, as in -o json.
+// withFlag returns the typed command line with another flag, near. If near takes no value, the
+// value that was typed is left out, as json in -o json.
 func (g suggester) withFlag(cmd *cobra.Command, typed, near string) string {
 	bare := cmd.Flags().Lookup(near).NoOptDefVal != ""
 	line, found := []string{"paw"}, false
@@ -269,8 +273,8 @@ func (g suggester) withFlag(cmd *cobra.Command, typed, near string) string {
 	return strings.Join(line, " ")
 }
 
-// nearFlag is the flag of a command that another name can only mean, "" for none: it is what other programs call it, the
-// begin of one name alone, or one keystroke away.
+// nearFlag returns the only flag of a command that a wrong name can mean, "" for none: the flag
+// that otherFlags names, else a flag that begins with the name or is one keystroke away.
 func nearFlag(cmd *cobra.Command, name string) string {
 	if other := otherFlags[name]; other != "" && cmd.Flags().Lookup(other) != nil {
 		return other
@@ -287,7 +291,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	return near[0]
 }
 
-// wantedValue says what a flag of a type takes.
+// wantedValue says which values a type of flag accepts.
 func wantedValue(kind string) string {
 	switch kind {
 	case "bool":

@@ -16,26 +16,28 @@ import (
 	"paw/orchestrator/hosts"
 )
 
-// A name HOST:AGENT means an agent of another machine. A command that names agents of one host runs there, whole: its words and
-// flags cross as they were typed, without the prefix. Its output and its exit code are those of the paw over there.
+// HOST:AGENT names an agent of another machine. A command that names agents of one host runs on
+// that host as a whole: paw sends it the words and flags as typed, without the prefix, and passes
+// on its output and exit code.
 
-// textBehind are the commands whose words behind the first one are text, and no names.
+// textBehind are the commands whose first word may be a name, while the words behind are text.
 var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bisect", "blame"}
 
-// hereOnly are commands that mean this machine, with what a host's agent takes instead.
+// hereOnly maps commands that work only on this machine to the hint for agents of a host.
 var hereOnly = map[string]string{
 	"path":   "ssh -t %[1]s",
 	"update": "paw sh %[2]s git pull",
 	"pr":     "paw sh %[2]s git push",
 }
 
-// launching are the commands that start CLIs, which need the environment of a login.
+// launching are the commands that start CLIs, and so need the environment of a login shell.
 var launching = []string{"start", "add", "recover", "spawn", "run"}
 
 // router runs a command on the machine whose agents its words name.
 type router struct{ *invocation }
 
-// onHosts wraps the work of a command so that names of a host's agents are carried out on that host.
+// onHosts wraps the RunE of a command: the result runs the command on the host whose agents the
+// words name, else on this machine.
 func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		on := ""
@@ -78,7 +80,8 @@ func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.C
 	}
 }
 
-// sessionOf returns the session that a flag names, "" for none. What has landed of a session of a host is known here.
+// sessionOf returns the session that --session names, "" for none. paw land --list and --undo ask
+// this machine, which records what has landed here, also from hosts.
 func sessionOf(cmd *cobra.Command) string {
 	flag := cmd.Flag("session")
 	if flag == nil {
@@ -92,7 +95,7 @@ func sessionOf(cmd *cobra.Command) string {
 	return flag.Value.String()
 }
 
-// inSessionThere runs a command that names a session of a host by its flag.
+// inSessionThere runs a command whose --session names a session of a host.
 func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, name string, args []string, next func(*cobra.Command, []string) error) error {
 	if fetching(cmd) {
 		r.far = &farWork{host: host, words: []string{"--session", name}}
@@ -119,7 +122,7 @@ func namesIn(cmd *cobra.Command, args []string) []string {
 		return args[:min(len(args), 1)]
 	}
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
-		args = args[:min(at, len(args))] // paths
+		args = args[:min(at, len(args))] // the rest are paths
 	}
 	named := slices.IndexFunc(args, turnsAlone)
 	if named > 0 {
@@ -128,7 +131,8 @@ func namesIn(cmd *cobra.Command, args []string) []string {
 	return args
 }
 
-// hostMeant returns the host whose agents the words name, and the indexes of those words; "" where all agents are of this machine.
+// hostMeant returns the host whose agents the words name, and the indexes of these words. The host
+// is "" if all agents are of this machine.
 func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on string) (host string, places []int, err error) {
 	names := namesIn(cmd, args)
 	if on != "" {
@@ -138,7 +142,7 @@ func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on stri
 		return on, nil, nil
 	}
 	if last := len(names) - 1; cmd.Name() == "check" && last > 0 {
-		if name, _, _ := strings.Cut(names[last], ":"); h.Config.Hosts[name].SSH == "" { // its command
+		if name, _, _ := strings.Cut(names[last], ":"); h.Config.Hosts[name].SSH == "" { // the last word is the command to run
 			names = names[:last]
 		}
 	}
@@ -168,7 +172,7 @@ func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on stri
 	return host, places, nil
 }
 
-// turnsAlone reports whether a word behind an agent means turns of the agent: N or N..M.
+// turnsAlone reports whether a word behind an agent is a turn N or a range N..M.
 func turnsAlone(word string) bool {
 	from, to, between := strings.Cut(word, "..")
 	_, err := strconv.ParseUint(from, 10, 31)
@@ -178,17 +182,18 @@ func turnsAlone(word string) bool {
 	return err == nil
 }
 
-// agentIn is a name of an agent in a word of the command line.
+// agentIn is the name of an agent in a word of the command line.
 type agentIn struct {
-	place    int    // of the word
+	place    int    // index of the word
 	host     string // "" for this machine
-	word     string // as that machine knows the agent
-	prefixed bool   // the name has HOST: itself
+	word     string // name without HOST:
+	prefixed bool   // the name itself began with HOST:
 }
 
-// agentsIn reads words that name agents. Behind HOST:SESSION/AGENT the others are of that session, unless they say another one.
+// agentsIn reads words that name agents. The words behind HOST:SESSION/AGENT are agents of the same
+// session, unless they name a session.
 func agentsIn(h *app.App, cmd *cobra.Command, words []string) (agents []agentIn) {
-	session := "" // host of the session that a word before has named
+	session := "" // host of the session that an earlier word named
 	for i, word := range words {
 		for part := range strings.SplitSeq(word, ",") {
 			name, own, prefixed := strings.Cut(part, ":")
@@ -209,8 +214,8 @@ func agentsIn(h *app.App, cmd *cobra.Command, words []string) (agents []agentIn)
 	return agents
 }
 
-// wordsFor returns the words of the command line for the paw on a host: as typed, without HOST: and, where the flag --on named the host,
-// without that flag.
+// wordsFor returns the command line for the paw on a host: the typed words without HOST: and
+// without the flag --on.
 func (r router) wordsFor(host, on string, args []string, places []int) []string {
 	var words []string
 	at := 0
@@ -235,7 +240,7 @@ func (r router) wordsFor(host, on string, args []string, places []int) []string 
 	return words
 }
 
-// unprefixed is a word, or words between commas, without HOST:.
+// unprefixed removes HOST: from a word, or from each name of a list with commas.
 func unprefixed(host, word string) string {
 	parts := strings.Split(word, ",")
 	for k := range parts {
@@ -244,7 +249,7 @@ func unprefixed(host, word string) string {
 	return strings.Join(parts, ",")
 }
 
-// agentsAt returns the agents that the words at some places name, as the host knows them.
+// agentsAt returns the words at some indexes, without HOST:.
 func agentsAt(host string, args []string, places []int) (words []string) {
 	for _, i := range places {
 		words = append(words, unprefixed(host, args[i]))
@@ -252,7 +257,7 @@ func agentsAt(host string, args []string, places []int) (words []string) {
 	return words
 }
 
-// sshClient is the ssh of the user's PATH.
+// sshClient returns a client that runs the ssh in the user's PATH.
 func sshClient(h *app.App) (hosts.Client, error) {
 	path, err := cli.LookPath("ssh", h.Env)
 	if err != nil {
@@ -261,7 +266,7 @@ func sshClient(h *app.App) (hosts.Client, error) {
 	return hosts.Client{Path: path, Env: h.Env, Sockets: hosts.SocketsIn(h.Getenv("XDG_RUNTIME_DIR")), State: h.Paths.HostsDir()}, nil
 }
 
-// unknownHost is the error of a name that no host has.
+// unknownHost returns the error for a name that no host has.
 func unknownHost(h *app.App, name string) error {
 	e := errs.New(errs.NotFound, "%s: no such host", name)
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {

@@ -17,7 +17,7 @@ import (
 	"paw/session/turn"
 )
 
-// runOptions are the flags of paw run.
+// runOptions has the flags of paw run.
 type runOptions struct {
 	startOptions
 	typ    string
@@ -89,7 +89,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	if !o.json {
 		run.Out, run.Err = forReading(o.stdout), forReading(o.stderr)
 	}
-	// A reader that goes away (paw run ... | head) does not end the turn.
+	// If the reader goes away (paw run ... | head), the turn goes on.
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
@@ -103,7 +103,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// runSession is the session that the turn is in, and the agent that has it, "" for a new one.
+// runSession returns the session of the turn, and the agent, "" for a new one.
 func (o *runOptions) runSession(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 {
 		return o.agent(cmd, args[0])
@@ -112,8 +112,8 @@ func (o *runOptions) runSession(cmd *cobra.Command, args []string) (*app.App, *s
 	return h, s, "", err
 }
 
-// readRunPrompt reads the prompt from a file or, when nothing is given, from
-// standard input, unless that is a terminal where nobody was asked.
+// readRunPrompt reads the prompt from the file of --prompt-file, else from standard input, which
+// must not be a terminal.
 func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("prompt") {
 		return nil
@@ -127,10 +127,10 @@ func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	return o.readPrompt(o.stdin)
 }
 
-// onSecondInterrupt sets what a second Ctrl-C does to a turn that was begun.
+// onSecondInterrupt sets the function that a second Ctrl-C calls during a headless turn.
 func (a *invocation) onSecondInterrupt(do func()) { a.killTurn.Store(&do) }
 
-// runJSON is one turn: that of paw turns, with whose it is.
+// runJSON is the turn of paw run, with its session and agent.
 type runJSON struct {
 	Version int    `json:"version"`
 	Session string `json:"session"`
@@ -138,7 +138,7 @@ type runJSON struct {
 	turnJSON
 }
 
-// showRan prints how a turn ended.
+// showRan prints the result of a turn.
 func (o *runOptions) showRan(ran *orchestrator.Ran) error {
 	if o.json {
 		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}

@@ -51,7 +51,8 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), r.stdout, host.Said(forReading(r.stderr))))
 }
 
-// fullScreen reports whether a command draws on the whole terminal over there: tmux, a shell or an editor.
+// fullScreen reports whether a command uses the whole terminal on the host: for tmux, a shell or an
+// editor.
 func fullScreen(cmd *cobra.Command, words []string) bool {
 	switch cmd.Name() {
 	case "attach":
@@ -72,8 +73,9 @@ func (r router) pipedInput() io.Reader {
 	return r.stdin
 }
 
-// launchThere runs a command that starts CLIs, with the environment of a login over there and the variables that the user hands over.
-// It begins without a terminal, so that no variable can be shown; what start and recover would attach to is attached to afterwards.
+// launchThere runs a command that starts CLIs, in the environment of a login shell on the host plus
+// the variables that the configuration hands over. The command gets no terminal, on which a
+// variable could be shown. If it would attach, launchThere attaches afterwards.
 func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client, host hosts.Host, request hosts.Request) error {
 	request.Login, request.Env = true, true
 	detach := cmd.Flags().Lookup("detach")
@@ -100,10 +102,10 @@ func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client,
 	return endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// reachPatience bounds how long a command that a person typed for one host waits for the connection.
+// reachPatience limits the time a command waits for the connection to a host.
 const reachPatience = 20 * time.Second
 
-// reach makes sure that there is a connection to a host, and says so where that takes long.
+// reach connects to a host, and says so if that takes longer than a second.
 func (p *printer) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, reachPatience)
 	defer cancel()
@@ -116,7 +118,8 @@ func (p *printer) reach(ctx context.Context, client hosts.Client, host hosts.Hos
 	return client.Reach(ctx, host)
 }
 
-// endedThere turns the end of a command on a host into an error; the output of the command has been printed already.
+// endedThere converts the exit code of a command on a host to an error. The host has printed its
+// own error already.
 func endedThere(code int, err error) error {
 	var lost *hosts.NotReached
 	switch {
@@ -132,7 +135,8 @@ func endedThere(code int, err error) error {
 	return nil
 }
 
-// folderThere returns the checkout on a host that goes with the one here. Without one, the names have to say which session is meant.
+// folderThere returns the host's checkout of the current repository. If there is none, it returns
+// "" for command lines that name a session, and an error for others.
 func folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error) {
 	if dir, ok := hosts.There(host.Repos, h.Root()); ok {
 		return dir, nil

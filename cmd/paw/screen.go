@@ -12,10 +12,10 @@ import (
 	"paw/config/display"
 )
 
-// narrowest is the width for which lines are made at least: a terminal with fewer columns wraps them.
+// narrowest is the least width for which lines are made: a narrower terminal wraps them.
 const narrowest = 40
 
-// terminalSize is how many columns and rows the terminal of standard output has.
+// terminalSize returns the columns and rows of the terminal of standard output.
 func (p *printer) terminalSize() (width, height int) {
 	out := p.stdout
 	switch by := out.(type) {
@@ -38,8 +38,8 @@ func sizeOf(out io.Writer) (width, height int) {
 	return max(width, narrowest), height
 }
 
-// lineBelow is one line on the terminal of standard error that stands below all else that is said, and goes before anything
-// else is.
+// lineBelow is a line at the end of standard error, which is removed before anything else is
+// printed.
 type lineBelow struct {
 	out   *printer
 	shown string
@@ -54,7 +54,7 @@ func (l *lineBelow) show(text string) {
 	l.shown = text
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (l *lineBelow) clear() {
 	if l.shown != "" {
 		fmt.Fprint(l.out.stderr, "\r\x1b[K")
@@ -62,14 +62,14 @@ func (l *lineBelow) clear() {
 	l.shown = ""
 }
 
-// enterScreen turns to the terminal's other screen, without a cursor; what it returns turns back, once.
+// enterScreen switches to the alternate screen and hides the cursor; leave undoes both, once.
 func (p *printer) enterScreen() (leave func()) {
 	_, _ = io.WriteString(p.stdout, "\x1b[?1049h\x1b[?25l")
 	return sync.OnceFunc(func() { _, _ = io.WriteString(p.stdout, "\x1b[?25h\x1b[?1049l") })
 }
 
-// drawScreen writes lines over what is on the screen, in one write so that it does not flicker. Where there are more
-// lines than rows, the last row says how many are left out.
+// drawScreen draws lines over the last ones, in one write to prevent flicker. If there are more
+// lines than rows, the last row counts the lines that are left out.
 func (p *printer) drawScreen(lines []string, height int) error {
 	if over := len(lines) - height; over > 0 {
 		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", display.Ellipsis, over+1))

@@ -17,9 +17,9 @@ import (
 	"paw/session"
 )
 
-// sendOptions is what was typed behind paw send.
+// sendOptions has the flags of paw send.
 type sendOptions struct {
-	startOptions // what is asked
+	startOptions // its flags for the prompt
 	all, edit    bool
 	queued       bool
 	noWait       bool
@@ -60,7 +60,6 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	return cmd
 }
 
-// run is paw send.
 func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 	h, s, agents, text, err := o.recipients(cmd, args)
 	if err != nil {
@@ -92,7 +91,7 @@ func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// sendQueued sends again what was queued in the CLIs of agents when these ended, each prompt once.
+// sendQueued sends the prompts that were queued in the agents' CLIs when these ended.
 func (o *sendOptions) sendQueued(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) error {
 	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit {
 		return usagef(cmd, "--queued takes no other prompt")
@@ -118,7 +117,7 @@ func (o *sendOptions) sendQueued(cmd *cobra.Command, h *app.App, s *session.Sess
 	return nil
 }
 
-// recipients are the agents that get the prompt, and the words of it.
+// recipients returns the agents that get the prompt, and the words of the prompt.
 func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, []string, error) {
 	if !o.all {
 		if len(args) == 0 {
@@ -152,7 +151,7 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 	return h, s, agents, args, nil
 }
 
-// promptFor is the prompt that is sent.
+// promptFor returns the prompt to send.
 func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) (string, error) {
 	given := 0
 	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {

@@ -19,16 +19,17 @@ import (
 	"paw/session/turn"
 )
 
-// agentSince is what an agent has done since a time.
+// agentSince counts what an agent has done since a time.
 type agentSince struct {
 	agent    *observe.AgentStatus
 	finished int
-	failed   int // aborted turns, cut ones too
-	files    int // that the turns changed, one that two of them changed twice
+	failed   int // failed and interrupted turns
+	files    int // sum of the files that each turn changed
 	last     string
 }
 
-// reportSince prints what has happened in sessions since a time: what the agents did, the most urgent first, and what has landed.
+// reportSince prints what has happened since a time: what each agent has done, the most urgent
+// agent first, and what has landed.
 func (o *statusOptions) reportSince(ctx context.Context, h *app.App, agents []string, from time.Time) error {
 	statuses, problems, err := orchestrator.Status(ctx, h, o.StatusOptions)
 	if err != nil {
@@ -66,7 +67,8 @@ func (o *statusOptions) reportSince(ctx context.Context, h *app.App, agents []st
 	return o.unread(problems)
 }
 
-// landedSince returns the landings of a session since a time that their branches have, and none that was taken back.
+// landedSince returns the landings of a session since a time, without those that were undone or
+// lost.
 func landedSince(ctx context.Context, h *app.App, s *session.Session, from time.Time) ([]landing.Stand, error) {
 	if !slices.ContainsFunc(s.Landings, func(l session.Landing) bool { return !l.At.Before(from) }) {
 		return nil, nil
@@ -77,7 +79,7 @@ func landedSince(ctx context.Context, h *app.App, s *session.Session, from time.
 	}), err
 }
 
-// doneSince counts the turns of an agent that are left in a list.
+// doneSince counts an agent's turns in a list.
 func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
 	d := agentSince{agent: ag}
 	for _, sequence := range list {
@@ -146,7 +148,7 @@ func needsUser(ag *observe.AgentStatus) bool {
 	return orchestrator.GroupOf(*ag) == orchestrator.NeedsYou
 }
 
-// timeOf is the time of today, or the date and time.
+// timeOf formats a time, with the date if the time is not today.
 func timeOf(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {

@@ -59,7 +59,7 @@ func (o *spawnOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	return o.showSpawned(spawned)
 }
 
-// spawnJSON is a child that was started.
+// spawnJSON is the child that paw spawn started.
 type spawnJSON struct {
 	Version      int      `json:"version"`
 	Session      string   `json:"session"`
@@ -75,7 +75,7 @@ type spawnJSON struct {
 	Notes        []string `json:"notes"`
 }
 
-// showSpawned tells the parent where its child is and how to wait for it.
+// showSpawned prints where the child is, and how the parent waits for it.
 func (o *spawnOptions) showSpawned(s *orchestrator.Spawned) error {
 	w, notes := s.Child, append(append([]string{}, s.Result.Notes...), s.Notes...)
 	snapshot := ""

@@ -80,7 +80,8 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if len(o.CLIs) == 0 && o.Preset == "" {
-		// A prompt, a branch or a base asks for something new: it must not be dropped.
+		// A prompt, a branch or a base asks for a new session. To attach to an old one would drop
+		// it.
 		if o.Name == "" && o.Prompt == "" && !o.given() && o.Base == "" && !o.WithChanges && len(o.Branches) == 0 {
 			if done, err := o.resumeHere(cmd, h); done || err != nil {
 				return err
@@ -109,7 +110,8 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	return o.showStarted(cmd, h, started, o.detach)
 }
 
-// withFlag is the error of words that start and add take with flags: CLIs and, from the first word on that has a blank, a prompt.
+// withFlag returns the error for words behind start and add, which have flags instead. The hint has
+// the words as CLIs and, from the first word with a space on, as a prompt.
 func withFlag(cmd *cobra.Command, args []string) error {
 	line, prompt := cmd.CommandPath(), len(args)
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
@@ -124,7 +126,8 @@ func withFlag(cmd *cobra.Command, args []string) error {
 	return errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath()).Hint("%s", line)
 }
 
-// askAboutTags asks once, before the first turn tags of a repository are made, whether they are to stay out of git log.
+// askAboutTags asks, before the first turn tags of a repository are made, whether git log is to
+// hide them.
 func (o *startOptions) askAboutTags(ctx context.Context, h *app.App) error {
 	if !o.interactive() || o.json || o.DryRun || !orchestrator.TagsWillShow(ctx, h) {
 		return nil
@@ -136,7 +139,8 @@ func (o *startOptions) askAboutTags(ctx context.Context, h *app.App) error {
 	return orchestrator.HideTags(ctx, h)
 }
 
-// keepWords gives the hint that adds agents to a session what was typed for their first prompts.
+// keepWords adds the typed flags for prompts to a hint "paw add ...", so that the prompt is not
+// lost.
 func (o *startOptions) keepWords(err error) {
 	var e *errs.Error
 	if !errors.As(err, &e) {
@@ -159,8 +163,8 @@ func (o *startOptions) keepWords(err error) {
 	}
 }
 
-// resumeHere attaches to the running session of this place, or recovers the
-// stopped one; false when there is none.
+// resumeHere attaches to the current session if it runs, or recovers it if it is stopped. It
+// returns false if there is no session.
 func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
 	if err != nil || len(statuses) == 0 {
@@ -183,7 +187,7 @@ func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) 
 			return true, o.showSession(cmd, h, st.Session.Name, nil)
 		}
 		err := orchestrator.Attach(cmd.Context(), h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
-		if errors.Is(err, orchestrator.ErrNotATerminal) { // what was asked for is there
+		if errors.Is(err, orchestrator.ErrNotATerminal) { // the session runs, as the user wanted
 			fmt.Fprintf(o.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
 			return true, nil
 		}
@@ -193,8 +197,8 @@ func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) 
 	return true, back.bringBack(cmd, h)
 }
 
-// meantByStart is the session that paw start without any words brings up: the only one here or, of several, the only
-// active one.
+// meantByStart returns the session that paw start without words brings back: the only session of
+// the current directory or, of several, the only active one.
 func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, error) {
 	e := &errs.Error{Kind: errs.Usage}
 	var active []observe.SessionStatus
@@ -218,8 +222,8 @@ func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, erro
 	return observe.SessionStatus{}, e
 }
 
-// chooseCLIs asks on a terminal which of the installed CLIs to start; without
-// one it says what to pass.
+// chooseCLIs asks on a terminal which of the installed CLIs to start. Without a terminal the error
+// names --cli.
 func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
 	var installed []string
 	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
@@ -248,7 +252,7 @@ func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, err
 	return pick(line, installed)
 }
 
-// pick reads names and numbers of a list.
+// pick reads names and numbers from a list of CLIs.
 func pick(line string, installed []string) ([]string, error) {
 	var chosen []string
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
@@ -263,7 +267,7 @@ func pick(line string, installed []string) ([]string, error) {
 	return chosen, nil
 }
 
-// showStarted tells what was started, and attaches.
+// showStarted prints the notes and the result, or the plan, and attaches.
 func (o *startOptions) showStarted(cmd *cobra.Command, h *app.App, started *orchestrator.Started, detach bool) error {
 	for _, note := range started.Notes {
 		o.note(note)
@@ -368,12 +372,12 @@ func addWithChanges(cmd *cobra.Command, with *bool) {
 	cmd.Flags().BoolVar(with, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
 }
 
-// moreThanOne reports whether several of some things are so.
+// moreThanOne reports whether more than one of all is true.
 func moreThanOne(all ...bool) bool {
 	return len(slices.DeleteFunc(all, func(is bool) bool { return !is })) > 1
 }
 
-// originSession is the session that agents are added to, and the AGENT[@N] that they start from.
+// originSession returns the session that agents are added to, and the AGENT[@N] they start from.
 func (a *invocation) originSession(cmd *cobra.Command, from string) (*app.App, *session.Session, string, error) {
 	if from == "" {
 		h, s, err := a.session(cmd)

@@ -22,7 +22,8 @@ import (
 	"paw/session"
 )
 
-// How often --watch looks again: soon after something was written down, and each second, since not everything is.
+// Intervals of --watch: it looks again soon after paw has written something, and in any case after
+// watchInterval, because not every change is written.
 const (
 	watchSoonest  = 200 * time.Millisecond
 	watchInterval = time.Second
@@ -89,7 +90,7 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 		return o.reportSince(cmd.Context(), h, agents, from)
 	}
 	if o.watch {
-		o.Closely = true // it looks once a second: a screen more costs little
+		o.Closely = true // with one look a second, reading the screens costs little
 		return o.watchStatus(cmd.Context(), h, agents)
 	}
 	answers := noHosts
@@ -116,7 +117,8 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	return o.unread(problems)
 }
 
-// sessionToShow reads [NAME] [AGENT...]. A word alone that is a session means all of it: looking does no harm.
+// sessionToShow reads [NAME] [AGENT...]. A single word that is a session means all its agents, also
+// where an agent has that name.
 func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
 	if len(words) == 0 {
 		return "", nil, nil
@@ -139,7 +141,7 @@ func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string,
 // statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit a terminal.
 type statusPrinter struct{ *invocation }
 
-// keepAgents leaves in statuses only these agents; all when none is named.
+// keepAgents removes all but the named agents from statuses, if any is named.
 func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	if len(agents) == 0 {
 		return
@@ -151,7 +153,7 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	}
 }
 
-// showStatus prints statuses as a table or as JSON.
+// showStatus prints the status of sessions and hosts.
 func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	if p.json {
 		if len(answers) > 0 {
@@ -193,7 +195,7 @@ func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, 
 	return p.showHosts(answers, h.Now())
 }
 
-// queueLines say how the queues of sessions stand, one line for each in which something is open.
+// queueLines returns a line for each session whose queue has open tasks.
 func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	for _, st := range statuses {
 		if list := queue.Brief(h, st.Session.Name); list != nil {
@@ -207,7 +209,7 @@ func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	return lines
 }
 
-// allLines shows sessions on a terminal, with an empty line between them, and in brief where not all would be seen otherwise.
+// allLines formats sessions for a terminal, in brief if they would not fit otherwise.
 func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
 	for _, brief := range []bool{false, true} {
 		lines = nil
@@ -224,11 +226,12 @@ func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, wi
 	return lines
 }
 
-// roomForPrompt is how many lines of the terminal are not for the status: the command above it, and the next prompt.
+// roomForPrompt is the number of rows kept free for the typed command and the next prompt of the
+// shell.
 const roomForPrompt = 2
 
-// watchStatus shows the status again and again: in place on a terminal, as one
-// JSON object per line with --json.
+// watchStatus shows the status again and again: in place on a terminal, with --json as one object
+// per line.
 func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -252,7 +255,7 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 			return err
 		case inPlace:
 			if (statusPrinter{o.invocation}).drawStatus(h, statuses, problems, far.look(ctx, h, o.All)) != nil {
-				return nil // the terminal has gone, and whoever looked at it
+				return nil // the terminal is gone
 			}
 		default:
 			if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
@@ -265,14 +268,14 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 	}
 }
 
-// untilNextLook waits until --watch is to look again; false when ctx is done.
+// untilNextLook waits until --watch looks again. It returns false if ctx is done.
 func untilNextLook(ctx context.Context, changed func() bool) bool {
 	poll.Sleep(ctx, watchSoonest)
 	poll.Until(ctx, watchSoonest, watchInterval-watchSoonest, changed)
 	return ctx.Err() == nil
 }
 
-// drawStatus draws the status over what was on the screen before, below a line with the time.
+// drawStatus draws the status over the last one, below a line with the time.
 func (p statusPrinter) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	width, height := p.terminalSize()
 	lines := []string{p.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
@@ -286,7 +289,7 @@ func (p statusPrinter) drawStatus(h *app.App, statuses []observe.SessionStatus, 
 	return p.drawScreen(append(lines, p.hostLines(answers, h.Now(), width)...), height)
 }
 
-// showStartHints says how to begin here, with a CLI that is installed.
+// showStartHints prints the commands that start a session with an installed CLI, or install one.
 func (p statusPrinter) showStartHints(h *app.App) {
 	hints := h.StartHints()
 	if len(hints) == 1 {
@@ -297,7 +300,7 @@ func (p statusPrinter) showStartHints(h *app.App) {
 	fmt.Fprintf(p.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
 }
 
-// printStatus prints one session for people.
+// printStatus prints one session for a pipe.
 func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, p.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
@@ -315,7 +318,7 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 			notes = slices.Insert(notes, 1, fmt.Sprintf("%d uncommitted", *ag.Dirty))
 		}
 		notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
-		// Of those that were stopped one by one the user knows.
+		// The user knows of agents that were stopped one by one.
 		resumable = resumable || canComeBack(ag.AgentStatus) && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: branchOf(ag.AgentStatus)}, {text: strings.Join(notes, ", ")}})
@@ -329,8 +332,8 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 	}
 }
 
-// turnsOf is how many turns an agent has finished, behind the number of the one
-// under way, with dots. Numbers count all turns, also those that were cut.
+// turnsOf returns the number of the turn that is under way, and how many turns have finished. The
+// number counts interrupted turns too.
 func turnsOf(ag *observe.AgentStatus) string {
 	var words []string
 	if inTurn(ag) {
@@ -342,7 +345,7 @@ func turnsOf(ag *observe.AgentStatus) string {
 	return strings.Join(words, ", ")
 }
 
-// branchOf is the branch that an agent's worktree has.
+// branchOf returns the branch of an agent's worktree, "(no branch)" for none.
 func branchOf(ag *observe.AgentStatus) string {
 	if ag.Branch == "" {
 		return "(no branch)"

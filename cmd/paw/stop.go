@@ -76,7 +76,7 @@ func (o *stopOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
 	return o.showStopped([]stoppedSessionJSON{view})
 }
 
-// showStopped prints what has stopped as JSON, where that is asked for.
+// showStopped prints the stopped sessions, with --json only.
 func (o *stopOptions) showStopped(sessions []stoppedSessionJSON) error {
 	if !o.json {
 		return nil
@@ -84,7 +84,7 @@ func (o *stopOptions) showStopped(sessions []stoppedSessionJSON) error {
 	return o.printJSON(stopJSON{Version: 1, Sessions: append([]stoppedSessionJSON{}, sessions...), Notes: o.noted()})
 }
 
-// end ends agents of one session and says so, to programs by what it returns.
+// end ends agents of one session. It prints the result, or with --json returns it.
 func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, how teardown.StopOptions) (view stoppedSessionJSON, err error) {
 	done := o.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, how)
@@ -100,7 +100,7 @@ func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, h
 	}
 	fmt.Fprintln(o.stdout, stopped.Done())
 	if !stopped.Whole {
-		return view, nil // paw's tmux session goes on, with what else is in it
+		return view, nil // the tmux session goes on with its other panes
 	}
 	for _, window := range stopped.Others {
 		fmt.Fprintln(o.stdout, display.OneLine(window)+" is yours and stays")
@@ -108,7 +108,8 @@ func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, h
 	return view, nil
 }
 
-// stopAll stops every active session. One that cannot be stopped does not keep the others running.
+// stopAll stops every active session. A session that cannot be stopped does not keep the others
+// running.
 func (o *stopOptions) stopAll(ctx context.Context, h *app.App) error {
 	sessions, problems, err := h.Store.List()
 	if err != nil {

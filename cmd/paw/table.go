@@ -8,10 +8,10 @@ import (
 	"paw/config/display"
 )
 
-// cell is one field of a table, with the state that colours it.
+// cell is a field of a table. state names its colour, "" for none.
 type cell struct{ text, state string }
 
-// heads is the first row of a table, which names its columns.
+// heads returns the first row of a table, with the names of the columns.
 func heads(names ...string) []cell {
 	row := texts(names...)
 	for i := range row {
@@ -20,7 +20,7 @@ func heads(names ...string) []cell {
 	return row
 }
 
-// texts is a row without colours.
+// texts returns a row without colours.
 func texts(fields ...string) []cell {
 	row := make([]cell, len(fields))
 	for i, text := range fields {
@@ -29,11 +29,12 @@ func texts(fields ...string) []cell {
 	return row
 }
 
-// leastLast is how many columns the last column of a table keeps, as long as there are others to leave out.
+// leastLast is the width that the last column of a table keeps while there are other columns to
+// leave out.
 const leastLast = 24
 
-// printTable prints rows with aligned columns, two spaces apart, indented. On a terminal each row is cut to its width, and of the
-// columns with these heads so many are left out, the first ones first, that the last column can be read.
+// printTable prints rows as a table. On a terminal it cuts rows to the width; columns whose heads
+// are in spare are left out, the first ones first, until the last column is readable.
 func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ...string) {
 	for _, row := range rows {
 		for i, c := range row {
@@ -45,10 +46,10 @@ func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ..
 		width, _ = p.terminalSize()
 		rows = fitting(rows, width-len(indent), spare)
 	}
-	_, _ = w.Write(p.tableOf(rows, indent, width)) // at once: a table of 200 rows is one write
+	_, _ = w.Write(p.tableOf(rows, indent, width)) // one write for the whole table
 }
 
-// tableOf is a table as text, with each line cut to width where that is not 0.
+// tableOf formats rows as a table. Lines are cut to width unless width is 0.
 func (p *printer) tableOf(rows [][]cell, indent string, width int) (out []byte) {
 	widths := columnWidths(rows)
 	for _, row := range rows {
@@ -68,7 +69,6 @@ func (p *printer) tableOf(rows [][]cell, indent string, width int) (out []byte) 
 	return out
 }
 
-// columnWidths is how wide the columns of a table are.
 func columnWidths(rows [][]cell) []int {
 	var widths []int
 	for _, row := range rows {
@@ -82,7 +82,7 @@ func columnWidths(rows [][]cell) []int {
 	return widths
 }
 
-// fitting is a table without as many of the spare columns as have to go so that it fits the room.
+// fitting leaves out as many of the spare columns as is needed for the table to fit the room.
 func fitting(rows [][]cell, room int, spare []string) [][]cell {
 	for _, head := range spare {
 		widths := columnWidths(rows)

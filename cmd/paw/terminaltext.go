@@ -7,14 +7,14 @@ import (
 	"paw/config/display"
 )
 
-// terminalText writes to a terminal what a host's commands print: text, colours, tabs and line breaks. Everything else that could
-// command the terminal is left out; an escape sequence may come in pieces.
+// terminalText passes text, colours, tabs and line breaks of a host on to a terminal, and drops
+// everything else that could control the terminal. An escape sequence may arrive in pieces.
 type terminalText struct {
 	w    io.Writer
 	rest string
 }
 
-// longestEscape bounds how much of an escape sequence that does not end is waited for.
+// longestEscape limits the bytes of an unfinished escape sequence that are kept back.
 const longestEscape = 256
 
 func (t *terminalText) Write(text []byte) (int, error) {
@@ -29,7 +29,7 @@ func (t *terminalText) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// colouredText is a text without escape sequences but those that set colours, and without other control characters.
+// colouredText removes escape sequences, except those that set colours, and control characters.
 func colouredText(text string) string {
 	var out strings.Builder
 	for {
@@ -48,7 +48,7 @@ func colouredText(text string) string {
 	return out.String()
 }
 
-// escapeEnds reports whether an escape sequence that begins a text is whole, or the text goes on behind it.
+// escapeEnds reports whether the escape sequence at the begin of a text is complete.
 func escapeEnds(text string) bool {
 	sequence := display.Escape(text)
 	if len(sequence) < len(text) {

@@ -75,7 +75,7 @@ func (o *turnsOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// sinceWhen reads the time of --since; zero where nothing is given.
+// sinceWhen parses the time of --since. It returns the zero time for an empty text.
 func sinceWhen(text string, now time.Time) (time.Time, error) {
 	now = now.Local()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -98,11 +98,11 @@ func sinceWhen(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("not a time: today, yesterday, 2026-03-01, 2026-03-01T18:00, 90m or 8h")
 }
 
-// turnsSince leaves the turns that are not over or ended after a time.
+// turnsSince removes the turns that ended before a time.
 func turnsSince(list []turns.AgentTurns, from time.Time) {
 	for i := range list {
 		if !from.IsZero() {
-			list[i].Finished = 0 // when is not known
+			list[i].Finished = 0 // their times are not known
 		}
 		list[i].Turns = slices.DeleteFunc(list[i].Turns, func(t turns.Turn) bool {
 			return t.LogGone && !from.IsZero() || t.EndedAt != nil && t.EndedAt.Before(from)
@@ -110,12 +110,12 @@ func turnsSince(list []turns.AgentTurns, from time.Time) {
 	}
 }
 
-// whenBegun is the time of today, or the date and time, at which a turn began.
+// whenBegun formats the time at which a turn began.
 func whenBegun(t turns.Turn, now time.Time) string {
 	return timeOf(t.StartedAt, now)
 }
 
-// printTurns prints the turns of one agent for people.
+// printTurns prints the turns of one agent.
 func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool) {
 	indent := ""
 	if named {
@@ -131,7 +131,7 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 		fmt.Fprintf(o.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	dated := isTerminal(o.stdout) || o.colourFlag == "always" // as for the desk
+	dated := isTerminal(o.stdout) || o.colourFlag == "always" // also for the desk, which asks for colours
 	head := heads("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")
 	if dated {
 		head = slices.Insert(head, 5, heads("WHEN")...)
@@ -185,7 +185,8 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 	}
 }
 
-// unsavedFiles returns a line for each group of files that git could not save, with the last turn at whose end that was so.
+// unsavedFiles returns a line for each group of files that git could not save, with the last turn
+// for which that is known.
 func unsavedFiles(list []turns.Turn) (lines []string) {
 	told := map[string]bool{}
 	for _, t := range slices.Backward(list) {
@@ -199,7 +200,7 @@ func unsavedFiles(list []turns.Turn) (lines []string) {
 	return lines
 }
 
-// turnOutcome is the word for how a turn ended, and the state that colours it.
+// turnOutcome returns the word for the result of a turn, and the state whose colour it has.
 func turnOutcome(t turns.Turn) (word, state string) {
 	switch {
 	case t.State == turn.InProgress && t.Waiting:
@@ -216,7 +217,7 @@ func turnOutcome(t turns.Turn) (word, state string) {
 	return t.Outcome, "waiting_children"
 }
 
-// duration is how long a turn took, or has taken by now.
+// duration formats the time that a turn took, or has taken so far.
 func duration(t turns.Turn, now time.Time) string {
 	if t.EndedAt != nil {
 		now = *t.EndedAt
@@ -231,7 +232,7 @@ func duration(t turns.Turn, now time.Time) string {
 	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// shorten cuts text to its first line and at most n characters, without control characters.
+// shorten cuts a text to its first line and to n characters, and removes control characters.
 func shorten(text string, n int) string {
 	line, _, more := strings.Cut(strings.TrimSpace(display.Printable(text)), "\n")
 	line = strings.ReplaceAll(line, "\t", " ")

@@ -38,7 +38,7 @@ on a terminal where a session exists.`, exitUsage),
 	return cmd
 }
 
-// newTmux prints what a user may put into his tmux.conf.
+// newTmux prints key bindings for the user's tmux.conf.
 func newTmux(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux",

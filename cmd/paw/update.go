@@ -10,7 +10,7 @@ import (
 	"paw/orchestrator/landing"
 )
 
-// updateOptions is what was typed behind paw update.
+// updateOptions has the flags of paw update.
 type updateOptions struct {
 	*invocation
 	from        string
@@ -41,7 +41,6 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 	return cmd
 }
 
-// run is paw update.
 func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 	if o.all == (len(args) > 0) {
 		return errs.New(errs.Usage, "give agents, or --all").Hint("paw update --all")
@@ -90,7 +89,7 @@ type updatedJSON struct {
 	Name         string  `json:"name"`
 	From         string  `json:"from"`
 	Result       string  `json:"result"` // updated, planned or up_to_date
-	Head         *string `json:"head"`   // null when it was up to date
+	Head         *string `json:"head"`   // null if the worktree was up to date
 	FilesChanged int     `json:"files_changed"`
 }
 

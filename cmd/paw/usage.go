@@ -57,7 +57,7 @@ func (o *usageOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// printUsage prints a line for each agent, with byTurn for each of its turns, too.
+// printUsage prints a line for each agent, with byTurn also for each turn.
 func (o *usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 	row := func(name, what string, s cli.Spent) []cell {
 		cost := ""
@@ -67,7 +67,7 @@ func (o *usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		return texts(name, what, count(s.Input), count(s.CacheRead), count(s.CacheWrite), count(s.Output), cost)
 	}
 	rows := [][]cell{heads("AGENT", "TURN", "INPUT", "FROM CACHE", "TO CACHE", "OUTPUT", "COST")}
-	var unknown []string // why nothing is told, each reason once, with the agents of which it is so
+	var unknown []string // reasons for missing numbers, each once
 	agents := map[string][]string{}
 	for _, u := range all {
 		if u.Unknown != "" && u.Total.Answers == 0 {
@@ -100,8 +100,8 @@ func (o *usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 	}
 }
 
-// inShort is what models took, in one line: what they read, from a cache or not, what they wrote, and what it cost where that is
-// known; "" for nothing.
+// inShort describes the usage of models in one line: tokens in, from a cache or not, tokens out,
+// and the cost if it is known; "" for no usage.
 func inShort(s *cli.Spent) string {
 	if s == nil || s.Answers == 0 {
 		return ""
@@ -113,7 +113,7 @@ func inShort(s *cli.Spent) string {
 	return text
 }
 
-// count is a number of tokens as people read it: 950, 12.3k, 4.5M.
+// count formats a number of tokens: 950, 12.3k, 4.5M.
 func count(n int64) string {
 	switch {
 	case n < 1000:

@@ -16,9 +16,8 @@ import (
 	"paw/session"
 )
 
-// The JSON that paw prints is a contract of its own, apart from the record
-// (docs/json.md). Absent is not null: a field that was not looked at is left
-// out, one that was looked at and is empty is null.
+// paw's JSON is a contract of its own, apart from the session's record (docs/json.md). A field that
+// was not looked at is left out; a field that was looked at and is empty is null.
 
 type statusJSON struct {
 	Version  int           `json:"version"`
@@ -26,21 +25,21 @@ type statusJSON struct {
 	Problems []problemJSON `json:"problems"`
 }
 
-// startedJSON is a status with what start or add did.
+// startedJSON is the status after start or add, with the result for each agent.
 type startedJSON struct {
 	statusJSON
 	Results []resultJSON `json:"results"`
 	Notes   []string     `json:"notes"`
 }
 
-// planJSON is what start or add would do.
+// planJSON is the plan of start or add, for --dry-run.
 type planJSON struct {
 	Version int      `json:"version"`
 	Plan    []string `json:"plan"`
 	Notes   []string `json:"notes"`
 }
 
-// problemJSON is something that could not be read, beside what could.
+// problemJSON is an error about something that could not be read.
 type problemJSON struct {
 	Error string   `json:"error"`
 	Hints []string `json:"hints"`
@@ -54,7 +53,7 @@ func problemsView(problems []error) []problemJSON {
 	return view
 }
 
-// noted are the notes so far.
+// noted returns the notes so far, never nil.
 func (p *printer) noted() []string { return append([]string{}, p.notes...) }
 
 type sessionJSON struct {
@@ -79,7 +78,7 @@ type agentJSON struct {
 	Name           string     `json:"name"`
 	CLI            string     `json:"cli"`
 	Branch         string     `json:"branch"`
-	HeadBranch     *string    `json:"head_branch"` // null for none
+	HeadBranch     *string    `json:"head_branch"` // null without a branch
 	WorktreePath   string     `json:"worktree_path"`
 	PaneID         *string    `json:"pane_id"`
 	PaneAlive      *bool      `json:"pane_alive,omitempty"`
@@ -102,17 +101,17 @@ type agentJSON struct {
 	Limit          *limitJSON `json:"limit"`
 
 	Limits []session.Window `json:"limits"`
-	Ports  *[2]int          `json:"ports"` // the first and the last
+	Ports  *[2]int          `json:"ports"` // first and last port
 
 	PullRequest *string `json:"pull_request"`
 
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
-	Usage    any                `json:"usage,omitempty"` // a *spentJSON, which is null where nothing was taken
+	Usage    any                `json:"usage,omitempty"` // a *spentJSON; null if there was no usage
 }
 
-// limitJSON is a usage limit that is reached.
+// limitJSON is a usage limit that an agent has reached.
 type limitJSON struct {
-	Until *time.Time `json:"until"` // null where the CLI does not say
+	Until *time.Time `json:"until"` // null if the CLI does not say
 }
 
 func limitView(l *session.Limit) *limitJSON {
@@ -122,12 +121,12 @@ func limitView(l *session.Limit) *limitJSON {
 	return &limitJSON{orNull(l.Until.UTC())}
 }
 
-// agentForecastJSON is how the work of an agent would land.
+// agentForecastJSON is the forecast for an agent's work.
 type agentForecastJSON struct {
 	Target       string   `json:"target"`
 	FilesChanged int      `json:"files_changed"`
 	Conflicts    []string `json:"conflicts"`
-	With         []string `json:"with"` // agents whose work collides with this one's
+	With         []string `json:"with"` // agents whose work conflicts with this agent's
 }
 
 func statusView(statuses []observe.SessionStatus, problems []error) statusJSON {
@@ -215,14 +214,15 @@ func resultsView(results []launch.Result) []resultJSON {
 	return view
 }
 
-// relative is an agent at its place in the family.
+// relative is an agent in the tree of parents and children.
 type relative struct {
 	*observe.AgentStatus
-	depth int // 0 for one that no agent of the session has started
+	depth int // 0 for an agent without a parent in the session
 }
 
-// families puts children behind their parents, else in the order they came. An agent whose parent has left is one that
-// nobody has started; ancestors of themselves, which no paw writes, come last.
+// families sorts agents so that children follow their parents. An agent whose parent has left
+// counts as one without a parent. Agents whose parents form a circle, which paw never writes, come
+// last.
 func families(agents []observe.AgentStatus) []relative {
 	children, known := map[string][]*observe.AgentStatus{}, map[string]bool{}
 	for i := range agents {
@@ -258,7 +258,7 @@ func families(agents []observe.AgentStatus) []relative {
 	return ordered
 }
 
-// label is the agent's name, behind a branch of the tree for a child.
+// label returns the agent's name, for a child behind a branch of the tree.
 func (r relative) label() string {
 	if r.depth == 0 {
 		return r.Record.Name
@@ -266,13 +266,13 @@ func (r relative) label() string {
 	return strings.Repeat("  ", r.depth-1) + "└ " + r.Record.Name
 }
 
-// wouldBe are the results of agents that were not carried out.
+// wouldBe are the words for results that a dry run foresees.
 var wouldBe = map[launch.ResultKind]string{
 	launch.ResultResumed: "would resume",
 	launch.ResultFresh:   "would start fresh",
 }
 
-// printResults prints what became of agents or, with dryRun, what would.
+// printResults prints the result for each agent, or with dryRun the result that it would have.
 func (p *printer) printResults(s *session.Session, results []launch.Result, dryRun bool) {
 	fmt.Fprintf(p.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
@@ -294,7 +294,7 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 	}
 }
 
-// showResults ends start and add: as JSON, or with the list and attached.
+// showResults prints the results of start or add, and attaches.
 func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
 	if o.json {
 		return o.showSession(cmd, h, s.Name, results)
@@ -310,8 +310,7 @@ func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Se
 	return orchestrator.Attach(cmd.Context(), h, s, "")
 }
 
-// showSession prints the status of one session, with --json also what became of
-// its agents.
+// showSession prints the status of one session, with --json also the results.
 func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
 	switch {
@@ -328,7 +327,7 @@ func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, 
 	return err
 }
 
-// showPlan prints what start or add would do.
+// showPlan prints the plan of start or add.
 func (p *printer) showPlan(steps []string) error {
 	if p.json {
 		return p.printJSON(planJSON{Version: 1, Plan: steps, Notes: p.noted()})
@@ -339,7 +338,7 @@ func (p *printer) showPlan(steps []string) error {
 	return nil
 }
 
-// anyRefused reports whether an agent could not be brought back.
+// anyRefused reports whether an agent could not be started.
 func anyRefused(results []launch.Result) bool {
 	return slices.ContainsFunc(results, func(r launch.Result) bool { return r.Kind == launch.ResultRefused })
 }

@@ -81,7 +81,7 @@ func (o *waitOptions) run(cmd *cobra.Command, args []string) error {
 	return o.waitFor(cmd, h, args)
 }
 
-// waitFor waits for the agents that words name, and prints how each ended.
+// waitFor waits for the agents that words name, and prints the result of each.
 func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) error {
 	waits, err := waitsOf(cmd, h, words, o.name)
 	if err != nil {
@@ -115,7 +115,8 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 	return err
 }
 
-// tellLater makes the agent that calls paw wait for its children.
+// tellLater records that the calling agent waits for its children, whose results paw will type into
+// its pane.
 func (o *waitOptions) tellLater(ctx context.Context, h *app.App) error {
 	waits, err := children.Notify(ctx, h, o.WaitOptions)
 	if err != nil {
@@ -139,7 +140,7 @@ type notifiedJSON struct {
 	Any      bool     `json:"any"`
 }
 
-// printWaited prints what a wait found; enough says that it found what it waited for.
+// printWaited prints the result of a wait. enough says that all agents it needed have finished.
 func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 	if o.json {
 		return o.printJSON(waitedView(w, enough))
@@ -191,8 +192,8 @@ type awaitedJSON struct {
 	Turn       *int       `json:"turn"`
 	Files      *int       `json:"files_changed"`
 	Message    *string    `json:"message"`
-	Host       *string    `json:"host,omitempty"`    // of an agent of another machine
-	Session    *string    `json:"session,omitempty"` // of an agent of another machine
+	Host       *string    `json:"host,omitempty"`    // only for an agent of another machine
+	Session    *string    `json:"session,omitempty"` // only for an agent of another machine
 }
 
 func waitedView(w *children.Waited, enough bool) waitJSON {
@@ -212,10 +213,10 @@ func waitedView(w *children.Waited, enough bool) waitJSON {
 	return view
 }
 
-// waitingDelay is how long a wait is silent: what is over at once needs no line.
+// waitingDelay is the time after which a wait is shown.
 const waitingDelay = time.Second
 
-// waitingLine is the line on a terminal that says for whom paw wait waits. Elsewhere it says nothing.
+// waitingLine is a line on the terminal that names the agents paw wait waits for.
 type waitingLine struct {
 	lineBelow
 	began time.Time
@@ -226,7 +227,8 @@ func newWaitingLine(a *invocation, now time.Time) *waitingLine {
 	return &waitingLine{lineBelow: lineBelow{out: &a.printer}, began: now}
 }
 
-// look says for whom the wait is, after a second; and once, for whom it may be long.
+// look updates the line after a look at the agents. Once, it notes agents for which the wait may be
+// long.
 func (l *waitingLine) look(w *children.Waited, now time.Time) {
 	waited := now.Sub(l.began)
 	if waited < waitingDelay {
@@ -243,7 +245,8 @@ func (l *waitingLine) look(w *children.Waited, now time.Time) {
 	}
 }
 
-// waitingText is who has not finished, how many have, and for how long somebody waits.
+// waitingText names the agents that have not finished, counts those that have, and says how long
+// the wait takes.
 func waitingText(w *children.Waited, waited time.Duration) string {
 	var left []string
 	done := 0
@@ -258,7 +261,8 @@ func waitingText(w *children.Waited, waited time.Duration) string {
 	return fmt.Sprintf("waiting for %s (%d of %d finished, %s)", strings.Join(left, ", "), done, done+len(left), waited.Truncate(time.Second))
 }
 
-// waitNotes name agents that nothing is under way for: a wait for them ends only when somebody does something.
+// waitNotes returns a note for each agent that has nothing to do: the wait for such an agent ends
+// only if somebody acts.
 func waitNotes(w *children.Waited) []string {
 	var notes []string
 	for _, a := range w.Agents {

@@ -23,20 +23,20 @@ import (
 // machineWait is the wait for agents of one machine.
 type machineWait struct {
 	host   *hosts.Host // nil for this machine
-	folder string      // of the repository on the host
-	agents []string    // as that machine knows them; none for all agents of the repository's session
-	name   string      // of the session on the host, "" where nothing says one
+	folder string      // checkout of the repository on the host
+	agents []string    // names without HOST:; empty for all agents of the repository's session
+	name   string      // session on the host, "" if none is named
 }
 
-// machineWaited is how the wait for agents of one machine ended.
+// machineWaited is the result of a machineWait.
 type machineWaited struct {
 	machineWait
-	waited *children.Waited // nil where nothing is known
-	err    error            // why nothing is known
+	waited *children.Waited // nil if there is no result
+	err    error            // why there is no result
 }
 
-// waitsOf divides the words of paw wait among machines. Without words the wait is for this machine and all hosts of the repository, unless an
-// agent asks, which means its children. One wait for this machine alone is returned where no host is meant.
+// waitsOf divides the words of paw wait among machines. Without words it returns waits for this
+// machine and for all hosts with the repository; if an agent asks, only the wait for its children.
 func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) ([]machineWait, error) {
 	if host, name, far := strings.Cut(inSession, ":"); far {
 		one, err := waitOn(cmd, h, host)
@@ -81,7 +81,7 @@ func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) (
 	return waits, nil
 }
 
-// waitOn is a wait on a host.
+// waitOn returns a wait for a host.
 func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	known, there := h.Config.Hosts[name]
 	if !there {
@@ -92,11 +92,11 @@ func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	return machineWait{host: &host, folder: dir}, err
 }
 
-// waitHere waits for agents of this machine; look is told what there is at each look.
+// waitHere waits for agents of this machine. It calls look after each look at the agents.
 type waitHere func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error)
 
-// waitEverywhere waits for agents of several machines at once, and puts together what each machine finds. It ends with the first agent that has a
-// question or, with any, that has finished.
+// waitEverywhere waits on several machines at once, and joins the results. It ends with the first
+// agent that has a question, or with --any that has finished.
 func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []machineWait, here waitHere) (*children.Waited, error) {
 	client, err := sshClient(h)
 	if err != nil {
@@ -104,7 +104,7 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 	}
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var own atomic.Pointer[children.Waited] // as the last look found this machine
+	var own atomic.Pointer[children.Waited] // result of the last look at this machine
 	ended := make(chan machineWaited)
 	for _, w := range waits {
 		go func() {
@@ -112,7 +112,7 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 			if w.host == nil {
 				one.waited, one.err = here(within, w.agents, own.Store)
 				if one.waited != nil {
-					one.err = nil // the verdict on all machines follows
+					one.err = nil // together judges the results of all machines
 				}
 			} else {
 				one.waited, one.err = o.waitThere(within, client, w)
@@ -140,10 +140,11 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 	return together(waits, all, o.WaitOptions)
 }
 
-// lookEvery is how often the line is drawn anew that says for whom several machines are waited for.
+// lookEvery is the interval at which the line about a wait on several machines is drawn again.
 const lookEvery = 500 * time.Millisecond
 
-// soFar returns what is known of waits that go on: what has ended, this machine as it was found last, and the names that were asked for.
+// soFar returns what is known while some waits go on: the finished waits, the last look at this
+// machine, and the names that were typed.
 func soFar(waits []machineWait, all []machineWaited, own *children.Waited) *children.Waited {
 	known := &children.Waited{}
 	for _, w := range waits {
@@ -165,7 +166,7 @@ func soFar(waits []machineWait, all []machineWaited, own *children.Waited) *chil
 	return known
 }
 
-// enough reports whether the wait for one machine has ended in a way that ends the waits for the others.
+// enough reports whether the result for one machine ends the waits for the others.
 func enough(one machineWaited, o children.WaitOptions) bool {
 	if one.waited == nil {
 		return one.err != nil && !one.nobody()
@@ -185,7 +186,7 @@ func (w machineWaited) nobody() bool {
 	return len(w.agents) == 0 && w.name == "" && (exitCode(w.err) == int(errs.NotFound) || errors.As(w.err, &refused) && refused.Code == int(errs.NotFound))
 }
 
-// together puts the ends of waits together, in the order in which the machines were named.
+// together joins the results of all machines, in the order in which the machines were named.
 func together(waits []machineWait, all []machineWaited, o children.WaitOptions) (*children.Waited, error) {
 	whole := &children.Waited{Anybody: len(o.Agents) == 0}
 	var failed, nobody error
@@ -218,13 +219,15 @@ func together(waits []machineWait, all []machineWaited, o children.WaitOptions) 
 	return whole, err
 }
 
-// waitPauses are the pauses of paw wait between tries to reach a host that was lost; the last one repeats.
+// waitPauses are the pauses before another try to reach a lost host; the last one repeats.
 var waitPauses = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
 
-// timeoutGrace is how much longer paw wait waits here than the paw on the host, which as a rule reports the time-out itself.
+// timeoutGrace is added to --timeout on this machine, because the paw on the host reports the
+// time-out itself.
 const timeoutGrace = time.Second
 
-// waitThere waits for agents of a host. A host that is lost is asked again until the time-out: its silence says nothing of the agents.
+// waitThere waits for agents of a host. If the host is lost, it asks again until the time-out:
+// silence says nothing about the agents.
 func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w machineWait) (*children.Waited, error) {
 	words := slices.Clone(w.agents)
 	if w.name != "" {
@@ -269,7 +272,7 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 	}
 }
 
-// awaitedThere converts what a wait on a host found.
+// awaitedThere converts the result of a host.
 func awaitedThere(host string, w *hosts.Waited) *children.Waited {
 	waited := &children.Waited{Session: session.FarName(host, w.Session)}
 	for _, one := range w.Agents {

@@ -16,13 +16,13 @@ import (
 	"paw/session"
 )
 
-// question is what a command line leaves open: which session its words are about.
+// question finds the session and the agents that the words of a command line mean.
 type question struct {
 	*app.App
 	cmd    *cobra.Command
-	name   string   // of the session, as --session says it, "" where it says nothing
-	words  []string // as they were typed
-	strict bool     // what the command does cannot be undone: an active session is not preferred
+	name   string   // session that --session names, "" for none
+	words  []string // words as typed
+	strict bool     // the command cannot be undone, so the only active session of several is not preferred
 }
 
 func newQuestion(cmd *cobra.Command, h *app.App, words []string) question {
@@ -33,13 +33,14 @@ func newQuestion(cmd *cobra.Command, h *app.App, words []string) question {
 	return q
 }
 
-// session finds the session that --session names or that of this place.
+// session finds the session that --session names, else the session of the current directory.
 func (a *invocation) session(cmd *cobra.Command) (*app.App, *session.Session, error) {
 	h, s, _, err := a.agents(cmd, nil)
 	return h, s, err
 }
 
-// agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only.
+// agent finds the agent that a word names: AGENT, SESSION/AGENT, or SESSION for a session with one
+// agent.
 func (a *invocation) agent(cmd *cobra.Command, word string) (*app.App, *session.Session, string, error) {
 	h, s, agents, err := a.agents(cmd, []string{word})
 	if err != nil {
@@ -48,7 +49,7 @@ func (a *invocation) agent(cmd *cobra.Command, word string) (*app.App, *session.
 	return h, s, agents[0], nil
 }
 
-// agents is agent for several words, all of one session.
+// agents finds the agents that several words name, all of one session.
 func (a *invocation) agents(cmd *cobra.Command, words []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
@@ -58,7 +59,7 @@ func (a *invocation) agents(cmd *cobra.Command, words []string) (*app.App, *sess
 	return h, s, agents, err
 }
 
-// splitTurn takes the number of a turn out of a word AGENT@N; it is "" where there is none.
+// splitTurn splits a word AGENT@N. The number is "" if there is none.
 func splitTurn(cmd *cobra.Command, word string) (agent, number string, err error) {
 	agent, number, numbered := strings.Cut(word, "@")
 	if _, err := strconv.ParseUint(number, 10, 31); numbered && err != nil {
@@ -67,8 +68,8 @@ func splitTurn(cmd *cobra.Command, word string) (agent, number string, err error
 	return agent, number, nil
 }
 
-// agents reads words that name agents of one session, which may be none. The session exists; whether it has the agents
-// is for the command to say.
+// agents reads words that name agents of one session. The session exists; the command has to check
+// whether it has the agents.
 func (q question) agents(words []string) (*session.Session, []string, error) {
 	name, words, err := q.split(words)
 	if err != nil {
@@ -88,7 +89,7 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		}
 	}
 	if len(words) > 1 && len(having(here, words[:1])) == 0 {
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil { // SESSION AGENT..., as where SESSION alone has a meaning
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil { // SESSION AGENT..., as other commands take it
 			return s, words[1:], nil
 		}
 	}
@@ -99,8 +100,9 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 	return s, words, err
 }
 
-// sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the session of this place, or the first one is a
-// session. Words that can be read both ways are an error. The session is nil when nothing is named and nothing is here.
+// sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the current session, or the
+// first one is a session. If both are possible, that is an error. The session is nil if nothing is
+// named and there is no current session.
 func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	name, words, err := q.split(q.words)
 	if err != nil {
@@ -125,7 +127,7 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	case named == nil && err != nil:
 		return nil, nil, err
 	case len(owners) == 0 && named == nil && (len(here) == 0 || unreadable != nil && !errors.As(unreadable, &noName)):
-		_, err := q.Place().Find(words[0]) // says that there is none of that name, or why it cannot be read
+		_, err := q.Place().Find(words[0]) // fails, and says why
 		return nil, nil, err
 	case named == nil || len(owners) > 0 && !hasAll(named, words[1:]):
 		s, err := q.choose(here, words)
@@ -136,8 +138,9 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	return nil, nil, q.bothWays(owners, named, words)
 }
 
-// sessionFirst is sessionAndAgents for a command that ends nothing, whose line paw prints as NAME [AGENT...]: a first word that is
-// the session of this place is just that, also where an agent has the name.
+// sessionFirst is sessionAndAgents for a command that ends nothing. If the first word is the
+// current session, it is taken as the session, also where an agent has that name: paw prints such
+// lines as NAME [AGENT...].
 func (q question) sessionFirst() (*session.Session, []string, error) {
 	if q.name != "" || len(q.words) == 0 {
 		return q.sessionAndAgents()
@@ -160,7 +163,8 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	return s, agents, err
 }
 
-// split takes the session out of words SESSION/AGENT; it is the one of --session where they have none.
+// split removes the session from words SESSION/AGENT. Without one it returns the session of
+// --session.
 func (q question) split(words []string) (string, []string, error) {
 	name := q.name
 	if flag := q.cmd.Flags().Lookup("session"); name == "" && flag != nil && flag.Changed {
@@ -168,7 +172,7 @@ func (q question) split(words []string) (string, []string, error) {
 	}
 	var agents []string
 	for _, word := range words {
-		if word == "" { // such as a variable that is not set: everything would be meant
+		if word == "" { // a variable that is not set must not mean everything
 			return "", nil, usagef(q.cmd, "a name is empty")
 		}
 		of, agent, both := strings.Cut(q.named(word), "/")
@@ -184,12 +188,12 @@ func (q question) split(words []string) (string, []string, error) {
 	return name, agents, nil
 }
 
-// choose finds the session of this place that is meant: the only one that has all the agents or, of several, the only
+// choose returns the current session: the only one that has all the agents or, of several, the only
 // active one.
 func (q question) choose(here []*session.Session, agents []string) (*session.Session, error) {
 	owners := having(here, agents)
 	if len(owners) == 0 {
-		owners = here // and the command says which agents the session has
+		owners = here // the command will name the agents that there are
 	}
 	if len(owners) == 1 {
 		return owners[0], nil
@@ -212,8 +216,8 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 	return nil, e
 }
 
-// line is the command line with a session that leaves no doubt, and with the flags that were typed: what is pasted must not
-// do something else.
+// line returns the command line with a session named, and with the flags that were typed. Without
+// the flags, a pasted line would do something else.
 func (q question) line(name string, words []string) string {
 	line := []string{q.cmd.CommandPath(), "--session", name}
 	if q.cmd.Flags().Lookup("session") == nil {
@@ -230,7 +234,8 @@ func (q question) line(name string, words []string) string {
 	return strings.Join(line, " ")
 }
 
-// bothWays is the error of words that can be read in two ways, with the lines that say which.
+// bothWays returns the error for words with two meanings. The hints are the command lines for each
+// meaning.
 func (q question) bothWays(owners []*session.Session, named *session.Session, words []string) error {
 	e := &errs.Error{Kind: errs.Usage}
 	for _, s := range owners {
@@ -241,7 +246,7 @@ func (q question) bothWays(owners []*session.Session, named *session.Session, wo
 	return e
 }
 
-// having are the sessions that have all these agents.
+// having returns the sessions that have all these agents.
 func having(sessions []*session.Session, agents []string) []*session.Session {
 	return slices.DeleteFunc(slices.Clone(sessions), func(s *session.Session) bool { return !hasAll(s, agents) })
 }
@@ -251,7 +256,6 @@ func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Agent(name) == nil })
 }
 
-// agentNames are the names of a session's agents.
 func agentNames(s *session.Session) []string {
 	var words []string
 	for _, w := range s.Agents {

@@ -11,14 +11,15 @@ import (
 	"paw/session"
 )
 
-// aliases are the words for commands that users of gh, git, tmux and the like type.
+// aliases are other names of commands, which users of gh, git and tmux type.
 var aliases = map[string][]string{
 	"attach": {"open", "switch"}, "ui": {"dashboard", "tui"}, "land": {"merge"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
 	"status": {"agents", "ls", "list", "ps"}, "stop": {"kill"},
 }
 
-// otherWords are words that are no commands, with the command that does what they ask for. AGENT stands for the word that was
-// typed behind, and CLI for the CLI of that agent; words behind that follow a line that ends with AGENT or --all.
+// otherWords maps words that are no commands to the command line that does what they ask for. AGENT
+// stands for the word typed behind, CLI for that agent's CLI. Further typed words are appended to
+// lines that end with AGENT or --all.
 var otherWords = map[string]string{
 	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
 	"cancel": "paw attach AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
@@ -43,13 +44,14 @@ var otherWords = map[string]string{
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
-// wordNotes say what no command could: why there is none.
+// wordNotes say why paw has no command for a word.
 var wordNotes = map[string]string{
 	"detach": "Ctrl-b d leaves tmux, and the agents go on", "load": "what was there comes back", "rename": "names stay, they are in branches and tags",
 	"save": "everything is saved as it happens", "upgrade": "paw does not replace itself",
 }
 
-// unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
+// unknownCommand returns the error for a word that is no command. If it is certain which command
+// was meant, the error names it.
 func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Error {
 	word, behind := args[0], args[1:]
 	e := usagef(root, "%s: no such command", word)
@@ -82,12 +84,13 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	return e
 }
 
-// mostAgents is how many lines are named that differ in the agent alone.
+// mostAgents limits the hint lines that differ only in the agent's name.
 const mostAgents = 4
 
-// fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
-// agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
-// and the hint is its help.
+// fillIn sets the hints of an error to a line of otherWords or flagLines, with the words that were
+// typed behind. If no agent was named, there is a hint for each agent of the session, at most
+// mostAgents; if the session has none, the message has the line, and the hint is the command's
+// help.
 func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 	s := g.sessionHere()
 	names := agentNames(s)
@@ -124,8 +127,8 @@ func namesAgent(s *session.Session, word string) bool {
 	return s.Agent(name) != nil || word == everybody
 }
 
-// namingFirst are the words that were typed behind another one, as a line can take them: first the agent, where the session has one of
-// that name. Without it only a prompt or a command is of use.
+// namingFirst drops typed words that a line of otherWords cannot take: the first word has to be an
+// agent of the session, except behind paw send and paw sh.
 func namingFirst(s *session.Session, line string, behind []string) []string {
 	if len(behind) == 0 || len(s.Agents) == 0 || namesAgent(s, behind[0]) {
 		return behind
@@ -139,10 +142,10 @@ func namingFirst(s *session.Session, line string, behind []string) []string {
 	return nil
 }
 
-// filledIn is a line with an agent and its CLI; words behind follow one that ends with the agent.
+// filledIn replaces AGENT and CLI in a line, and appends the words behind.
 func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
-		line = "paw turns AGENT" // which has the number that is missing
+		line = "paw turns AGENT" // paw turns shows the missing number
 	}
 	filled := []string{strings.Replace(line, "AGENT", errs.Quote(agent), 1)}
 	if w := s.Agent(agent); w != nil {
@@ -156,7 +159,7 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	return strings.Join(filled, " ")
 }
 
-// sessionHere is the session of this place, one without a name or agents where there is none or that cannot be told.
+// sessionHere returns the current session, an empty one if there is none or it is ambiguous.
 func (a *invocation) sessionHere() *session.Session {
 	none := &session.Session{}
 	h, err := a.paw()
@@ -170,7 +173,8 @@ func (a *invocation) sessionHere() *session.Session {
 	return none
 }
 
-// nearCommands are the commands that a mistyped word can only mean: it is the begin of one, or one keystroke away.
+// nearCommands returns the commands that a mistyped word may mean: commands that begin with the
+// word, or are one keystroke away.
 func nearCommands(root *cobra.Command, word string) []string {
 	var near []string
 	for _, cmd := range root.Commands() {
@@ -187,8 +191,8 @@ func nearCommands(root *cobra.Command, word string) []string {
 	return near
 }
 
-// oneSlip reports whether one letter too many, too few, wrong, or two in the wrong order make word out of name. Words of
-// two letters are too short to say that of.
+// oneSlip reports whether word is name with one letter too many, too few or wrong, or with two
+// letters swapped. Words of two letters are too short for that.
 func oneSlip(name, word string) bool {
 	if len(name) < 3 || len(word) < 3 {
 		return false
@@ -202,7 +206,8 @@ func oneSlip(name, word string) bool {
 	return len(name) <= 1 && len(word) <= 1 || len(name) == 2 && len(word) == 2 && name[0] == word[1] && name[1] == word[0]
 }
 
-// wordsError says that a command has too many or too few words; err is what the check of them said.
+// wordsError returns the error for too many or too few words. check is the command's own check of
+// the number of words.
 func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) error {
 	typed := strings.TrimSpace(cmd.CommandPath() + " " + strings.Join(args, " "))
 	if len(cmd.ValidArgs) > 0 && len(args) > 0 {
@@ -220,7 +225,7 @@ func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) e
 	return usagef(cmd, "%s: %s; it is %s", typed, what, useLine(cmd))
 }
 
-// useLine is how a command is typed, with paw in front.
+// useLine returns how a command is typed, beginning with paw.
 func useLine(cmd *cobra.Command) string {
 	if cmd.HasParent() {
 		return cmd.Parent().CommandPath() + " " + cmd.Use
