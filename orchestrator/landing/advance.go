@@ -13,7 +13,8 @@ import (
 	"paw/worktree"
 )
 
-// mover brings the landings of one session into branches and takes them back, while nobody else moves any.
+// mover carries out landings of one session and undoes them, while it holds the right to move
+// branches of the repository.
 type mover struct {
 	home    *app.App
 	m       worktree.Manager
@@ -21,8 +22,8 @@ type mover struct {
 	session string
 }
 
-// advance carries a landing out: intent in the record, refs, branch and checkout, fact in the record. Nobody else moves
-// anything meanwhile. see notes in the record of the agent what the user has seen with that.
+// advance carries out a landing in this order: the intent in the record, refs, branch and checkout,
+// the result in the record. see notes in the agent's record that the user has seen the work.
 func (v mover) advance(ctx context.Context, l *session.Landing, see func(*session.Landing, *session.Agent)) error {
 	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
@@ -55,13 +56,13 @@ func (v mover) advance(ctx context.Context, l *session.Landing, see func(*sessio
 	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
 
-// move moves branch and checkout of a landing, forward or back.
+// move moves the branch and the checkout of a landing, forward or back.
 func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
 	at, err := v.m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
 	}
-	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another one
+	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another checkout
 		return worktree.ErrBranchMoved
 	}
 	m := worktree.Move{
@@ -75,8 +76,8 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 	return v.m.Moves().Advance(ctx, v.right, m, func(name string) { v.home.Step("land." + name) })
 }
 
-// withdraw takes back the intent of a landing that did not take place. Where nobody can say whether it did, it stays, for
-// recover to look.
+// withdraw removes the intent of a landing that failed. If it is not known whether the landing took
+// place, the intent stays for paw recover.
 func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	var half *worktree.HalfMovedError
@@ -90,7 +91,8 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 	return cause
 }
 
-// unmoved words why a landing did not take place, or was not taken back; again is the command to be tried once more.
+// unmoved returns the error for a landing, or an undo, that did not take place. again is the
+// command that tries once more.
 func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	var locked *worktree.IndexLockedError
 	if errors.As(cause, &locked) {
@@ -102,7 +104,7 @@ func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	return app.Unfiltered(refusedBy(cause), "")
 }
 
-// forget drops a landing that did not take place, with its refs.
+// forget removes a landing that did not take place from the record, with its refs.
 func (v mover) forget(ctx context.Context, l *session.Landing) error {
 	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
 	if err != nil {
@@ -118,8 +120,8 @@ func (v mover) forget(ctx context.Context, l *session.Landing) error {
 	return err
 }
 
-// settled records how a landing stands, and what else the record of the agent gets, nil for nothing. Whether the landing took place, the branch
-// says: after a loss of power it can be found out again.
+// settled records the phase of a landing, and the changes that also makes to the agent's record.
+// The record may be lost in a power failure: the branch still says whether the landing took place.
 func (v mover) settled(ctx context.Context, l *session.Landing, phase session.LandingPhase, also func(*session.Agent)) error {
 	_, err := v.home.UpdateSoon(context.WithoutCancel(ctx), v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
@@ -138,7 +140,8 @@ func (v mover) settled(ctx context.Context, l *session.Landing, phase session.La
 	return nil
 }
 
-// nextBelow is the number after those that refs have below a prefix: the record may be that of a later session of the same name.
+// nextBelow returns the number after the highest one among refs with a prefix. The record alone is
+// not enough: it may be that of a later session of the same name.
 func nextBelow(refs map[string]string, prefix string) int {
 	next := 1
 	for ref := range refs {

@@ -6,15 +6,17 @@ import (
 	"slices"
 )
 
-// lostWork is what led to a state of the agent and landed once, and what the branch has lost below something that stands: by a revert, or by a
-// rebase that left it out. It lands again when that is asked for.
+// lostWork is work that led to a state, has landed, and is lost although the branch has that
+// landing or a later one: by a revert, or by a rebase that left it out. It lands again only with
+// --again.
 type lostWork struct {
 	*Stand
-	to   []string // nodes up to which the work of the landing led to the state
-	line []point  // that led there
+	to   []string // newest nodes of the landing's work that led to the state
+	line []point  // points that led to these nodes
 }
 
-// lookForLost finds the lost work of a state. What the state has nothing of either, the agent has taken out.
+// lookForLost finds the lost work of a state. Work that the state lacks too is not lost: the agent
+// has taken it out.
 func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 	if !slices.Contains(a.led.files, a.agent.TurnSession) {
 		return nil
@@ -39,7 +41,8 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 	return nil
 }
 
-// lostOf is what the branch has lost of the work that a landing brought: of the agent's own one or, of another agent's, what came along with that.
+// lostOf returns the work of a landing that the branch has lost. For a landing of another agent it
+// is only the work of this agent that came along.
 func (a *asker) lostOf(ctx context.Context, h *history, s *sides, one *Stand) (lostWork, bool, error) {
 	if a.mine(one) {
 		to, shared := a.led.meeting(s.line, one)
@@ -57,7 +60,8 @@ func (a *asker) lostOf(ctx context.Context, h *history, s *sides, one *Stand) (l
 	return lostWork{one, along, s.line}, one.Standing == Reverted && !a.broughtSince(h, one, along), err
 }
 
-// along returns the newest nodes of the agent's own work that a landing of another agent brought along, and that led to the state.
+// along returns the newest nodes of this agent's work that led to the state and came along with a
+// landing of another agent.
 func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
 	if len(h.made) == 0 {
 		if err := a.lookForMade(h); err != nil {
@@ -76,7 +80,7 @@ func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
 	return h.newest(along), nil
 }
 
-// broughtSince reports whether a later landing has brought again what came along with one.
+// broughtSince reports whether a later landing has brought the nodes in along again.
 func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
 	return slices.ContainsFunc(a.led.all, func(by Stand) bool {
 		if !by.stands() || by.Standing == Reverted || by.Session != one.Session || !slices.Contains(by.Instead, one.ID) {
@@ -87,7 +91,8 @@ func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
 	})
 }
 
-// bringAgain returns the tree of the branch with all lost work as it landed, which lands then with the rest.
+// bringAgain returns a tree of the branch into which all lost work was merged again, as it had
+// landed.
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
 	tree := a.t.tip
 	for _, one := range s.lost {
@@ -115,8 +120,9 @@ func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, e
 	return tree, nil
 }
 
-// instead returns the numbers of the landings whose work comes with a state: that are brought again, that the branch does not have, or whose
-// files alone it has.
+// instead returns the numbers of earlier landings whose work a landing of the state contains:
+// landings that it brings again, that the branch does not have, or of which the branch has only the
+// files.
 func (a *asker) instead(s *sides) (ids []int) {
 	if s.h == nil {
 		return nil

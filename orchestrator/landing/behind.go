@@ -10,8 +10,9 @@ import (
 	"paw/worktree"
 )
 
-// Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on. landed is what a landing has
-// just made of the branch, "" where none has: only a branch that is at it has it yet.
+// Behind returns the agents of a session whose branches lack the tip of the session's target.
+// landed is the commit that a landing has just made, "" for none: if the tip is that commit, only
+// branches at the same commit have it.
 func Behind(ctx context.Context, h *app.App, s *session.Session, landed string) ([]string, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -40,7 +41,7 @@ func Behind(ctx context.Context, h *app.App, s *session.Session, landed string) 
 	return names, err
 }
 
-// branchesNotAt are the branches that exist and are at another commit.
+// branchesNotAt returns the existing branches that are at another commit.
 func branchesNotAt(ctx context.Context, m worktree.Manager, commit string, branches []string) ([]string, error) {
 	tips, err := m.Refs().Branches(ctx, branches)
 	maps.DeleteFunc(tips, func(_, tip string) bool { return tip == commit })

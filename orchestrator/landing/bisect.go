@@ -13,25 +13,25 @@ import (
 	"paw/session/turn"
 )
 
-// Broken is the turn after which a check fails that passed before it.
+// Broken is the turn that broke a check: the check fails at its end and passes at an earlier one.
 type Broken struct {
 	Session, Agent string
-	Turn           int    // 0 when the end of the last turn passes
-	Prompt         string // of that turn
-	Good           int    // the last turn whose end passes, 0 for the base
-	Unknown        string // turns between the two of whose ends nothing is known, such as "3-4"
-	Runs           int    // of the checks
+	Turn           int    // 0 if the end of the last turn passes
+	Prompt         string // prompt of the turn
+	Good           int    // last turn whose end passes, 0 for the base
+	Unknown        string // turns between Good and Turn whose ends are unknown, such as "3-4"
+	Runs           int    // how often the checks ran
 }
 
-// end is the state at the end of a turn, or the base, which has the number 0.
+// end is the state at the end of a turn. The base has the number 0.
 type end struct {
 	number int
 	commit string
 	prompt string
 }
 
-// Bisect finds the turn of an agent that broke the project's checks, or commands instead of them, by running them on the
-// ends of turns. What has passed before is not run again.
+// Bisect finds the turn of an agent that broke the project's checks, or the given commands. It runs
+// them on the ends of turns, unless they have passed there before.
 func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName string, commands []string) (*Broken, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
@@ -85,7 +85,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return b, nil
 }
 
-// endsOf are the base and the known ends of closed turns, oldest first.
+// endsOf returns the base and the known ends of finished turns, oldest first.
 func endsOf(base string, list []turns.Turn) []end {
 	ends := []end{{commit: base}}
 	for _, t := range list {
@@ -96,7 +96,7 @@ func endsOf(base string, list []turns.Turn) []end {
 	return ends
 }
 
-// narrow finds two neighbours between a good one and a bad one, of which the first is good and the second bad.
+// narrow finds two neighbours between good and bad, of which the first passes and the second fails.
 func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
 	for bad-good > 1 {
 		middle := good + (bad-good)/2
@@ -113,7 +113,7 @@ func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
 	return good, bad, nil
 }
 
-// String says which turn it was, and how to go back to before it.
+// String names the turn, and the command that goes back to the state before it.
 func (b *Broken) String() string {
 	if b.Turn == 0 {
 		return fmt.Sprintf("%s/%s: the end of its last turn passes, nothing is broken", b.Session, b.Agent)

@@ -10,8 +10,9 @@ import (
 	"paw/worktree"
 )
 
-// onItsBranch refuses an agent whose worktree is not on its own branch, or whose branch is gone: its commits are elsewhere, and
-// its files may be no work of its own. The hints take the commits along: to switch back would take them out of the worktree.
+// onItsBranch refuses an agent whose worktree is not on the agent's branch, or whose branch is
+// gone: its commits are elsewhere, and its files may be other work. The hints keep these commits in
+// the worktree, which a switch back would not.
 func (src *source) onItsBranch(ctx context.Context, w work) error {
 	path, branch := w.agent.WorktreePath, w.agent.Branch
 	tip, err := w.m.Refs().BranchTip(ctx, branch)
@@ -32,15 +33,16 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	return nil
 }
 
-// elsewhere adds the hints of a worktree that is on another branch: the last turn, and the command that brings the agent's
-// branch there where nothing of the branch is lost by that.
+// elsewhere adds hints to the error about a worktree on another branch: the last turn, and a
+// command that moves the agent's branch to the worktree's commit if no commit of the branch is lost
+// by that.
 func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, tip string) error {
 	if number := src.lastEnd(); number > 0 && src.command != "" {
 		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
 	head, err := w.m.Refs().WorktreeHead(ctx, w.agent.WorktreePath)
 	if err != nil {
-		return refused // no commit is there that the branch could be brought to
+		return refused // the worktree has no commit to move the branch to
 	}
 	forward := tip == ""
 	if !forward {

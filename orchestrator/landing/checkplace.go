@@ -17,20 +17,21 @@ import (
 	"paw/worktree"
 )
 
-// CheckName is the name of the place where checks run, among those of agents.
+// CheckName is the name of the check worktree, where agents have their names. Checks run in that
+// worktree.
 const CheckName = "_check"
 
-// checkPlan is the worktree of a session in which checks run.
+// checkPlan returns the plan of a session's check worktree.
 func checkPlan(s *session.Session, path string) worktree.Plan {
 	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.PlaceName(), CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
 }
 
-// CheckAgent is the place where the checks of a session run, in the words of agents.
+// CheckAgent returns the check worktree of a session as if it were an agent.
 func CheckAgent(s *session.Session, path string) *session.Agent {
 	return &session.Agent{Name: CheckName, WorktreePath: path, Ports: s.Checks.Ports, Variables: s.Checks.Variables}
 }
 
-// giveOwn gives the place where checks run ports and variables of its own, unless it has them.
+// giveOwn gives the check worktree its own ports and variables, unless it has them.
 func (c *checker) giveOwn(ctx context.Context, path string) error {
 	h, own, wanted := c.home, CheckAgent(c.session, path), 0
 	if own.Ports == nil && h.Config.Worktree.Ports > 0 {
@@ -58,8 +59,8 @@ func (c *checker) giveOwn(ctx context.Context, path string) error {
 	})
 }
 
-// openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
-// caller has it alone until it calls unlock.
+// openCheckPlace brings the check worktree to a commit, and creates it with the set-up of an
+// agent's worktree if it does not exist. The caller has it alone until it calls unlock.
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
 	h, s := c.home, c.session
 	if s.Agent(CheckName) != nil {
@@ -100,14 +101,14 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	return path, release, c.setUp(ctx, path, commit)
 }
 
-// endChecks ends what a check has left running whose paw was killed, and names it.
+// endChecks ends processes that a killed paw's check has left, and names them.
 func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string) {
 	if left := m.Checks().End(ctx, path); len(left) > 0 {
 		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
 	}
 }
 
-// lockChecks waits until no other paw runs checks of the session, and says for whom.
+// lockChecks waits until no other paw runs checks of the session, and notes which one it waits for.
 func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), error) {
 	brief, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -123,7 +124,7 @@ func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), er
 	return unlock, nil
 }
 
-// setUp sets the check worktree up for a commit.
+// setUp sets up the check worktree for a commit.
 func (c *checker) setUp(ctx context.Context, path, commit string) error {
 	log, err := c.createLog(filepath.Join(c.stateDir(), "setup.log"))
 	if err != nil {
@@ -141,7 +142,8 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 	return err
 }
 
-// exitCode is that of a command that failed, -1 when a signal ended it or it did not start.
+// exitCode returns the exit code of a command that failed, -1 if a signal ended the command or it
+// did not start.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -150,7 +152,7 @@ func exitCode(err error) int {
 	return -1
 }
 
-// progress is where the user sees what goes on, if anywhere.
+// progress passes output on to the user, if paw shows any.
 type progress struct{ h *app.App }
 
 func (p progress) Write(text []byte) (int, error) {
@@ -160,13 +162,13 @@ func (p progress) Write(text []byte) (int, error) {
 	return p.h.Progress.Write(text)
 }
 
-// CheckPlaceOf is the place where checks of a session ran, "" where none did.
+// CheckPlaceOf returns the path of a session's check worktree, "" for none.
 func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
 	return m.Checks().PlaceOf(ctx, app.OwnerOf(s, CheckName))
 }
 
-// RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
-// there that is not ignored is kept in the trash.
+// RemoveCheckPlace removes the check worktree, by the rules for worktrees of agents. Files that a
+// check has left there and that git does not ignore go to the trash.
 func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, noTeardown bool) (worktree.Removal, error) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if path == "" {

@@ -9,13 +9,14 @@ import (
 	"paw/session/turn"
 )
 
-// BackLines is how many of the last lines of a check an agent gets to see.
+// BackLines is the number of lines of a failed check that its agent is sent.
 const BackLines = 200
 
-// maxOutput bounds how much of what a check has said is in a prompt.
+// maxOutput limits the bytes of a check's output in a prompt.
 const maxOutput = 32 << 10
 
-// Prompt asks the agent whose work did not pass a check to mend it, with the last lines of what the check has said.
+// Prompt returns a prompt that asks the agent to fix its work, with the last lines of the failed
+// check.
 func (e *CheckError) Prompt(lines int) string {
 	output, err := os.ReadFile(e.Log)
 	if err != nil {

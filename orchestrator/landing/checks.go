@@ -17,8 +17,9 @@ import (
 	"paw/session"
 )
 
-// checksFor are the commands that work has to pass: those that were typed, else those of the configuration. Commands of the
-// repository that the user has not trusted are refused: nothing lands unchecked by accident.
+// checksFor returns the commands that work has to pass: the typed ones, else those of the
+// configuration. If the repository's checks are not trusted, the landing is refused, so that
+// nothing lands unchecked by accident.
 func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	switch {
 	case none && len(typed) > 0:
@@ -39,7 +40,8 @@ func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	return h.Config.Land.Checks, nil
 }
 
-// someChecksFor is checksFor where there have to be some; instead is a command to go on with.
+// someChecksFor is checksFor for commands of paw that need at least one check. instead is the hint
+// if there is none.
 func someChecksFor(h *app.App, agentName string, typed []string, instead string) ([]string, error) {
 	commands, err := checksFor(h, typed, false)
 	if err == nil && len(commands) == 0 {
@@ -48,20 +50,20 @@ func someChecksFor(h *app.App, agentName string, typed []string, instead string)
 	return commands, err
 }
 
-// CheckError is a check that failed.
+// CheckError is the failure of a check.
 type CheckError struct {
-	What    string // "the check", or what else failed
+	What    string // "the check", or another step that failed
 	Command string
-	Code    int // -1 for a signal
+	Code    int // exit code, -1 for a signal
 	Log     string
-	Place   string // where it ran
+	Place   string // directory in which it ran
 }
 
 func (e *CheckError) Error() string {
 	return fmt.Sprintf("%s failed: %s (%s)", e.What, oneLine(e.Command), e.how())
 }
 
-// how says how the command has ended.
+// how returns the exit code in words.
 func (e *CheckError) how() string {
 	if e.Code < 0 {
 		return "killed"
@@ -69,17 +71,17 @@ func (e *CheckError) how() string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
-// failed is the error of a check that failed on the work of an agent, with where to look.
+// failed returns the error for an agent's work that failed the check. The hints show the log and
+// the directory.
 func (e *CheckError) failed(who string) error {
 	return errs.New(errs.CheckFailed, "%s: %w", who, e).Hint("cat %s", errs.Quote(e.Log)).Hint("cd %s", errs.Quote(e.Place))
 }
 
-// checker runs the checks of a session.
 type checker struct {
 	work
 	commands []string
 	fresh    bool
-	passed   map[string]bool // trees that have passed while this paw runs
+	passed   map[string]bool // trees that have passed in this process
 }
 
 // has reports whether a tree has passed all checks.
@@ -101,7 +103,8 @@ func (c *checker) has(tree string) bool {
 	return true
 }
 
-// file is what is kept of one command on one tree, in a check worktree that was set up as it is configured now.
+// file returns the path of a file about one command on one tree. The name contains the configured
+// set-up: after a change of it, checks run again.
 func (c *checker) file(tree, command, kind string) string {
 	sum := sha256.Sum256([]byte(c.home.Setup(c.session, CheckAgent(c.session, ""), nil).Fingerprint() + "\x00" + command))
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
@@ -109,7 +112,7 @@ func (c *checker) file(tree, command, kind string) string {
 
 func (c *checker) stateDir() string { return c.home.StateDir(c.session.PlaceName(), CheckName) }
 
-// createLog makes a log in the state folder of the checks, empty.
+// createLog creates an empty log.
 func (c *checker) createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func (c *checker) createLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// run runs the checks on a commit, one after the other, until one fails.
+// run runs the checks on a commit, in order, until one fails.
 func (c *checker) run(ctx context.Context, commit string) error {
 	tree, err := c.m.Objects().TreeOf(ctx, commit)
 	if err != nil {
@@ -141,7 +144,7 @@ func (c *checker) run(ctx context.Context, commit string) error {
 	return nil
 }
 
-// one runs one check, unless the same tree has passed it before.
+// one runs one check, unless the tree has passed it before.
 func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	passed := c.file(tree, command, ".passed")
 	if _, err := os.Lstat(passed); err == nil && !c.fresh {
@@ -167,23 +170,22 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
 }
 
-// CheckOptions is what the user asked of paw check.
+// CheckOptions are the options of paw check.
 type CheckOptions struct {
 	Turn     string
-	Commands []string // instead of those of the configuration
+	Commands []string // in place of the configured checks
 	Fresh    bool
-	Handed   map[string]Handed // the states of the agents of another machine, by name
+	Handed   map[string]Handed // states of the agents of another machine, by name
 }
 
-// Checked is what paw check did.
+// Checked is the result of paw check.
 type Checked struct {
 	Session, Agent string
 	Commit, Place  string
 	Commands       []string
 }
 
-// Check runs the project's checks on the exact state of an agent, in a worktree of their own. Without commands it only
-// brings that worktree to the state.
+// Check runs the project's checks on the exact state of an agent, in the check worktree.
 func Check(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
 	c, src, err := checkerFor(ctx, h, s, agentName, o)
 	if err != nil {
@@ -203,7 +205,7 @@ func Check(ctx context.Context, h *app.App, s *session.Session, agentName string
 	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Commands: c.commands}, nil
 }
 
-// Show brings the worktree of the checks to the exact state of an agent, for the user to look at.
+// Show brings the check worktree to the exact state of an agent, for the user to look at.
 func Show(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
 	c, src, err := checkerFor(ctx, h, s, agentName, o)
 	if err != nil {
@@ -212,7 +214,7 @@ func Show(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	place, unlock, err := c.openCheckPlace(ctx, src.state)
 	var failed *CheckError
 	switch {
-	case errors.As(err, &failed): // the user looks at it there
+	case errors.As(err, &failed): // the user looks at it all the same
 		h.Notef("%v", failed)
 		place = failed.Place
 	case err != nil:
@@ -233,7 +235,6 @@ func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName s
 	return &checker{work: w, fresh: o.Fresh}, src, err
 }
 
-// String says that all went well.
 func (c *Checked) String() string {
 	return fmt.Sprintf("%s/%s: passed %s", c.Session, c.Agent, strings.Join(c.Commands, ", "))
 }

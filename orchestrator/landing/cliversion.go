@@ -11,15 +11,16 @@ import (
 	"paw/orchestrator/turns"
 )
 
-// versionPatience is how long a landing waits for a CLI that is asked for its version.
+// versionPatience limits how long a landing waits for the version of a CLI.
 const versionPatience = 3 * time.Second
 
-// cliVersion asks the program of an agent's CLI for its version, beside what goes on meanwhile. It returns what waits for the
-// answer: the version with which turns were made, "" where that is not certain, such as after an update of the program.
+// cliVersion asks an agent's CLI for its version in the background. The returned function waits for
+// the answer. It returns "" if the turns may have been made by another version, as after an update
+// of the program.
 func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 	unknown := func([]turns.Turn) string { return "" }
 	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.agent.CLI }) {
-		return unknown // another program may not know the question
+		return unknown // unknown programs may not have --version
 	}
 	cli, executable, err := w.home.ProgramOf(w.agent)
 	if err != nil {
@@ -44,7 +45,8 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 	}
 }
 
-// unchangedSince reports whether neither a program nor the link to it was written since: an update leaves one of them new.
+// unchangedSince reports whether neither a program nor the link to it was written after a time, as
+// an update would do.
 func unchangedSince(executable string, at time.Time) bool {
 	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
 		if info, err := look(executable); err != nil || info.ModTime().After(at) {

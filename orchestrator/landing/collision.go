@@ -10,14 +10,14 @@ import (
 	"paw/worktree"
 )
 
-// Collision is a file that two sides have changed in ways that do not go together.
+// Collision is a file in which two sides conflict.
 type Collision struct {
 	Path   string
-	With   string // whose work it collides with, "" where that is not known
+	With   string // whose work it conflicts with, "" if unknown
 	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
-// CollisionError is work that does not go together with a target. Nothing has moved.
+// CollisionError reports that work conflicts with a target. Nothing has moved.
 type CollisionError struct {
 	error
 	Files  []Collision
@@ -26,8 +26,9 @@ type CollisionError struct {
 
 func (e *CollisionError) Unwrap() error { return e.error }
 
-// mixedError is work that landed, that a target does not have any more, and that later work of the agent is mixed with in some files:
-// what would land cannot be told. Nothing has moved. An agent that merges the target into its branch settles these files.
+// mixedError reports landed work that the target has lost, and that cannot be told from the agent's
+// later work in the same files. Nothing has moved. The agent can settle these files by merging the
+// target into its branch.
 type mixedError struct {
 	error
 	files []Collision
@@ -35,7 +36,7 @@ type mixedError struct {
 
 func (e *mixedError) Unwrap() error { return e.error }
 
-// CollisionsOf returns the files that keep work from landing: those of a CollisionError or of a mixedError, nil for another error.
+// CollisionsOf returns the files in a CollisionError or mixedError, nil for other errors.
 func CollisionsOf(err error) []Collision {
 	var collided *CollisionError
 	var mixed *mixedError
@@ -49,11 +50,11 @@ func CollisionsOf(err error) []Collision {
 }
 
 const (
-	askedPaths = 20 // of so many files git is asked who changed them last
-	namedPaths = 5  // so many are named in the error itself
+	askedPaths = 20 // files for which git is asked who changed them last
+	namedPaths = 5  // files named in the message
 )
 
-// collided is the error of a composition with conflicts, with the two ways on.
+// collided returns the error for a merge with conflicts. The hints are the two ways to go on.
 func (c *composer) collided(ctx context.Context, t target, merged worktree.Merged) error {
 	base := ""
 	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {

@@ -17,23 +17,23 @@ import (
 // As is the form in which work lands.
 type As string
 
-// The forms.
+// Forms in which work lands.
 const (
 	Squash  As = "squash"  // one commit
-	Commits As = "commits" // each commit of the agent, and what is not committed as the last one
+	Commits As = "commits" // each commit of the agent, then one for what is not committed
 	Merge   As = "merge"   // a merge commit
 )
 
-// Forms are all of them, the default first.
+// Forms are all forms, the default first.
 var Forms = []As{Squash, Commits, Merge}
 
-// composed is a landing in the object store.
+// composed is a landing whose objects exist, but that has not moved anything.
 type composed struct {
 	tree    string
-	commit  string // what the target becomes
-	state   string // what landed, with what landed before among its parents
+	commit  string // commit that the target moves to
+	state   string // commit of the state that lands, with the states that landed before among its ancestors
 	files   int
-	commits int // that the target gets
+	commits int // number of commits that the target gets
 	title   string
 	brought []turns.Turn
 }
@@ -43,19 +43,19 @@ type composer struct {
 	work
 	source  *source
 	as      As
-	asked   string // message that the user gave, "" for none
-	again   bool   // what the target had and has lost by a revert, too
+	asked   string // message from the user, "" for none
+	again   bool   // also land what the target had and has lost
 	message func(draft string) (string, error)
-	version func(made []turns.Turn) string // of the CLI, nil where nobody reads it
-	signs   func() (bool, error)           // whether the user signs commits, asked beside the merge
+	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
+	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
 
 	asker *asker
 	sides *sides
 }
 
-// lookAtBoth finds what the state and a target have in common.
+// lookAtBoth finds what the state and the target have in common.
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the log of the turns is ahead of the record for a moment
+	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
 	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
 	return err
 }
 
-// compose brings the state of the agent and a target together. It is nil when the target has all of it, and
-// *CollisionError when they collide.
+// compose merges the agent's state with a target. It returns nil if the target has all of the
+// state, and a *CollisionError on conflicts.
 func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if err := c.lookAtBoth(ctx, t); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	return one, c.commit(ctx, t, one)
 }
 
-// commit makes the commits of a tree, in the form that was asked for.
+// commit makes the commits of a landing, in the form that the user chose.
 func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	facts, own, err := c.lookAtWork(ctx, one)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	return err
 }
 
-// make makes a commit of the target, signed where the user signs commits.
+// make makes a commit for the target, signed if the user signs commits.
 func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit string, err error) {
 	if one.Sign, err = c.signs(); err != nil {
 		return "", err
@@ -147,14 +147,15 @@ func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit str
 	return c.m.Objects().Commit(ctx, one)
 }
 
-// lookAtWork finds the turns and the commits that a landing brings: the agent's own that nothing has brought yet.
+// lookAtWork finds the turns and commits of the agent that a landing brings.
 func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
 	one.brought = c.brought()
 	own, err := c.ownCommits(ctx)
 	return c.factsFor(one.brought, own), own, err
 }
 
-// ownCommits returns the new commits of the agent: those that neither the branch has, nor the agent got from it.
+// ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
+// not get from the branch.
 func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
 	h := c.sides.h
 	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
@@ -168,7 +169,8 @@ func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error
 	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
 }
 
-// brought returns the turns that led to the state and that the branch does not have, or that are brought again.
+// brought returns the turns that led to the state and that the branch lacks, or that are brought
+// again.
 func (c *composer) brought() []turns.Turn {
 	had := c.sides.had()
 	again := c.turnsAgain()
@@ -182,8 +184,8 @@ func (c *composer) brought() []turns.Turn {
 	return some
 }
 
-// landedAgain returns the landings of the agent that are brought again: those that the branch has lost below something that stands, where that is
-// asked for, and those that it does not have at all.
+// landedAgain returns the agent's landings that are brought again: those that the branch has lost,
+// if the user asks for that, and those that the branch does not have at all.
 func (c *composer) landedAgain() (some []*Stand) {
 	for _, one := range c.asker.led.of(c.agent.TurnSession) {
 		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
@@ -193,7 +195,8 @@ func (c *composer) landedAgain() (some []*Stand) {
 	return some
 }
 
-// turnsAgain returns the numbers of turns that landed once, that the branch has lost, and that are brought again.
+// turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
+// again.
 func (c *composer) turnsAgain() map[int]bool {
 	again := map[int]bool{}
 	if !c.sides.askedFor {
@@ -214,7 +217,7 @@ func (c *composer) turnsAgain() map[int]bool {
 	return again
 }
 
-// broughtBy reports whether lost work has that of a turn of the agent.
+// broughtBy reports whether lost work contains the work of a turn.
 func (c *composer) broughtBy(one lostWork, p point) bool {
 	if one.TurnSession == c.agent.TurnSession {
 		return slices.Contains(numbersIn(one.Turns), p.turn)
@@ -224,8 +227,8 @@ func (c *composer) broughtBy(one lostWork, p point) bool {
 	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
 }
 
-// replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins
-// with the target's own; a commit whose changes the target has is left out.
+// replay makes the agent's commits again on top of a target. tips are the resulting commits,
+// beginning with the target's tip. Commits whose changes the target has are left out.
 func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitInfo) (tips []string, err error) {
 	tips = []string{t.tip}
 	for _, one := range own {
@@ -254,8 +257,9 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 	return tips, nil
 }
 
-// pick brings one commit of the agent onto a commit of the target. Where its own parent is no base for that, since what it changed had
-// landed without being committed, what both sides have is.
+// pick applies one commit of the agent to a commit of the target. The commit's parent may be no
+// usable base, if changes it builds on landed without being committed; then the common base of both
+// sides is used.
 func (c *composer) pick(ctx context.Context, t target, onto string, one worktree.CommitInfo) (worktree.Merged, error) {
 	picked, err := c.m.Objects().PickTree(ctx, t.place(c.m), onto, one)
 	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
@@ -265,7 +269,7 @@ func (c *composer) pick(ctx context.Context, t target, onto string, one worktree
 	if err != nil {
 		return picked, err
 	}
-	tree := base // of a commit without a parent
+	tree := base // for a commit without parents
 	if len(one.Parents) > 0 {
 		if tree, err = c.m.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
 			return picked, err
@@ -274,7 +278,8 @@ func (c *composer) pick(ctx context.Context, t target, onto string, one worktree
 	return c.m.Objects().MergeTrees(ctx, t.place(c.m), tree, onto, one.ID)
 }
 
-// side is the second parent of a merge: the branch of the agent, with a commit of what is not committed.
+// side returns the second parent of a merge: the agent's branch, with a commit for what is not
+// committed.
 func (c *composer) side(ctx context.Context, facts messageFacts) (string, error) {
 	if c.source.state == c.source.head {
 		return c.source.head, nil
@@ -287,7 +292,8 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	return c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
 }
 
-// along says what lands of the agent in whose work this one began, "" for nothing.
+// along names work that lands although it is another agent's: this agent began in the midst of it.
+// It returns "" for none.
 func (c *composer) along(ctx context.Context, tree string) (string, error) {
 	from := c.agent.From
 	switch {
@@ -309,7 +315,7 @@ func (c *composer) along(ctx context.Context, tree string) (string, error) {
 		return "", err
 	}
 	name := from.Agent
-	if !strings.Contains(name, ":") { // of this session
+	if !strings.Contains(name, ":") { // an agent of this session
 		name = c.session.Name + "/" + name
 	}
 	return fmt.Sprintf("work of %s that %s began with: %s", name, c.agent.Name, errs.Counted(files, "file")), nil

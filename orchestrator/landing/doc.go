@@ -1,7 +1,11 @@
-// Package landing brings the exact state of an agent into a branch of the user's, and takes it back.
+// Package landing brings the exact state of an agent into a branch of the user, and undoes that.
 //
-// A landing looks once at the agent (source.go) and at the branch (target.go), makes the commits in the object store
-// (compose.go, with a message from the turns, message.go), and only then moves branch and checkout (advance.go): the record
-// says first what is about to happen, so that whoever comes next finishes it (finish.go). Nothing here ever writes to an
-// agent's worktree, index or HEAD. A new reader begins with work.go, which has what every command here asks, and land.go.
+// A landing looks once at the agent (source.go) and at the branch (target.go), makes the commits in
+// the object store (compose.go, message.go), and then moves branch and checkout (advance.go). The
+// record says before what is about to happen, so that an interrupted landing can be finished
+// (finish.go). Package landing never writes to an agent's worktree, index or HEAD, except in
+// update.go. Begin with work.go, which all commands here share, and land.go.
+//
+// What branch and agent have in common is not what git says, because each landing counts as a
+// merge: history.go builds that history, and sides.go makes two commits of it that git can merge.
 package landing

@@ -16,13 +16,13 @@ import (
 	"paw/worktree"
 )
 
-// The bounds of what another machine may say of an agent.
+// Limits on what another machine may say of an agent.
 const (
 	mostTurns  = 100_000
 	mostShifts = 10_000
 )
 
-// fault says what in a parcel no paw writes, "" for nothing.
+// fault names something in a parcel that paw never writes, "" for nothing.
 func (p *Parcel) fault() string {
 	if p.Version < 1 || session.ValidateName("session", p.Session.Name) != nil {
 		return "no session"
@@ -73,12 +73,13 @@ func agentFault(sessionName string, w *session.Agent) string {
 	return ""
 }
 
-// isCommit reports whether a text is the id of an object.
+// isCommit reports whether a text has the form of an object's id.
 func isCommit(text string) bool {
 	return (len(text) == 40 || len(text) == 64) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// Refspecs are what a fetch brings of a parcel: the states, and those that led to them. Nothing is written but below the host's name.
+// Refspecs returns the refspecs that fetch a parcel: its states, and the states that led to them.
+// They write only refs below the host's name.
 func (p *Parcel) Refspecs(host string) []string {
 	var specs []string
 	for i := range p.Session.Agents {
@@ -94,7 +95,7 @@ func (p *Parcel) Refspecs(host string) []string {
 	return specs
 }
 
-// Fetched reports whether what was fetched from a host is what its parcel says.
+// Fetched reports whether the refs fetched from a host match its parcel.
 func (p *Parcel) Fetched(ctx context.Context, m worktree.Manager, host string) (bool, error) {
 	for _, one := range p.States {
 		if one.Error != "" {
@@ -109,7 +110,7 @@ func (p *Parcel) Fetched(ctx context.Context, m worktree.Manager, host string) (
 	return true, nil
 }
 
-// Agents are those whose states are in a parcel, or the reasons why they are not.
+// Agents returns the agents of a parcel's states, also those whose state could not be taken.
 func (p *Parcel) Agents() (names []string) {
 	for _, one := range p.States {
 		names = append(names, one.Agent)
@@ -117,7 +118,8 @@ func (p *Parcel) Agents() (names []string) {
 	return names
 }
 
-// Handed returns the states of a parcel, by agent. What keeps one from being taken is worded for here: ssh is the name of the host for ssh.
+// Handed returns the states of a parcel by agent. Errors of the host get hints that work on this
+// machine; ssh is the host's name for ssh.
 func (p *Parcel) Handed(ctx context.Context, m worktree.Manager, host, ssh string) (map[string]Handed, error) {
 	all := map[string]Handed{}
 	for _, one := range p.States {
@@ -150,7 +152,7 @@ func (p *Parcel) Handed(ctx context.Context, m worktree.Manager, host, ssh strin
 	return all, nil
 }
 
-// hintFor makes a command of a host one that works when pasted here.
+// hintFor converts a command for a host to a command for this machine.
 func hintFor(hint, host, sessionName, ssh string) string {
 	if strings.HasPrefix(hint, "paw ") {
 		return strings.ReplaceAll(hint, " "+sessionName+"/", " "+host+":"+sessionName+"/")
@@ -158,8 +160,9 @@ func hintFor(hint, host, sessionName, ssh string) string {
 	return "ssh -t " + errs.Quote(ssh) + " " + errs.Quote(hint)
 }
 
-// Far returns the record of the session of a parcel, as it is here: its agents as the host has them, and what has landed of them. target is the
-// branch that work lands on. With keep the record is saved.
+// Far returns this machine's record of a parcel's session: the agents as the host has them, and
+// what has landed here of them. target is the branch that work lands on. With keep the record is
+// saved.
 func (p *Parcel) Far(ctx context.Context, h *app.App, m worktree.Manager, host, target string, keep bool) (*session.Session, error) {
 	now := &session.Session{
 		Version: session.Version, Name: session.FarName(host, p.Session.Name), Host: host, RepoPath: m.Repository.Path, GitCommonDir: m.Repository.CommonDir,
@@ -190,12 +193,12 @@ func (p *Parcel) Far(ctx context.Context, h *app.App, m worktree.Manager, host, 
 	})
 }
 
-// agent returns the record of an agent of a host, as far as it concerns what lands.
+// agent returns the record of a host's agent, as far as landing needs it.
 func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *session.Agent) session.Agent {
 	one := lifeAlone(w)
 	one.TurnSession = session.FarTurnSession(host, w.TurnSession)
 	one.CLI = display.Graphemes.Cut(display.Words(w.CLI), session.MaxName)
-	if one.BaseCommit != "" && !m.Objects().Has(ctx, one.BaseCommit) { // its branch was moved elsewhere
+	if one.BaseCommit != "" && !m.Objects().Has(ctx, one.BaseCommit) { // the commit is not in this repository
 		one.BaseCommit = ""
 	}
 	if one.From != nil && one.From.Snapshot != "" && !m.Objects().Has(ctx, one.From.Snapshot) {
@@ -203,13 +206,14 @@ func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *
 	}
 	one.Shifts = slices.Clone(w.Shifts)
 	for i := range one.Shifts {
-		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // of over there
+		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // these are about the host
 	}
 	return one
 }
 
-// grownInto gives a record of a host what was recorded of the session before: what has landed of it, and the order in which that and the rewinds
-// over there were. A rewind that is seen for the first time came after all that has landed: each landing has looked for those before it.
+// grownInto completes a host's new record with the old one: the landings, and when rewinds took
+// place among them. A rewind that is new counts as later than all landings, because each landing
+// asks the host for earlier rewinds.
 func grownInto(now, old *session.Session) error {
 	if !old.CreatedAt.Equal(now.CreatedAt) { // another session of the same name
 		if slices.ContainsFunc(old.Landings, Unfinished) {
@@ -238,15 +242,16 @@ func grownInto(now, old *session.Session) error {
 	return nil
 }
 
-// recoverLine is the command that finishes a landing of a session that was cut short.
+// recoverLine returns the command that finishes an interrupted landing.
 func recoverLine(sessionName string) string {
-	if strings.Contains(sessionName, ":") { // that word means the other machine
+	if strings.Contains(sessionName, ":") { // with a host, the word would mean the other machine
 		return "paw recover"
 	}
 	return "paw recover " + sessionName
 }
 
-// FarSessions are the sessions of other machines of which something has landed in the repository that the user stands in.
+// FarSessions returns the sessions of other machines of which work has landed in the current
+// repository.
 func FarSessions(h *app.App) []*session.Session {
 	here, err := worktree.Discover(h.Dir)
 	all, _, listErr := h.Store.ListAll()

@@ -13,10 +13,10 @@ import (
 	"paw/worktree"
 )
 
-// Finish ends what was cut short in the repository of a session, whichever session it was for: moves of files at any place but
-// those of agents that busy names, and landings: each has taken place then or it has not, and branch and checkout agree. It
-// returns what it found, in words; what cannot be finished is among that, with a command that helps, and is tried again
-// by the next one. It may be repeated.
+// Finish finishes interrupted landings and moves of files in the repository of a session, for all
+// sessions. busy returns an error for worktrees whose agents may be at work; their moves stay
+// unfinished. After it, each landing has taken place or not, and branch and checkout agree. It
+// returns lines about what it found, also about what it could not finish. It may be repeated.
 func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(worktree.Checkout) error) ([]string, error) {
 	sessions, err := unfinishedIn(h, s.GitCommonDir)
 	if err != nil {
@@ -44,12 +44,12 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(workt
 	return found, nil
 }
 
-// landsIn reports whether a landing of a session that was cut short moves what is at a place.
+// landsIn reports whether an interrupted landing of a session moves the checkout at a path.
 func landsIn(s *session.Session, path string) bool {
 	return slices.ContainsFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && l.Checkout == path })
 }
 
-// endMove ends a move of files that was cut short, and says how.
+// endMove finishes an interrupted move of files, and says how.
 func endMove(ctx context.Context, m worktree.Manager, place worktree.Checkout, busy func(worktree.Checkout) error) []string {
 	err := busy(place)
 	if err != nil {
@@ -65,7 +65,7 @@ func endMove(ctx context.Context, m worktree.Manager, place worktree.Checkout, b
 	return []string{place.Path + ": " + ended.String()}
 }
 
-// noted is an error in one line, with its first hint.
+// noted formats an error as one line with its first hint.
 func noted(what string, err error) string {
 	line := what + ": " + err.Error()
 	if hints := errs.HintsOf(err); len(hints) > 0 {
@@ -74,8 +74,8 @@ func noted(what string, err error) string {
 	return line
 }
 
-// holdMoves waits until nobody else moves branches, and finishes the landings that were cut short, with notes of what became
-// of them.
+// holdMoves gets the right to move branches of the repository, and finishes interrupted landings,
+// with a note for each.
 func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName string) (mover, error) {
 	right, err := m.Moves().Hold(ctx)
 	if err != nil {
@@ -87,8 +87,8 @@ func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName 
 	return mover{h, m, right, sessionName}, nil
 }
 
-// finishAll finishes the landings of a repository that were cut short, and says how. One that cannot be finished is in nobody's
-// way but of those that land in the same place.
+// finishAll finishes the interrupted landings of a repository, and returns a line for each. A
+// landing that cannot be finished only keeps others from landing in the same checkout.
 func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.Moving) (found []string) {
 	sessions, err := unfinishedIn(h, m.Repository.CommonDir)
 	if err != nil {
@@ -110,12 +110,12 @@ func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.
 	return found
 }
 
-// Unfinished reports whether a landing was cut short, or goes on.
+// Unfinished reports whether a landing was interrupted, or is under way.
 func Unfinished(l session.Landing) bool {
 	return l.Phase == session.LandingBegun || l.Phase == session.LandingUndoes
 }
 
-// CutShort names what was cut short of a session and is not finished: landings, and moves of files in worktrees.
+// CutShort names the interrupted landings, and moves of files, of a session.
 func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	var names []string
 	for _, l := range s.Landings {
@@ -138,10 +138,10 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	return names
 }
 
-// landingOf begins the name of a landing as that of what moves the files of a checkout.
+// landingOf begins the name of a landing in the journal of a move.
 const landingOf = "landing of "
 
-// unfinishedIn are the sessions of a repository with landings that were cut short.
+// unfinishedIn returns the sessions of a repository that have interrupted landings.
 func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
 	all, _, err := h.Store.ListAll()
 	if err != nil {
@@ -156,8 +156,8 @@ func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
 	return some, nil
 }
 
-// finish ends one landing that was cut short, or the undoing of one: first what it moved in the checkout, by the journal there;
-// then the branch says whether it took place.
+// finish finishes one interrupted landing or undo: first the files of the checkout, by the journal
+// there, then the record. The branch says whether the landing took place.
 func (v mover) finish(ctx context.Context, l *session.Landing) (string, error) {
 	note, err := v.finishFiles(ctx, l)
 	if err != nil {
@@ -184,7 +184,8 @@ func (v mover) finish(ctx context.Context, l *session.Landing) (string, error) {
 	return said + note, err
 }
 
-// finishFiles ends the move in the checkout that a landing names; note is what the user has to look at.
+// finishFiles finishes the move of files in the landing's checkout. note says what the user has to
+// look at.
 func (v mover) finishFiles(ctx context.Context, l *session.Landing) (note string, err error) {
 	if l.Checkout == "" {
 		return "", nil

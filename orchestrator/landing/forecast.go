@@ -14,32 +14,34 @@ import (
 	"paw/worktree"
 )
 
-// Forecast says how the work of agents goes together with a branch, and with each other's. Nothing is changed for it.
+// Forecast says how the work of agents would merge with a branch and with each other's work. Making
+// one changes nothing.
 type Forecast struct {
 	Session, Target string
 	Agents          []observe.Forecast
-	Pairs           []Pair   // of agents whose work collides
-	Order           []string // in which to land: next the one that collides with the fewest of the rest
+	Pairs           []Pair   // agents whose work conflicts
+	Order           []string // order to land in: next the agent that conflicts with the fewest of the rest
 }
 
-// Pair are two agents whose work collides in these files.
+// Pair is two agents whose work conflicts in these files.
 type Pair struct {
 	One, Other string
 	Files      []string
 }
 
-// Collides reports whether anything does.
+// Collides reports whether there is any conflict.
 func (f *Forecast) Collides() bool {
 	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o observe.Forecast) bool { return len(o.Conflicts) > 0 })
 }
 
-// Look forecasts for the agents named, or for all of a session, as of the ends of their last turns and what they have
-// committed since. One git process does all the merges.
+// Look makes the forecast for the named agents, or for all agents of a session. It considers the
+// end of an agent's last turn, or its branch if that has moved since. One git process does all
+// merges.
 func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string) (*Forecast, error) {
 	return LookAtHanded(ctx, h, s, names, into, nil)
 }
 
-// LookAtHanded is Look for a session whose agents another machine has handed over.
+// LookAtHanded is Look for agents of another machine, whose states are given.
 func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
 		return nil, first.withBranchHere(err, branch, "paw forecast --session "+s.Name+" --into")
 	}
-	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
+	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing can land there now, and the error of a landing says why
 		t.checkout = nil
 	}
 	f := &Forecast{Session: s.Name, Target: t.branch}
@@ -104,7 +106,7 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	return f, nil
 }
 
-// cutShort is the command that was killed while it moved the files of an agent, "" for none.
+// cutShort returns the command that was killed while it moved the files of an agent, "" for none.
 func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (string, error) {
 	if s.Host != "" {
 		return "", nil
@@ -173,7 +175,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 		if t.checkout != nil {
 			f.Agents[i].Submodules = counts[changed[i]].Submodules
 		}
-		if counts[changed[len(theirs)+i]].Files > 0 { // as when everything was committed
+		if counts[changed[len(theirs)+i]].Files > 0 { // 0 files if everything was committed since
 			f.Agents[i].UncommittedSince = states[i].leftAt
 		}
 	}
@@ -192,7 +194,8 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	return f, nil
 }
 
-// sidesOf finds what a branch and the newest states of agents have in common, with one look at git's history for all.
+// sidesOf finds what a branch and the newest states of agents have in common. It reads git's
+// history once for all agents.
 func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states []known) (all []*sides, err error) {
 	var askers []*asker
 	var looked []state
@@ -203,7 +206,7 @@ func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states [
 		if err := a.lookForHanded(ctx); err != nil {
 			return nil, err
 		}
-		if states[i].whole { // what has landed without being committed is not on the branch
+		if states[i].whole { // the branch lacks work that has landed uncommitted
 			end := a.point(states[i].turn)
 			one.at = &end
 		}
@@ -231,9 +234,9 @@ func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states [
 	return all, nil
 }
 
-// order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the
-// rest, of several the one with fewer files, then the older one. What collides with the target comes last, and what has
-// nothing to land not at all.
+// order returns the agents in the order of fewest conflicts. Next comes the agent that conflicts
+// with the fewest of the rest; of several, the one with fewer files, then the older one. Agents
+// that conflict with the target come last. Agents with nothing to land are left out.
 func order(agents []observe.Forecast) []string {
 	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Forecast) bool { return !o.Lands() })
 	var names []string

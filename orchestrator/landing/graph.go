@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// graph is a history: what each commit, and each state of an agent, came from. The keys are ids of commits and names of states.
+// graph is a history: for each node the nodes it came from. Nodes are ids of commits and names of
+// agents' states.
 type graph map[string][]string
 
 // link adds that a node came from another one.
@@ -15,7 +16,7 @@ func (g graph) link(node, from string) {
 	}
 }
 
-// history returns some nodes and all that they came from.
+// history returns nodes with all their ancestors.
 func (g graph) history(of ...string) map[string]bool {
 	seen := map[string]bool{}
 	for todo := slices.Clone(of); len(todo) > 0; {
@@ -28,7 +29,7 @@ func (g graph) history(of ...string) map[string]bool {
 	return seen
 }
 
-// after returns a node and all that came from it.
+// after returns a node with all its descendants.
 func (g graph) after(node string) map[string]bool {
 	next := graph{}
 	for one, before := range g {
@@ -39,14 +40,14 @@ func (g graph) after(node string) map[string]bool {
 	return next.history(node)
 }
 
-// common returns what two nodes both have in their histories, without what came before another one of it: git merge-base --all.
+// common returns the newest nodes in both histories, as git merge-base --all.
 func (g graph) common(one, other string) []string {
 	both, others := g.history(one), g.history(other)
 	maps.DeleteFunc(both, func(node string, _ bool) bool { return !others[node] })
 	return g.newest(both)
 }
 
-// newest returns those of a whole history that nothing else of it came from.
+// newest returns the nodes of a whole history that no other node of it came from.
 func (g graph) newest(history map[string]bool) []string {
 	best := maps.Clone(history)
 	for node := range history {

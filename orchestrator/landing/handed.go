@@ -10,10 +10,11 @@ import (
 	"paw/worktree"
 )
 
-// handedSession stands for a turn session that all agents came from which began with the same uncommitted changes of the user.
+// handedSession returns the name of a made-up turn session: the common origin of all agents that
+// began with the same uncommitted changes of the user.
 func handedSession(snapshot string) string { return "not committed " + snapshot }
 
-// originOf is what an agent started from, with the turn session of that, "" for none.
+// originOf returns the origin of an agent with the origin's turn session, "" for none.
 func originOf(s *session.Session, from *session.Origin) (*session.Origin, string) {
 	switch {
 	case from == nil:
@@ -27,7 +28,8 @@ func originOf(s *session.Session, from *session.Origin) (*session.Origin, string
 	return from, s.TurnSessionOf(from.Agent)
 }
 
-// began is the origin of an agent that is not in the record any more, nil where it began at a commit or nobody knows.
+// began returns the origin of an agent that is no longer in the record. It is nil if the agent
+// began at a commit, or if that is unknown.
 func began(landings []session.Landing) *session.Origin {
 	for _, l := range landings {
 		if l.Began != "" {
@@ -37,8 +39,8 @@ func began(landings []session.Landing) *session.Origin {
 	return nil
 }
 
-// lookForHanded finds what the user has committed of the changes that the agent began with: a commit of them, on top of the one that
-// they were made on; "" for nothing.
+// lookForHanded sets handed to a commit of those uncommitted changes the agent began with that the
+// branch has by now, on top of the commit they were made on. It stays "" if there are none.
 func (a *asker) lookForHanded(ctx context.Context) error {
 	snapshot := a.agent.Handed()
 	if snapshot == "" {
@@ -64,8 +66,8 @@ func (a *asker) lookForHanded(ctx context.Context) error {
 	return err
 }
 
-// withHanded is a base with all that the agent began with: what it has beyond that is its own work. Where the base contradicts,
-// that stays.
+// withHanded merges a base with the uncommitted changes that the agent began with, because only
+// what the agent has beyond them is its work. On a conflict the base stays as it is.
 func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
 	snapshot := a.agent.Handed()
 	if snapshot == "" {
@@ -82,7 +84,8 @@ func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
 	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.agent.Name + " began with\n", Own: true})
 }
 
-// afterHanded is a state as a commit that comes after what its agent began with: states of two such agents have that in common.
+// afterHanded returns a state as a commit on top of the uncommitted changes that its agent began
+// with. Two such agents then have these changes in common.
 func (w work) afterHanded(ctx context.Context, state string) (string, error) {
 	snapshot := w.agent.Handed()
 	if snapshot == "" || snapshot == state {
@@ -95,7 +98,8 @@ func (w work) afterHanded(ctx context.Context, state string) (string, error) {
 	return w.m.Objects().Commit(ctx, worktree.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.agent.Name + "\n", Own: true})
 }
 
-// alongHanded names the files that land though they are not the agent's work, "" for none.
+// alongHanded names the files of the user's uncommitted changes that land with the agent's work, ""
+// for none.
 func (c *composer) alongHanded(ctx context.Context, tree string) (string, error) {
 	snapshot := c.agent.Handed()
 	head, err := c.m.Objects().SnapshotHead(ctx, snapshot)

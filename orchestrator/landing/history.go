@@ -10,34 +10,35 @@ import (
 	"paw/worktree"
 )
 
-// state is a state of an agent that is looked at.
+// state is a state of an agent that is asked about.
 type state struct {
 	commit string
-	at     *point // where in the life of the agent it stands, nil for a commit that has nothing of that life but its own history
+	at     *point // its place in the agent's life; nil for a commit that is known by its own history only
 }
 
-// history is what a branch and states of agents came from, as if each landing had been a merge: what a landing made of a branch came from
-// the state that landed, and each state of an agent from the one before it. What two of them have in common is then a matter of the graph alone.
+// history is the history of a branch and of agents' states in which each landing counts as a merge:
+// what a landing made of a branch came from the state that landed, and each state of an agent came
+// from the state before it. The common base of two nodes follows from the graph alone.
 type history struct {
-	from    graph             // commits and states of agents
-	landed  graph             // commits of branches, by the states that landed with them
-	same    graph             // commits of branches, by what they were before somebody amended or rebased them
-	real    graph             // git's own, with ways to the root that are longer there
-	parents graph             // git's own
-	tip     string            // commit
-	inTip   map[string]bool   // commits that the tip comes after, and the tip
-	root    string            // commit that the tip and all states came from; what came before it is not in the graph
-	commits map[string]string // of the nodes that are states of agents
-	agent   string            // turn session of the agent that is asked for
-	gone    map[string]bool   // commits that the branch has left
-	left    map[string]bool   // those that the agent has not made
+	from    graph             // ancestors of commits and states
+	landed  graph             // states that landed, by the commit of the branch that brought them
+	same    graph             // commits of a landing before somebody amended or rebased it, by the rewritten commit
+	real    graph             // git's own ancestors within the region; longer paths to the root are one edge
+	parents graph             // git's own parents
+	tip     string            // tip of the branch
+	inTip   map[string]bool   // the tip and its ancestors
+	root    string            // common ancestor of tip and states; the graph has nothing older
+	commits map[string]string // commits of nodes that are states
+	agent   string            // turn session of the agent that is asked about
+	gone    map[string]bool   // commits that the branch once had and lacks now, as after a reset
+	left    map[string]bool   // gone, without commits that the agent made
 
-	made  map[string]map[string]bool // commits that each agent made, by its turn session; empty where nothing is gone
-	ever  map[string]map[string]bool // those that it made, and has left since, too; of agents whose states led to the one that is asked for
-	whose map[string]string          // turn sessions of the agents whose states nodes are
+	made  map[string]map[string]bool // commits that each agent made, by turn session; empty if gone is empty
+	ever  map[string]map[string]bool // like made, with commits that the agent's branch has left; only for agents related to the one asked about
+	whose map[string]string          // turn sessions of nodes that are states
 }
 
-// lookAtHistory gathers what the branch and a state came from.
+// lookAtHistory builds the history of the branch and a state.
 func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
 	kin := a.kinOf(one)
 	lives, err := a.commitsOf(ctx, kin)
@@ -75,7 +76,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	return h, nil
 }
 
-// lookForEver finds the commits that some agents ever made.
+// lookForEver fills in ever for the agents in kin.
 func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 	h.ever = map[string]map[string]bool{}
 	for turnSession := range kin {
@@ -92,15 +93,16 @@ func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 	return nil
 }
 
-// link adds that a node came from another one, unless that one came from it.
+// link adds that a node came from another one, unless the other came from it.
 func (h *history) link(edges graph, node, from string) {
 	if from != "" && node != from && !h.of(from)[node] {
 		edges.link(node, from)
 	}
 }
 
-// of returns all that some nodes have: what they came from and, where something landed, what the state came from that landed. What its agent had got
-// and the branch has left did not land with it.
+// of returns all that nodes contain: their ancestors and, through landings, the states that landed.
+// Commits that an agent had got from the branch, and that the branch has left, do not count as
+// landed with the agent's state.
 func (h *history) of(nodes ...string) map[string]bool {
 	type step struct{ node, agent string }
 	own, seen := h.from.history(nodes...), map[step]bool{}
@@ -135,7 +137,7 @@ func (h *history) of(nodes ...string) map[string]bool {
 	return has
 }
 
-// common returns what two nodes both have, without what another one of it has: git merge-base --all.
+// common returns the newest nodes that both nodes contain, as git merge-base --all.
 func (h *history) common(one, other string) (best []string) {
 	both, others := h.of(one), h.of(other)
 	maps.DeleteFunc(both, func(node string, _ bool) bool { return !others[node] })
@@ -176,9 +178,9 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 	}
 }
 
-// nearest returns the first state of a line whose commit is known and that a commit came from, "" for none. A commit without what the state had of
-// the branch did not come from it, whatever the record says: somebody has moved the agent's branch back, as by git reset. What the agent made
-// itself it may have made anew, as by an amend, after it came into the branch by a merge.
+// nearest returns the first state of a line that a commit came from, "" for none. A commit that
+// lacks something the state had from the branch did not come from that state: the agent's branch
+// was reset. Commits that the agent made itself do not count, because it may have amended them.
 func (h *history) nearest(line []point, commit string) string {
 	var has map[string]bool
 	for _, p := range line {
@@ -202,7 +204,7 @@ func (h *history) nearest(line []point, commit string) string {
 	return ""
 }
 
-// nodeOf returns the state that landed.
+// nodeOf returns the node of the state that landed.
 func (h *history) nodeOf(a *asker, one *Stand) string {
 	if node := h.nearest(a.led.lives.line(one.point()), one.State); node != "" {
 		return node
@@ -210,7 +212,8 @@ func (h *history) nodeOf(a *asker, one *Stand) string {
 	return one.State
 }
 
-// linkLandings adds what landings made of branches, and what that was rewritten to: each came from the state that landed.
+// linkLandings adds landings: what a landing made of a branch, and what that was rewritten to, came
+// from the state that landed.
 func (h *history) linkLandings(a *asker) {
 	for i := range a.led.all {
 		one := &a.led.all[i]
@@ -237,7 +240,6 @@ func (h *history) linkLandings(a *asker) {
 	}
 }
 
-// commitOf returns the commit of a node.
 func (h *history) commitOf(node string) string {
 	if commit := h.commits[node]; commit != "" {
 		return commit
@@ -245,8 +247,8 @@ func (h *history) commitOf(node string) string {
 	return node
 }
 
-// baseOf returns one commit with what some nodes have, "" for none: of several, all of them together, where a later one that contradicts is
-// left out. git merges several merge bases the same way.
+// baseOf returns one commit that contains several nodes, "" for none. It merges them, as git does
+// with several merge bases, and leaves out a later node that conflicts.
 func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string, error) {
 	if len(nodes) == 0 {
 		return "", nil
@@ -282,7 +284,8 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 	return base, nil
 }
 
-// baseBetween returns one commit with what two nodes both have, "" for none. What came before all that the graph has, git knows.
+// baseBetween returns one commit with what two nodes have in common, "" for none. If the graph has
+// nothing in common, git is asked.
 func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
 	both := h.common(one, other)
 	if len(both) == 0 {
@@ -294,7 +297,7 @@ func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) 
 	return a.baseOf(ctx, h, both)
 }
 
-// unrelated refuses a state that has nothing in common with a branch.
+// unrelated returns the error for a state without a common ancestor with the branch.
 func (a *asker) unrelated() error {
 	if a.session.Host != "" {
 		return notAClone(a.name(), a.t)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// withIgnored is a tree that would land, with the files of the branch that only look deleted: the agent landed them without ever
-// committing them, they are still in its worktree, and it ignores them now.
+// withIgnored returns a tree that keeps files of the branch which only look deleted: the agent
+// landed them without ever committing them, still has them in its worktree, and ignores them now.
 func (c *composer) withIgnored(ctx context.Context, t target, tree string) (string, error) {
 	near := c.sides.near
 	if near == nil || c.session.Host != "" {
@@ -29,7 +29,7 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if err != nil {
 		return "", err
 	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return !files[path] }) // a folder now, or behind a symlink
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !files[path] }) // not a folder, nor behind a symlink
 	if len(paths) == 0 {
 		return tree, nil
 	}

@@ -16,42 +16,42 @@ import (
 	"paw/worktree"
 )
 
-// Options is what the user asked of one landing.
+// Options are the options of one landing.
 type Options struct {
-	Turn    string // number of the turn whose end lands, "" for the state of the moment
-	State   string // commit of the state that the user was shown: another one does not land; "" for whatever it is
-	Into    string // branch, "" for the target of the session
+	Turn    string // turn whose end lands, "" for the present state
+	State   string // state that the user was shown; another one does not land; "" for any
+	Into    string // branch to land in, "" for the session's target
 	As      As
-	Again   bool                                                    // also what the branch had and has lost by a revert
-	Message string                                                  // "" makes one from the turns
-	Edit    func(ctx context.Context, draft string) (string, error) // nil takes the message as it is
+	Again   bool                                                    // also land what the branch had and has lost
+	Message string                                                  // message of the commit; "" makes one from the turns
+	Edit    func(ctx context.Context, draft string) (string, error) // lets the user edit the message, nil for no edit
 	DryRun  bool
 
-	Checks  []string // instead of those of the configuration
+	Checks  []string // in place of the configured checks
 	NoCheck bool
-	Handed  map[string]Handed // the states of the agents of another machine, by name
-	Fresh   bool              // run checks also on what has passed them before
+	Handed  map[string]Handed // states of the agents of another machine, by name
+	Fresh   bool              // also run checks that the tree has passed before
 }
 
-// Landed is what a landing did, or with a dry run would do.
+// Landed is the result of a landing, or for a dry run its plan.
 type Landed struct {
 	session.Landing
 	Session string
-	Commits int    // that the target got
+	Commits int    // number of commits that the target got
 	Nothing bool   // the target has all of it already
-	Has     string // with Nothing: the turns that a landing has brought, "" where that is not known
-	LeftOut int    // with Nothing: the last turn, where its work is neither in the worktree nor in the target, 0 for none
+	Has     string // if Nothing: turns that a landing has brought, "" if unknown
+	LeftOut int    // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
 	Checks  []string
-	Along   string   // whose work comes along: the agent began in the midst of it, and the target does not have it
-	Paths   []string // that differ in the target, for a dry run
-	Plan    []string // the steps, for a dry run
+	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
+	Paths   []string // paths that change in the target, only for a dry run
+	Plan    []string
 }
 
-// tries bounds how often a landing begins anew because its target has moved.
+// tries limits how often a landing starts again because its target has moved.
 const tries = 3
 
-// Land brings the state of an agent into a branch. Everything that can be refused is refused before anything moves; with an
-// error the branch and its checkout are as they were.
+// Land lands the state of an agent in a branch. It refuses before anything moves; after an error
+// the branch and its checkout are as before.
 func Land(ctx context.Context, h *app.App, s *session.Session, agentName string, o Options) (*Landed, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
@@ -89,20 +89,20 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	return landed, err
 }
 
-// landing is one on its way.
+// landing is a landing in progress.
 type landing struct {
 	work
 	options Options
 	branch  string
 
-	version  func(made []turns.Turn) string // of the CLI
+	version  func(made []turns.Turn) string // version of the CLI
 	composer *composer
 	checker  *checker
-	edited   string // the message as the user left it
+	edited   string // message that the user has edited
 }
 
-// run lands, anew each time that the target moves in between. Checks run while others may land: what they have passed counts
-// only as long as it is the tree that would land.
+// run lands, and starts again if the target has moved meanwhile. Checks run while others may land,
+// so a passed check counts only if the tree that would land is still the same.
 func (l *landing) run(ctx context.Context) (*Landed, error) {
 	if l.options.DryRun {
 		return l.prepare(ctx)
@@ -132,9 +132,10 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 	return nil, errs.New(errs.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
 }
 
-// ask has the user write the message while others may land: only what would land now decides what the draft says.
+// ask lets the user edit the message while others may land. The draft describes what would land
+// now.
 func (l *landing) ask(ctx context.Context) (*Landed, error) {
-	v, err := holdMoves(ctx, l.home, l.m, l.session.Name) // for what was cut short
+	v, err := holdMoves(ctx, l.home, l.m, l.session.Name) // finishes interrupted landings
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +143,9 @@ func (l *landing) ask(ctx context.Context) (*Landed, error) {
 	return l.prepare(ctx)
 }
 
-// errUnchecked means that checks have to run on what would land.
+// errUnchecked reports that checks have to run before the landing.
 var errUnchecked = errors.New("not checked yet")
 
-// check runs the checks on what would land.
 func (l *landing) check(ctx context.Context, landed *Landed) error {
 	err := l.checker.run(ctx, landed.After)
 	var failed *CheckError
@@ -155,14 +155,15 @@ func (l *landing) check(ctx context.Context, landed *Landed) error {
 	return err
 }
 
-// once lands while nobody else does, or with errUnchecked what is to be checked first.
+// once lands while nobody else can. It returns errUnchecked and the landing if checks have to run
+// first.
 func (l *landing) once(ctx context.Context) (*Landed, error) {
 	v, err := holdMoves(ctx, l.home, l.m, l.session.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer v.right.Release()
-	if l.session, err = l.home.LoadAny(l.session.Name); err != nil { // with what landed meanwhile
+	if l.session, err = l.home.LoadAny(l.session.Name); err != nil { // with what has landed meanwhile
 		return nil, err
 	}
 	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {
@@ -181,13 +182,13 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		}
 		return landed, errUnchecked
 	}
-	if err := v.advance(ctx, &landed.Landing, l.see); err != nil { // looks for what is in the way while nobody else has the index
+	if err := v.advance(ctx, &landed.Landing, l.see); err != nil { // looks for obstacles while it holds the lock of the index
 		return nil, l.notMoved(err, t)
 	}
 	return landed, nil
 }
 
-// unobstructed refuses a landing that would write over anything in the checkout of its target.
+// unobstructed refuses a landing that would overwrite something in the target's checkout.
 func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) error {
 	if t.checkout == nil {
 		return nil
@@ -195,18 +196,18 @@ func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) er
 	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
 }
 
-// see marks what has landed as seen in the record of its agent, unless the user has seen more.
+// see records that the user has seen what has landed, unless the user has seen more.
 func (l *landing) see(landed *session.Landing, w *session.Agent) {
 	finished := l.composer.source.finished
 	if number := l.composer.source.turn; number > 0 {
 		finished = turns.FinishedUpTo(l.composer.source.turns, number)
 	}
-	if finished.Turns >= w.Seen.Turns && l.session.Host == "" { // what was seen of it elsewhere, that machine says
+	if finished.Turns >= w.Seen.Turns && l.session.Host == "" { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID
 	}
 }
 
-// prepare composes a landing, and refuses what could not be carried out.
+// prepare composes a landing, and refuses one that could not be carried out.
 func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 	_, t, landed, err := l.compose(ctx)
 	if err != nil || landed.Nothing {
@@ -215,7 +216,8 @@ func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 	return landed, l.unobstructed(ctx, t, landed)
 }
 
-// compose looks, decides and composes: all that comes before anything moves but for a look at what is in the way.
+// compose looks at agent and target, and makes the commits of the landing. Only the look for
+// obstacles and the move are left after that.
 func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
 	if l.composer == nil {
 		source, err := l.lookAtSource(ctx, l.options.Turn, "land")
@@ -274,7 +276,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	return one, t, landed, nil
 }
 
-// asShown refuses a state other than the one that the user was shown.
+// asShown refuses a state that differs from the one the user was shown.
 func (l *landing) asShown(ctx context.Context, now *source) error {
 	if l.options.State == "" {
 		return nil
@@ -290,7 +292,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 		Hint("paw land %s --dry-run", l.name())
 }
 
-// message is the draft as the user wants it, asked for once.
+// message lets the user edit the draft, once.
 func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	if l.options.Edit == nil || l.options.DryRun {
 		return draft, nil
@@ -304,10 +306,10 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	return l.edited + "\n", nil
 }
 
-// mostPaths limits how many files a plan lists.
+// mostPaths limits the files that a plan lists.
 const mostPaths = 20
 
-// plan says what a landing does, line by line.
+// plan returns the steps of a landing.
 func plan(l *Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
@@ -346,7 +348,7 @@ func turnWords(turns string) string {
 	return "turn " + turns
 }
 
-// form says in how many commits work lands.
+// form says in which form, and in how many commits, work lands.
 func form(l *Landed) string {
 	if l.As == string(Merge) {
 		return "a merge"
@@ -354,7 +356,7 @@ func form(l *Landed) string {
 	return errs.Counted(l.Commits, "commit")
 }
 
-// String says what has landed, and how to take it back.
+// String says what has landed, and how to undo that.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
 	if l.Nothing && l.Has != "" && l.Turn > 0 {

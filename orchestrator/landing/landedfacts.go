@@ -13,19 +13,19 @@ import (
 	"paw/worktree"
 )
 
-// looker looks what a branch has of all that ever landed in it.
+// looker finds out what a branch has of everything that ever landed in it.
 type looker struct {
 	*ledger
 	m    worktree.Manager
-	dir  string            // whose attributes count when files are merged
-	refs map[string]string // of landings
+	dir  string            // directory whose git attributes apply to merges
+	refs map[string]string // refs of landings
 
 	facts    []landingFacts
-	patterns []string // of these refs
+	patterns []string // patterns of refs
 }
 
-// lookAtLanded gathers all landings of a branch, of whichever session and agent, and decides how each stands to the tip. What the
-// files of the tip have is only looked at for the agents with one of the turn sessions given.
+// lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
+// the tip. It compares only the landings of the given turn sessions with the tip's files.
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
 	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}, files: turnSessions}, m: m, dir: t.place(m)}
 	l.lookAtRecords(sessions)
@@ -68,7 +68,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	return l.ledger, nil
 }
 
-// decide decides how a landing stands.
+// decide sets the standing of a landing.
 func (l *looker) decide(ctx context.Context, i int) (err error) {
 	one := &l.all[i]
 	one.Standing = l.facts[i].standing()
@@ -78,7 +78,7 @@ func (l *looker) decide(ctx context.Context, i int) (err error) {
 	return err
 }
 
-// lookFurther looks what the files of the tip have of the landings of one more agent that its history has.
+// lookFurther compares the landings of one more turn session with the tip's files.
 func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
 	if slices.Contains(l.files, turnSession) {
 		return nil
@@ -97,8 +97,9 @@ func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
 	return nil
 }
 
-// onlyWhole takes landings for dropped that only files tell of, where the branch does not have an earlier one that they stood on, or has one in its
-// history whose work they brought again: to have all of their files is no more than a likeness then.
+// onlyWhole drops landings that were found only by their files, if the branch lacks an earlier
+// landing they built on, or has in its history one whose work they brought again. Then the same
+// files are a coincidence.
 func (l *looker) onlyWhole() {
 	for i := range l.all {
 		one := &l.all[i]
@@ -120,8 +121,8 @@ func (l *looker) onlyWhole() {
 	}
 }
 
-// siblings are the sessions of a repository: the given one as it is, the others as they are recorded. Shifts of their agents that a kill cut
-// short are settled.
+// siblings returns the sessions of a repository: s as given, the others from their records. It
+// settles shifts of agents that were interrupted.
 func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]*session.Session, error) {
 	sessions, _, err := h.Store.ListAll()
 	if err != nil {
@@ -137,7 +138,7 @@ func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	return sessions, nil
 }
 
-// lookAtRecords takes landings and lives from the records of sessions.
+// lookAtRecords adds the landings and lives in the records of sessions.
 func (l *looker) lookAtRecords(sessions []*session.Session) {
 	for _, one := range sessions {
 		landings := map[string][]session.Landing{}
@@ -152,7 +153,8 @@ func (l *looker) lookAtRecords(sessions []*session.Session) {
 	slices.SortStableFunc(l.all, byAge)
 }
 
-// addLives adds the lives of the agents of a session, those that were removed after they landed too.
+// addLives adds the lives of a session's agents, including agents that were removed after a
+// landing.
 func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
@@ -181,7 +183,7 @@ func (l *looker) addLives(s *session.Session, landings map[string][]session.Land
 	}
 }
 
-// lastTurn is the highest number of a turn that is known of.
+// lastTurn returns the highest known number of a turn.
 func lastTurn(landings []session.Landing, last int) int {
 	for _, one := range landings {
 		last = max(last, one.LastTurn, one.Turn)
@@ -189,7 +191,8 @@ func lastTurn(landings []session.Landing, last int) int {
 	return last
 }
 
-// lookAtHistory says of each landing whether the history of the tip has it, and adds those that only refs tell of.
+// lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
+// know of.
 func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) ([]landingFacts, error) {
 	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
 	if err != nil {
@@ -213,7 +216,8 @@ func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session,
 	return facts, l.lookForRewritten(ctx, facts)
 }
 
-// addElsewhere adds the landings in other branches that were merged into this one, or that are in the branch that the session is for.
+// addElsewhere adds landings in other branches, if these were merged into this one, or are the
+// target of the session.
 func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged []string) {
 	for _, s := range sessions {
 		for _, one := range s.Landings {
@@ -226,8 +230,8 @@ func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged 
 	slices.SortStableFunc(l.all, byAge)
 }
 
-// addUnrecorded adds the landings whose session has no record any more, as far as the tip comes after them: which branch they
-// landed in nobody knows.
+// addUnrecorded adds landings whose session has no record any more, if the tip's history has them.
+// Their branch is unknown.
 func (l *looker) addUnrecorded(merged []string) {
 	known := map[string]bool{}
 	for _, one := range l.all {
@@ -246,8 +250,9 @@ func (l *looker) addUnrecorded(merged []string) {
 	slices.SortStableFunc(l.all, byAge)
 }
 
-// leftTips are the commits that the log of a branch knows it was at and that the tip may have left behind: none where each of its
-// moves went forward. Of another branch that the session is for they are all that it was at.
+// leftTips returns commits that a branch was at, by its reflog, and may have left. There are none
+// if the branch only moved forward. For a usual branch other than t.branch it returns all commits
+// the usual branch was at.
 func leftTips(m worktree.Manager, t target) ([]string, error) {
 	tips, err := m.Refs().PastTips(t.branch)
 	if err != nil {
@@ -272,7 +277,8 @@ func leftTips(m worktree.Manager, t target) ([]string, error) {
 	return commits, nil
 }
 
-// leftStarts returns the commits of a branch that agents began at, that no log of the branch tells of, and that the branch has left.
+// leftStarts returns commits of a branch that agents began at, that are not in the branch's reflog,
+// and that the branch has left.
 func leftStarts(ctx context.Context, m worktree.Manager, t target, sessions []*session.Session) (left []string, err error) {
 	log, err := m.Refs().PastTips(t.branch)
 	if err != nil {
@@ -295,10 +301,10 @@ func leftStarts(ctx context.Context, m worktree.Manager, t target, sessions []*s
 	return left, nil
 }
 
-// mostPastTips bounds how many commits of the log of a branch are looked at.
+// mostPastTips limits the commits of a reflog that are looked at.
 const mostPastTips = 500
 
-// movedForward reports whether the log of a branch says that a move went to a commit on top of the one before.
+// movedForward reports whether a line of a reflog describes a move to a descendant.
 func movedForward(why string) bool {
 	if strings.HasPrefix(why, "paw land --undo") || strings.HasPrefix(why, "paw recover") {
 		return false
@@ -307,7 +313,7 @@ func movedForward(why string) bool {
 		func(forward string) bool { return strings.HasPrefix(why, forward) })
 }
 
-// revertOf is the commit that says it reverts a landing, "" for none.
+// revertOf returns the commit that says it reverts a landing, "" for none.
 func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
 	commits, err := l.m.Objects().CommitsSince(ctx, l.tip, one.Commit)
 	for _, c := range slices.Backward(commits) {

@@ -8,7 +8,7 @@ import (
 	"paw/worktree"
 )
 
-// blobsOf are the changes that each landing brought, and what became of the same paths up to the tip.
+// blobsOf returns the changes that each landing brought, and the changes to the same paths since.
 func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[string]worktree.BlobChange, err error) {
 	var pairs [][2]string
 	for _, i := range some {
@@ -24,11 +24,11 @@ func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[
 	return all[:len(some)], all[len(some):], nil
 }
 
-// fate is what became of the paths of a landing, by what they have in its place.
+// fate says whether all the paths of a landing are as it brought them, or are as before it.
 type fate struct{ whole, gone bool }
 
-// fateOf compares paths as a landing brought them with what they are at the tip. Neither whole nor gone: the files have to be
-// looked into.
+// fateOf compares the paths that a landing brought with their blobs at the tip. If certain is
+// false, the files themselves have to be merged to tell.
 func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool) {
 	f = fate{whole: true, gone: true}
 	for path, change := range brought {
@@ -45,7 +45,7 @@ func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool
 	return f, certain || f.gone || len(brought) == 0
 }
 
-// lookAtFiles looks what the files of the tip have of the landings of an agent.
+// lookAtFiles finds out what the tip's files have of an agent's landings.
 func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []landingFacts) error {
 	var own []int
 	for i := range l.all {
@@ -86,7 +86,8 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 	return l.lookWhoTookOut(ctx, lost, facts)
 }
 
-// lostOf reports whether the files of the tip have nothing of a landing that is in its history. gone is what the paths alone tell of that.
+// lostOf reports whether the tip's files have nothing of a landing in its history. gone is what the
+// blobs alone say.
 func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, certain bool, lost []int) (bool, error) {
 	by, err := l.partlyBy(ctx, facts, i)
 	switch {
@@ -100,7 +101,8 @@ func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, 
 	return l.without(ctx, &l.all[i], l.tip, lost)
 }
 
-// lookWhoTookOut finds the landings that agents have taken out of their own state before a later one, with the earlier ones that they went on from.
+// lookWhoTookOut finds lost landings that agents have taken out of their own state before a later
+// landing.
 func (l *looker) lookWhoTookOut(ctx context.Context, lost []int, facts []landingFacts) error {
 	var out []int
 	for _, i := range lost {
@@ -121,8 +123,8 @@ func (l *looker) lookWhoTookOut(ctx context.Context, lost []int, facts []landing
 	return nil
 }
 
-// nextOf is the last landing that went on from the state of one, that the tip has and has not lost, -1 for none: of the same agent, or of one that
-// started from there.
+// nextOf returns the last landing that went on from the state of landing i, that the tip has and
+// has not lost, -1 for none. It is by the same agent, or by one that started from there.
 func (l *looker) nextOf(ctx context.Context, i int, lost []int, facts []landingFacts) (int, error) {
 	last := -1
 	for k := range l.all {
@@ -144,8 +146,9 @@ func (l *looker) nextOf(ctx context.Context, i int, lost []int, facts []landingF
 	return last, nil
 }
 
-// without reports whether the files of a commit have nothing of a landing: to take it out of them changes nothing. Where that collides, what
-// they have lost already of earlier ones is taken out of what was there before, too.
+// without reports whether the files of a commit have nothing of a landing: removing the landing
+// from them changes nothing. On a conflict it removes the lost landings from the state before the
+// landing, too.
 func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []int) (bool, error) {
 	plain, collides, err := l.changesNothing(ctx, one.After, commit, one.Before)
 	if err != nil || !collides || len(lost) == 0 {
@@ -165,7 +168,8 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 	return none, err
 }
 
-// partlyBy is the last landing that the tip has and that brought a part of the work of another one again, nil for none.
+// partlyBy returns the last landing of the tip that brought a part of a landing's work again, nil
+// for none.
 func (l *looker) partlyBy(ctx context.Context, facts []landingFacts, i int) (*Stand, error) {
 	for k := range slices.Backward(l.all) {
 		by := &l.all[k]
@@ -179,7 +183,8 @@ func (l *looker) partlyBy(ctx context.Context, facts []landingFacts, i int) (*St
 	return nil, nil
 }
 
-// withoutRest reports whether the files of the tip have nothing of a landing but what a later one has brought again.
+// withoutRest reports whether the tip's files have nothing of a landing except what a later landing
+// has brought again.
 func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
 	part, err := l.m.Objects().MergeTrees(ctx, l.dir, one.State, one.After, by.State)
 	if err != nil || len(part.Conflicts) > 0 {
@@ -192,13 +197,13 @@ func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) 
 	return none, err
 }
 
-// within reports whether the files of the tip have all of a landing: to bring it again changes nothing.
+// within reports whether the tip's files have all of a landing: merging it again changes nothing.
 func (l *looker) within(ctx context.Context, one *Stand) (bool, error) {
 	all, _, err := l.changesNothing(ctx, one.Before, l.tip, one.After)
 	return all, err
 }
 
-// changesNothing reports whether a merge leaves ours as it is, and whether it collides.
+// changesNothing reports whether a merge leaves ours as it is, and whether it has conflicts.
 func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
 	merged, err := l.m.Objects().MergeTrees(ctx, l.dir, base, ours, theirs)
 	if err != nil || len(merged.Conflicts) > 0 {

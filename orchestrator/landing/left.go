@@ -11,9 +11,10 @@ import (
 	"paw/worktree"
 )
 
-// lookForLeft finds the commits that were made on the branch, or on the one that the session is for, and that the branch does not have: what an agent
-// has of them it got. Where two branches met in a merge, what came with the other one was made elsewhere. Commits that the agent made itself are its
-// work, also when the branch had them for a while.
+// lookForLeft finds commits that the branch, or the session's target, once had and the branch lacks
+// now. If an agent has them, it got them from there. Only first parents count, because a merge
+// brings commits that were made elsewhere. Commits that the agent made itself are its work, also if
+// the branch had them for a while.
 func (a *asker) lookForLeft(h *history) error {
 	h.gone, h.left, h.made = map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}
 	for _, commit := range a.led.past {
@@ -36,8 +37,8 @@ func (a *asker) lookForLeft(h *history) error {
 	return nil
 }
 
-// lookForMade finds the commits that the agent made, and each one that has landed work, with those that it began with of the agent that it
-// started from.
+// lookForMade finds the commits that each agent made. Commits of the agent it started from count
+// too, as far as it began with them.
 func (a *asker) lookForMade(h *history) error {
 	alone := map[string]map[string]bool{}
 	for turnSession, life := range a.led.lives {
@@ -64,7 +65,8 @@ func (a *asker) lookForMade(h *history) error {
 	return nil
 }
 
-// linkMade adds to the state of a landing the commits of its agent that it has only by way of what the branch has left.
+// linkMade links the node of a landed state to the newest commits of its agent, if the state has
+// them only through commits that the branch has left.
 func (h *history) linkMade(node string, one *Stand) {
 	has := h.real.history(one.State)
 	for commit := range h.gone {
@@ -79,7 +81,8 @@ func (h *history) linkMade(node string, one *Stand) {
 	}
 }
 
-// leftOf returns the newest commits that a commit has and that the branch has left, the one that the agent got last first.
+// leftOf returns the newest commits in a commit's history that the branch has left. The one the
+// agent got last comes first.
 func (h *history) leftOf(commit string) []string {
 	got := h.from.history(commit)
 	maps.DeleteFunc(got, func(one string, _ bool) bool { return !h.left[one] })
@@ -89,7 +92,8 @@ func (h *history) leftOf(commit string) []string {
 	return append(first, slices.DeleteFunc(left, func(one string) bool { return last[one] })...)
 }
 
-// hasLeft reports whether git's own history of a commit has what the branch has left, also where an update has taken that out since.
+// hasLeft reports whether git's history of a commit has commits that the branch has left, also if
+// an update has taken them out since.
 func (h *history) hasLeft(commit string) bool {
 	has := h.real.history(commit)
 	for left := range h.left {
@@ -100,7 +104,8 @@ func (h *history) hasLeft(commit string) bool {
 	return false
 }
 
-// gotLast returns what an agent got from the branch last, by the first parents of its commits and what was merged there; "" where nothing tells.
+// gotLast returns the commit that an agent got from the branch last, following the first parents of
+// its commits; "" if unknown.
 func (h *history) gotLast(commit string) string {
 	had := func(one string) bool { return h.inTip[one] || h.left[one] }
 	for {
@@ -120,7 +125,8 @@ func (h *history) gotLast(commit string) string {
 	}
 }
 
-// gotWith returns what came with the commits that a commit has and that the branch has left: all that the agent has not made itself.
+// gotWith returns what came with the commits that the branch has left: their history, without
+// commits that the agent made itself.
 func (h *history) gotWith(commit string) map[string]bool {
 	got := h.real.history(commit)
 	maps.DeleteFunc(got, func(one string, _ bool) bool { return !h.left[one] })
@@ -129,7 +135,8 @@ func (h *history) gotWith(commit string) map[string]bool {
 	return got
 }
 
-// baseAt returns one commit with what an earlier commit of the branch and a node of the agent's work had in common, "" for nothing.
+// baseAt returns one commit with what an earlier commit of the branch and a node of the agent's
+// work had in common, "" for none.
 func (a *asker) baseAt(ctx context.Context, h *history, before, node string, line []point, within ...string) (string, error) {
 	both := h.common(before, node)
 	if len(both) == 0 {
@@ -145,10 +152,10 @@ func (a *asker) baseAt(ctx context.Context, h *history, before, node string, lin
 	return a.baseWith(ctx, h, before, node, both, left, line, within...)
 }
 
-// baseWith returns one commit with all that a branch, at node tip, and a node both have, as bases, and with what that node got and the branch has left; ""
-// for neither. Bases that came with what it got are in that as they came. It is without what the other bases got that an update took out since, and
-// without work of the agent that the branch does not have: that is to land. Such work is in what the agent got where it had landed, as work of the
-// agent's own or of another one's who had it.
+// baseWith returns one commit with everything that the tip and a node have in common (bases), and
+// what the node got from the branch and the branch has left; "" for neither. What an update took
+// out again is left out, and so is work of the agent that the branch lacks, because that work is to
+// land.
 func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, bases, left []string, line []point, within ...string) (string, error) {
 	var nodes []string
 	got := h.of(left...)
@@ -183,7 +190,7 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 			return "", err
 		}
 		if len(merged.Conflicts) > 0 && len(line) == 0 {
-			continue // of a commit alone it is not known what landed with it without being committed
+			continue // for a commit alone it is unknown what landed uncommitted with it
 		}
 		if len(merged.Conflicts) > 0 {
 			return "", a.cannotTell(h.inWords(a, own), merged.Conflicts)
@@ -195,8 +202,8 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 	return base, nil
 }
 
-// withoutTakenOut returns one of the nodes that a branch and a later node have in common, without what it got that the branch has left and that an update
-// has taken out again on the way to the later one.
+// withoutTakenOut returns a base without those commits the branch has left that an update took out
+// again before the later node.
 func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later string) (string, error) {
 	has, kept := h.of(later), one
 	for _, got := range h.leftOf(h.commitOf(one)) {
@@ -230,7 +237,7 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 	return kept, nil
 }
 
-// lacking returns the agent's newest work that some nodes have, and that a tip does not.
+// lacking returns the agent's newest work that is in nodes and not in tip.
 func (h *history) lacking(tip string, nodes []string, line []point) []string {
 	had, all := h.of(tip), h.all(nodes...)
 	lacks := map[string]bool{}
@@ -247,7 +254,7 @@ func (h *history) lacking(tip string, nodes []string, line []point) []string {
 	return h.newest(lacks)
 }
 
-// all returns some nodes and all that they came from, by whichever way.
+// all returns nodes with all their ancestors, also through landings.
 func (h *history) all(nodes ...string) map[string]bool {
 	has := map[string]bool{}
 	for todo := slices.Clone(nodes); len(todo) > 0; {
@@ -260,7 +267,7 @@ func (h *history) all(nodes ...string) map[string]bool {
 	return has
 }
 
-// newest returns those of some nodes that no other one of them came from.
+// newest returns the nodes of some that no other node of some came from.
 func (h *history) newest(some map[string]bool) (best []string) {
 	rest := maps.Clone(some)
 	for _, node := range slices.Sorted(maps.Keys(some)) {
@@ -276,7 +283,7 @@ func (h *history) newest(some map[string]bool) (best []string) {
 	return slices.Sorted(maps.Keys(rest))
 }
 
-// cannotTell refuses to bring work again that later work has been mixed with.
+// cannotTell returns the error for lost work that later work is mixed with in some files.
 func (a *asker) cannotTell(what string, paths []string) error {
 	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
 		a.name(), what, a.t.branch, few(paths, namedPaths))
@@ -284,7 +291,7 @@ func (a *asker) cannotTell(what string, paths []string) error {
 	switch {
 	case a.session.Host != "":
 		refused = refused.Hint("paw sh %s git pull", a.name())
-	case last != nil && last.Kind == session.ShiftUpdate && !undone: // it is mixed since then, most likely
+	case last != nil && last.Kind == session.ShiftUpdate && !undone: // most likely the update has mixed them
 		refused = refused.Hint("paw rewind %s --undo --session %s", a.agent.Name, a.session.Name)
 	case a.t.branch == a.session.Target:
 		refused = refused.Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
@@ -298,7 +305,7 @@ func (a *asker) cannotTell(what string, paths []string) error {
 	return mixed
 }
 
-// inWords says which landing brought a node of the agent's work.
+// inWords names the landing that brought a node of the agent's work.
 func (h *history) inWords(a *asker, own string) string {
 	for i := range a.led.all {
 		if one := &a.led.all[i]; h.nodeOf(a, one) == own {

@@ -8,10 +8,11 @@ import (
 	"paw/session"
 )
 
-// point is a state in the life of an agent that others came from: the end of a turn, or what a landing took between turns.
+// point is a state in the life of an agent: the end of a turn, or a state that landed between
+// turns.
 type point struct {
 	turnSession string
-	turn        int // 0 with landing 0: the beginning
+	turn        int // 0 with landing 0 is the beginning
 	landing     int
 }
 
@@ -22,23 +23,23 @@ func (p point) String() string {
 	return fmt.Sprintf("%s turn %d", p.turnSession, p.turn)
 }
 
-// life is what is known of the states of an agent: which came from which.
+// life says from which state each state of an agent came.
 type life struct {
-	now    point           // what the state of the moment came from
-	parent map[point]point // of all points but the beginning
-	start  string          // commit of the beginning, "" where that is not known
-	branch string          // "" where that is not known
+	now    point           // state that the present state came from
+	parent map[point]point // parent of each point; the beginning has one if the agent started from another one
+	start  string          // commit of the beginning, "" if unknown
+	branch string          // the agent's branch, "" if unknown
 }
 
-// lifeOf puts turns, landings and shifts of an agent into the order in which they were. A rewind goes back to an earlier point,
-// and what comes next begins there.
+// lifeOf puts an agent's turns, landings and shifts into order. A rewind goes back to an earlier
+// point, and the next state comes from that one.
 func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts []session.Shift, from *session.Origin, fromSession string) life {
 	at := func(turn int) point { return point{turnSession: turnSession, turn: turn} }
 	l := life{now: at(0), parent: map[point]point{}}
 	if from != nil && fromSession != "" {
 		l.parent[l.now] = point{turnSession: fromSession, turn: from.Turn}
 	}
-	before := l.now // what an undo goes back to
+	before := l.now // point that an undo goes back to
 	for turn := 0; turn <= lastTurn; turn++ {
 		if turn > 0 {
 			l.parent[at(turn)], l.now = l.now, at(turn)
@@ -62,7 +63,7 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 	return l
 }
 
-// points returns all that is known of the states of an agent.
+// points returns all points of a life, and their parents.
 func (l life) points() iter.Seq[point] {
 	return func(yield func(point) bool) {
 		if !yield(l.now) {
@@ -76,8 +77,8 @@ func (l life) points() iter.Seq[point] {
 	}
 }
 
-// startWithin puts the beginning of an agent that started in the midst of another one's turn between that turn and what came
-// before it: both went on from there.
+// startWithin handles an agent that started in the midst of another agent's turn: its beginning
+// becomes the parent of the end of that turn, because both agents went on from there.
 func (all lives) startWithin(turnSession, fromSession string, from *session.Origin) {
 	kid, parent := all[turnSession], all[fromSession]
 	if parent.parent == nil {
@@ -86,19 +87,20 @@ func (all lives) startWithin(turnSession, fromSession string, from *session.Orig
 	begin, end := point{turnSession: turnSession}, point{turnSession: fromSession, turn: from.Turn}
 	if before, known := parent.parent[end]; known {
 		kid.parent[begin], parent.parent[end] = before, begin
-	} else { // the end of that turn is not known of yet
+	} else { // the turn has not ended yet
 		kid.parent[begin], parent.now = parent.now, begin
 	}
 	all[turnSession], all[fromSession] = kid, parent
 }
 
-// event is a landing of the state of a moment, or a shift.
+// event is a landing of a state between turns, or a shift.
 type event struct {
 	landing *session.Landing
 	shift   session.Shift
 }
 
-// eventsOf are those after the begin of a turn and before that of the next one, oldest first.
+// eventsOf returns the events between the begin of a turn and the begin of the next one, oldest
+// first.
 func eventsOf(turn int, landings []session.Landing, shifts []session.Shift) []event {
 	var all []event
 	rest := slices.DeleteFunc(slices.Clone(landings), func(l session.Landing) bool { return l.Turn > 0 || l.LastTurn != turn })
@@ -118,10 +120,11 @@ func eventsOf(turn int, landings []session.Landing, shifts []session.Shift) []ev
 	return all
 }
 
-// lives are those of all agents of a repository, by turn session.
+// lives are the lives of all agents of a repository, by turn session.
 type lives map[string]life
 
-// line are the points that lead to a point, nearest first, with those of the agent that its agent started from.
+// line returns the points that led to a point, nearest first, including those of the agent that its
+// agent started from.
 func (all lives) line(p point) []point {
 	line := []point{p}
 	for {
@@ -133,7 +136,7 @@ func (all lives) line(p point) []point {
 	}
 }
 
-// meeting is the point nearest to the first one that both lines have.
+// meeting returns the first point of one that other has too.
 func meeting(one, other []point) (point, bool) {
 	for _, p := range one {
 		if slices.Contains(other, p) {

@@ -12,7 +12,7 @@ import (
 	"paw/session"
 )
 
-// lost returns the lost work that does not land, since nobody asked for it.
+// lost returns the lost work that does not land, because the user has not asked for it.
 func (c *composer) lost() []lostWork {
 	if c.sides.askedFor {
 		return nil
@@ -20,7 +20,8 @@ func (c *composer) lost() []lostWork {
 	return c.sides.lost
 }
 
-// hintAgain adds to a collision the command that brings what the target has lost as well, where that is in the same files.
+// hintAgain adds to a conflict the command that also lands the lost work, if that is in the same
+// files.
 func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []string) error {
 	var e *CollisionError
 	if !errors.As(cause, &e) {
@@ -39,7 +40,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 	return e
 }
 
-// lostOnly refuses to say that a target has all of what it has lost.
+// lostOnly returns an error if there is nothing to land but lost work.
 func (c *composer) lostOnly(t target) error {
 	lost := c.lost()
 	if len(lost) == 0 {
@@ -48,15 +49,15 @@ func (c *composer) lostOnly(t target) error {
 	return errs.New(errs.Refused, "%s: nothing new to land; %s", c.name(), c.lostWords(t.branch, lost)).Hint("%s", c.againLine())
 }
 
-// noteLost says what does not land with the rest.
+// noteLost notes lost work that does not land with the rest.
 func (c *composer) noteLost(t target) {
 	if lost := c.lost(); len(lost) > 0 {
 		c.home.Notef("%s: %s; %s brings it again", c.name(), c.lostWords(t.branch, lost), c.againLine())
 	}
 }
 
-// lookForRewound finds the landings of the agent that brought work which did not lead to the state, and after which it has landed nothing
-// that stands.
+// lookForRewound finds landings of work that the agent was rewound from, unless a later landing of
+// the agent replaces them.
 func (a *asker) lookForRewound(h *history, s *sides) {
 	got := h.from.history(s.state)
 	own := func(one *Stand) bool {
@@ -75,8 +76,9 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 	}
 }
 
-// noteRewound says what the target has, or had, of work that the agent was rewound from: a rewind takes nothing off a branch, and what came
-// back with an update is not the agent's own. It says nothing where the target has no more and no less than the agent.
+// noteRewound notes landed work that the agent was rewound from: a rewind takes nothing off a
+// branch, and work that an update brought back is not the agent's own. It notes nothing if the
+// target has the same files as the agent.
 func (c *composer) noteRewound(ctx context.Context, t target) error {
 	if c.source.turn > 0 || len(c.sides.rewound) == 0 {
 		return nil
@@ -102,7 +104,7 @@ func (c *composer) againLine() string {
 	return line + " --again"
 }
 
-// lostWords say which landings a branch had, and how it lost them.
+// lostWords says which landings a branch has lost, and how.
 func (c *composer) lostWords(branch string, lost []lostWork) string {
 	var each []string
 	for _, one := range lost {
@@ -118,7 +120,8 @@ func (c *composer) lostWords(branch string, lost []lostWork) string {
 	return fmt.Sprintf("%s had %s and has lost it again", branch, strings.Join(each, ", "))
 }
 
-// hadAll says which landing has what there was to land, nil where only history tells.
+// hadAll returns the landing that has brought all there was to land, nil if only git's history
+// tells.
 func (c *composer) hadAll() *session.Landing {
 	if c.sides == nil || c.sides.near == nil {
 		return nil
@@ -126,8 +129,8 @@ func (c *composer) hadAll() *session.Landing {
 	return &c.sides.near.Landing
 }
 
-// leftOut returns the number of the agent's last turn where the turn's work is neither in the worktree nor in the target, as
-// after the worktree was deleted and made anew; 0 for none.
+// leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the
+// target, as after the worktree was deleted and made again; 0 for none.
 func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
 	last := c.source.lastEnd()
 	at := slices.IndexFunc(c.source.turns, func(one turns.Turn) bool { return one.Number == last })

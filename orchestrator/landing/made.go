@@ -7,8 +7,9 @@ import (
 	"paw/worktree"
 )
 
-// madeOn returns the commits that, by its log, were made on a branch itself and are in its history still: not those that it got by a merge, or that
-// it moved to. ever are also those that it has left since, as by an amend.
+// madeOn returns the commits that were made on a branch, by its reflog, and are still in its
+// history; commits that it got by a merge or a move are not among them. ever also has commits that
+// the branch has left since, as by an amend.
 func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
 	made, ever = map[string]bool{}, map[string]bool{}
 	for _, tip := range tips {
@@ -20,7 +21,7 @@ func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
 			made[tip.Commit], ever[tip.Commit] = true, true
 		case by == "commit", by == "cherry-pick", by == "revert", by == "am":
 			made[tip.Commit], ever[tip.Commit] = true, true
-			continue // on top of what was there
+			continue // on top of the last commit
 		case rebased && strings.Contains(tip.Why, "(finish)"):
 			for one := tip.Commit; one != onto && len(h.parents[one]) > 0 && !h.inTip[one]; one = h.parents[one][0] {
 				made[one], ever[one] = true, true
@@ -30,7 +31,7 @@ func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
 				made[tip.Commit], ever[tip.Commit] = true, true
 			}
 			continue
-		default: // to where it was before, or to anywhere
+		default: // a move, perhaps back to an earlier commit
 			made = maps.Clone(ever)
 		}
 		has := h.real.history(tip.Commit)
@@ -39,5 +40,5 @@ func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
 	return made, ever
 }
 
-// fastForward ends what the log says of a branch that moved to where another one was.
+// fastForward ends the lines of a reflog about moves to another branch's commit.
 const fastForward = ": Fast-forward"

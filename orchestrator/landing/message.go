@@ -15,24 +15,24 @@ import (
 // titleWidth limits the columns of a title that comes from a prompt.
 const titleWidth = 72
 
-// messageFacts is what a message is made of.
+// messageFacts are the parts of a message.
 type messageFacts struct {
-	Session, Agent, CLI string   // the CLI with its version, where that is known
-	Said                string   // what the agent said of its work, "" for nothing
-	Commits             []string // titles of its commits, oldest first
-	Listed              bool     // the message lists Commits: what lands does not keep them
+	Session, Agent, CLI string   // CLI with its version, if known
+	Said                string   // what the agent said with paw done, "" for nothing
+	Commits             []string // titles of the agent's commits, oldest first
+	Listed              bool     // list Commits in the message, because they do not land as commits
 	Turns               []turns.Turn
-	Again               string // title of the landing whose work is brought again, "" for none
-	Asked               string // what the user gave as the message, "" for nothing
+	Again               string // title of a landing that is brought again, "" for none
+	Asked               string // message from the user, "" for none
 }
 
-// factsFor are those of the work that the agent has done in these turns and commits.
+// factsFor collects the facts about turns and commits that land.
 func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) messageFacts {
 	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
 	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}
-	for _, one := range own { // an agent may name a commit after a prompt of paw's
+	for _, one := range own { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
 	for _, one := range c.landedAgain() {
@@ -44,8 +44,9 @@ func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) mes
 	return f
 }
 
-// title is the first line of a message: what the agent said with paw done, else the first prompt that somebody wrote, else
-// the title of the agent's last commit, else that of the landing whose work is brought again.
+// title returns the first line of a message: what the agent said with paw done, else the first
+// prompt that a person wrote, else the title of the agent's last commit, else the title of a
+// landing that is brought again.
 func (f messageFacts) title() string {
 	title := display.Graphemes.Cut(oneLine(f.Said), titleWidth)
 	for _, t := range f.Turns {
@@ -57,17 +58,17 @@ func (f messageFacts) title() string {
 	return cmp.Or(title, f.Again, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
 }
 
-// message is the whole text of a commit: the title, a line for each turn, and trailers.
+// message returns the message of a commit: title, a line for each turn, and trailers.
 func (f messageFacts) message() string {
 	words, trailers := f.words(""), f.trailers()
-	if text, found := strings.CutSuffix(words+"\n", "\n\n"+trailers); found { // of a message that was made before
+	if text, found := strings.CutSuffix(words+"\n", "\n\n"+trailers); found { // the user gave a message that has the trailers already
 		words = text
 	}
 	return words + "\n\n" + trailers
 }
 
-// words are what the user gave, else the title, a line for each turn, which bullet begins, as a pull request has a list, and
-// the titles of the commits.
+// words returns the user's message, else title, turns and commits. bullet begins the lines of
+// turns.
 func (f messageFacts) words(bullet string) string {
 	if asked := strings.TrimSpace(f.Asked); asked != "" {
 		return asked
@@ -89,10 +90,10 @@ func (f messageFacts) words(bullet string) string {
 	return text
 }
 
-// maxCommitLines limits how many commits a message lists.
+// maxCommitLines limits the commits that a message lists.
 const maxCommitLines = 20
 
-// commitLines lists the titles of the commits that what lands does not keep, without those that are shown elsewhere.
+// commitLines lists the titles of commits that do not land as commits, without the titles in shown.
 func (f messageFacts) commitLines(shown map[string]bool) (lines []string) {
 	if !f.Listed {
 		return nil
@@ -108,7 +109,7 @@ func (f messageFacts) commitLines(shown map[string]bool) (lines []string) {
 	return lines
 }
 
-// trailers say whose work it is.
+// trailers say whose work a commit is.
 func (f messageFacts) trailers() string {
 	text := fmt.Sprintf("Paw-Agent: %s/%s\n", f.Session, f.Agent)
 	if len(f.Turns) > 0 {
@@ -117,7 +118,7 @@ func (f messageFacts) trailers() string {
 	return text + "Paw-CLI: " + f.CLI + "\n"
 }
 
-// turnLine returns the line of one turn in a message, "" for a turn whose prompt nobody but paw wrote.
+// turnLine returns the line about a turn, "" if only paw wrote its prompt.
 func turnLine(t turns.Turn) string {
 	prompt := display.Graphemes.Cut(oneLine(t.Task()), titleWidth)
 	if prompt == "" {
@@ -133,8 +134,8 @@ func turnLine(t turns.Turn) string {
 	return fmt.Sprintf("Turn %d (%s): %s", t.Number, oneLine(how), prompt)
 }
 
-// oneLine is the first line of a text that somebody else wrote, without what acts on a terminal. What git would take for
-// the line of a comment or of a separator in an editor has no place in a message.
+// oneLine returns the first line of a text by somebody else, without control characters, and
+// without a beginning that git would take for a comment.
 func oneLine(text string) string {
 	return strings.TrimLeft(display.Printable(display.FirstLine(strings.ToValidUTF8(text, "?"))), "# ")
 }

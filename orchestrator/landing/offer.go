@@ -11,9 +11,10 @@ import (
 	"paw/worktree"
 )
 
-// offer adds to a collision how the user merges by hand. What is offered is a commit of the user's that refs keep and the record knows: once
-// a branch has it, the work has landed. Where the history of the agent has what the branch has left, a merge would bring that back: the
-// commit is one to be picked then.
+// offer adds to a conflict how the user merges by hand. It offers a commit that refs keep and the
+// record knows: if a branch gets that commit, the work has landed. If the agent's history has
+// commits that the branch has left, a merge would bring them back, so the commit is to be
+// cherry-picked.
 func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	var e *CollisionError
 	if !errors.As(cause, &e) {
@@ -41,8 +42,8 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	return e
 }
 
-// offered is the commit that is offered for a state: the one that was offered for it before, the branch of the agent where all is committed
-// and is to be merged, or a new one.
+// offered returns the commit to offer for the agent's state: one that was offered before, the
+// agent's own commit if everything is committed and can be merged, or a new one.
 func (l *landing) offered(ctx context.Context, v mover, t target) (string, error) {
 	c := l.composer
 	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
@@ -86,7 +87,8 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 	})
 }
 
-// offeredBefore reports whether an offer is that of a tree on top of a commit. What a commit to be picked stands on is made anew each time.
+// offeredBefore reports whether an earlier offer has the same tree on the same parent. The parent
+// of a commit to cherry-pick is made anew each time, so its files are compared.
 func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
 	if !one.picked() {
 		same, err := l.m.Objects().IsCommitOf(ctx, one.After, tree, parent)
@@ -100,7 +102,8 @@ func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent st
 	return true, nil
 }
 
-// keepOffer writes down what is offered: refs first, so that the record names nothing that could go.
+// keepOffer records an offer. It creates the refs first, so that the record never names commits
+// that git may delete.
 func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 	rec, err := v.home.LoadAny(v.session)
 	if err != nil {

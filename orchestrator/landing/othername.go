@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// linkLeft adds the landings that commits which the branch has left have under another name: they were amended or rebased there.
+// linkLeft links commits that the branch has left to landings that these commits contain in
+// rewritten form, amended or rebased.
 func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []point) error {
 	for _, commit := range left {
 		had := h.all(commit)
@@ -29,8 +30,8 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 	return nil
 }
 
-// linkBefore adds the earlier landings of an agent that the branch had under another name when one of its landings came: they were amended or rebased
-// between the two.
+// linkBefore links the branch before a landing to the agent's earlier landings that the branch had
+// in rewritten form then.
 func (a *asker) linkBefore(ctx context.Context, h *history, one *Stand) error {
 	had := h.all(one.Before)
 	var rest []int
@@ -43,7 +44,7 @@ func (a *asker) linkBefore(ctx context.Context, h *history, one *Stand) error {
 	return a.linkRewritten(ctx, h, one.Before, rest)
 }
 
-// linkRewritten adds to what a commit came from the landings that its history has under another name.
+// linkRewritten links landings to the commits in a commit's history that they were rewritten to.
 func (a *asker) linkRewritten(ctx context.Context, h *history, commit string, landings []int) error {
 	if len(landings) == 0 {
 		return nil

@@ -15,17 +15,17 @@ import (
 	"paw/worktree"
 )
 
-// Handed is the state of an agent of another machine, as that machine took it.
+// Handed is the state of an agent of another machine, as that machine has taken it.
 type Handed struct {
 	State string // commit of all its files
-	Head  string // commit that its branch was at
-	Turn  int    // the state is that of the end of this turn, 0 for another one
-	Whole bool   // with what was not committed
+	Head  string // commit of its branch
+	Turn  int    // turn whose end the state is, 0 for another state
+	Whole bool   // the state has what was not committed
 	Turns []turns.Turn
-	Err   *errs.Error // why it was not taken, nil where it was
+	Err   *errs.Error // why the state could not be taken, nil if it was
 }
 
-// handedSource is the source of an agent of another machine.
+// handedSource returns the state of an agent of another machine as a source.
 func (w work) handedSource(command string) (*source, error) {
 	one, there := w.handed[w.agent.Name]
 	switch {
@@ -37,11 +37,12 @@ func (w work) handedSource(command string) (*source, error) {
 	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.agent.Finished, command: command}, nil
 }
 
-// Parcel is what a machine hands to another one: the states of agents of one session, which refs there keep for a fetch, and what
-// has to be known of these agents and of those that they started from.
+// Parcel is what a machine sends to another one: the states of agents of one session, kept by refs
+// until they are fetched, and the facts about these agents that landing needs, also about the
+// agents they started from.
 type Parcel struct {
 	Version int             `json:"version"`
-	Session session.Session `json:"session"` // its agents and their lives alone
+	Session session.Session `json:"session"` // only agents, and of these only their lives
 	States  []parcelState   `json:"states"`
 }
 
@@ -68,14 +69,16 @@ type parcelTurn struct {
 	After   string      `json:"after"`
 }
 
-// parcelVersion is the version of a Parcel that this paw writes; a higher one is refused.
+// parcelVersion is the version of Parcel that this paw writes. A parcel with a higher version is
+// refused.
 const parcelVersion = 1
 
-// Wanted is an agent whose state another machine wants, that of the moment or of the end of a turn.
+// Wanted names an agent, and the turn whose end is wanted, "" for the present state.
 type Wanted struct{ Agent, Turn string }
 
-// Pack takes the states of agents for another machine. With newest they are those that a forecast is about: no worktree is looked at.
-// An agent whose state cannot be taken is packed with the reason.
+// Pack takes the states of agents for another machine. With newest it takes the states that a
+// forecast uses, without a look at any worktree. If a state cannot be taken, the parcel has the
+// reason.
 func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, newest bool) (*Parcel, error) {
 	p := &Parcel{Version: parcelVersion, Session: session.Session{
 		Version: session.Version, Name: s.Name, CreatedAt: s.CreatedAt, Status: s.Status, BaseCommit: s.BaseCommit, LastNumber: s.LastNumber,
@@ -95,7 +98,7 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		}
 		p.States = append(p.States, state)
 	}
-	if rec, err := h.Load(s.Name); err == nil { // with turns that were found to be over
+	if rec, err := h.Load(s.Name); err == nil { // with turns that were found to have ended
 		s = rec
 	}
 	for i := 0; i < len(names); i++ {
@@ -112,19 +115,18 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 	return p, nil
 }
 
-// lifeAlone is the record of an agent with no more than what landing asks of it.
+// lifeAlone returns the part of an agent's record that landing needs.
 func lifeAlone(w *session.Agent) session.Agent {
 	one := session.Agent{
 		Name: w.Name, CLI: w.CLI, TurnSession: w.TurnSession, TurnHighWater: w.TurnHighWater, BaseCommit: w.BaseCommit, CreatedAt: w.CreatedAt,
 		Finished: w.Finished, Shifts: w.Shifts, Done: w.Done,
 	}
-	if w.From != nil && !strings.Contains(w.From.Agent, ":") { // of a third machine nothing is known here
+	if w.From != nil && !strings.Contains(w.From.Agent, ":") { // agents of a third machine are not known here
 		one.From = &session.Origin{Agent: w.From.Agent, Turn: w.From.Turn, Snapshot: w.From.Snapshot, Within: w.From.Within}
 	}
 	return one
 }
 
-// pack takes the state of one agent.
 func (w work) pack(ctx context.Context, number string, newest bool) (parcelState, error) {
 	one := parcelState{Agent: w.agent.Name, Whole: true}
 	if newest {
@@ -149,7 +151,7 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 	return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)
 }
 
-// packedError packs why a state could not be taken, where that is about the agent.
+// packedError packs an error about the agent, and returns other errors.
 func packedError(one parcelState, err error) (parcelState, error) {
 	var e *errs.Error
 	if !errors.As(err, &e) {
@@ -159,8 +161,8 @@ func packedError(one parcelState, err error) (parcelState, error) {
 	return one, nil
 }
 
-// ParseParcel reads what another machine has handed over. That machine's programs are written by agents: whatever could not be
-// a record of paw is refused, and nothing in it commands a terminal.
+// ParseParcel parses what another machine has sent. Agents may control that machine, so whatever
+// paw would not write is refused, and texts are cleaned for the terminal.
 func ParseParcel(text []byte) (*Parcel, error) {
 	var p Parcel
 	var head struct {
@@ -181,5 +183,5 @@ func ParseParcel(text []byte) (*Parcel, error) {
 	return &p, nil
 }
 
-// errNewer reports that the other machine has a paw that knows more than this one.
+// errNewer reports that the other machine runs a newer paw.
 var errNewer = errors.New("runs a newer paw, whose work this one does not know how to land")

@@ -18,56 +18,56 @@ import (
 	"paw/worktree"
 )
 
-// PullOptions is what the user asked of one pull request.
+// PullOptions are the options of paw pr.
 type PullOptions struct {
-	Turn       string // number of the turn whose end it is about, "" for the state of the moment
-	Base       string // branch that it is meant for, "" for the target of the session
-	Message    string // title and, below it, text; "" makes them from the turns
+	Turn       string // turn whose end is pushed, "" for the present state
+	Base       string // branch to merge into, "" for the session's target
+	Message    string // title and text; "" makes them from the turns
 	Edit       func(ctx context.Context, draft string) (string, error)
 	Draft, Web bool
 	DryRun     bool
 	Terminal   worktree.Terminal
 }
 
-// Pulled is a pull request, or what there is of it.
+// Pulled is the result of paw pr.
 type Pulled struct {
 	Session, Agent      string
-	Branch, Base        string // on the server
+	Branch, Base        string // names on the server
 	Remote              string
-	Commit              string // that the branch of the remote is at
+	Commit              string // commit that the remote's branch is at
 	Title, Text         string
-	Commits             int  // that the branch has and its base here has not
-	Uncommitted         int  // files that the agent had not committed, in the last commit
+	Commits             int  // commits of the branch that its base lacks
+	Uncommitted         int  // files that the agent had not committed; the last commit has them
 	Nothing             bool // the base has all of it already
-	Pushed              bool // false when the remote had it
+	Pushed              bool // false if the remote had the commit already
 	Address             string
-	Asked, Open, ByHand bool     // asked for now; was open before; to be asked for in the browser
-	Plan                []string // the steps, for a dry run
+	Asked, Open, ByHand bool     // created now; existed before; the user has to create it in the browser
+	Plan                []string // only for a dry run
 }
 
-// puller is a pull request on its way.
+// puller is a pull request in progress.
 type puller struct {
 	work
 	options PullOptions
 	source  *source
-	version func(made []turns.Turn) string // of the CLI
+	version func(made []turns.Turn) string // version of the CLI
 	done    *Pulled
 
 	push, base worktree.Remote
 	there      string           // commit of the branch on the remote, "" for none
-	baseThere  string           // of its base
-	program    *hosting.Program // nil where there is none
+	baseThere  string           // commit of the base on the remote
+	program    *hosting.Program // gh or glab, nil for none
 	request    hosting.Request
 
 	facts  messageFacts
-	own    bool   // the agent has commits of its own
-	again  bool   // some of it has landed in the base already, in other commits
-	edited string // title and text as the user left them
+	own    bool   // the agent has made commits
+	again  bool   // a part of it has landed in the base already, in other commits
+	edited string // title and text that the user has edited
 }
 
-// PullRequest pushes the branch of an agent, with what it has not committed as a commit of its own, and asks for a pull request.
-// Its worktree, index and branch are not touched, and nothing else is pushed. A branch of the remote that somebody else has
-// pushed to is refused.
+// PullRequest pushes the branch of an agent, with a commit for what is not committed, and creates a
+// pull request. It touches neither the agent's worktree nor its index nor its branch, and pushes
+// nothing else. If somebody else has pushed to the remote's branch, it refuses.
 func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
@@ -103,13 +103,12 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	return p.done, nil
 }
 
-// lookAtAgent takes the state of the agent.
 func (p *puller) lookAtAgent(ctx context.Context) (err error) {
 	p.source, err = p.lookAtSource(ctx, p.options.Turn, "pr")
 	return err
 }
 
-// lookAtRemote finds where the branch goes, what is there, and who can ask for a pull request.
+// lookAtRemote finds the remote, its branches, and the program that can create a pull request.
 func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	if p.push, p.base, err = p.m.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
 		return err
@@ -148,7 +147,8 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookAtWork finds what the branch has that its base has not, and refuses what would lose commits of others.
+// lookAtWork finds the commits of the branch that its base lacks. It refuses a push that would lose
+// commits of other people.
 func (p *puller) lookAtWork(ctx context.Context) error {
 	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" {
@@ -179,7 +179,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	return p.moved()
 }
 
-// words are the title and the text of the request.
+// words sets the title and the text of the request.
 func (p *puller) words(ctx context.Context) (err error) {
 	text := p.facts.words("- ")
 	if p.options.Edit != nil && !p.options.DryRun {
@@ -195,8 +195,8 @@ func (p *puller) words(ctx context.Context) (err error) {
 	return nil
 }
 
-// commit is the commit to push: that of the branch, or one on top of it with what is not committed. What was pushed before is
-// taken again as long as it is the same.
+// commit sets the commit to push: the branch's, or a new one on top with what is not committed. A
+// commit that was pushed before is used again if it is the same.
 func (p *puller) commit(ctx context.Context) (err error) {
 	if p.done.Commit = p.source.head; p.done.Uncommitted == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 		}
 	}
 	facts := p.facts
-	if p.own { // the words of all of it are those of the request
+	if p.own { // the user's words are about the whole request
 		facts.Asked, facts.Commits = "", nil
 	}
 	sign, err := p.m.Objects().SignsCommits(ctx)
@@ -224,7 +224,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	return err
 }
 
-// plan says what will be done.
+// plan sets the steps for a dry run, and notes what comes along.
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
 	if p.again {
@@ -241,7 +241,8 @@ func (p *puller) plan(ctx context.Context) error {
 	return nil
 }
 
-// noteAncestors says that commits of the base which the remote does not have come along: they are part of the branch.
+// noteAncestors notes commits of the base that the remote lacks: they are part of the branch, and
+// so are pushed with it.
 func (p *puller) noteAncestors(ctx context.Context) {
 	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" || p.baseThere == "" {
@@ -251,13 +252,13 @@ func (p *puller) noteAncestors(ctx context.Context) {
 	if err != nil || since == "" {
 		return
 	}
-	more, err := p.m.Objects().CommitsSince(ctx, since, p.baseThere) // an error: what the remote has is not here
+	more, err := p.m.Objects().CommitsSince(ctx, since, p.baseThere) // fails if this repository lacks the remote's commit
 	if err == nil && len(more) > 0 {
 		p.home.Notef("%s of %s that %s does not have come along, and are in the request", errs.Counted(len(more), "commit"), p.done.Base, p.push.Name)
 	}
 }
 
-// uncommitted says what the last commit is, where the agent has not made it.
+// uncommitted says that the last commit has what the agent did not commit, "" if there is none.
 func (d *Pulled) uncommitted() string {
 	if d.Uncommitted == 0 {
 		return ""
@@ -265,13 +266,13 @@ func (d *Pulled) uncommitted() string {
 	return fmt.Sprintf("; what it has not committed, %s, is the last one", errs.Counted(d.Uncommitted, "file"))
 }
 
-// moved refuses to push over commits of somebody else.
+// moved returns the error for a remote branch that has commits of somebody else.
 func (p *puller) moved() error {
 	return errs.New(errs.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
 		Hint("git fetch %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
 }
 
-// deliver pushes. The record says before that the commit there will be paw's own, and a ref keeps it.
+// deliver pushes. The record says first that the commit is paw's own, and a ref keeps the commit.
 func (p *puller) deliver(ctx context.Context) error {
 	if p.there == p.done.Commit {
 		return nil
@@ -294,7 +295,7 @@ func (p *puller) deliver(ctx context.Context) error {
 	return nil
 }
 
-// remember keeps what is about to be pushed.
+// remember records the commit that is about to be pushed.
 func (p *puller) remember(ctx context.Context) error {
 	prefix := turn.PushedPrefix(p.agent.TurnSession)
 	refs, err := p.m.Refs().List(ctx, prefix)
@@ -307,7 +308,7 @@ func (p *puller) remember(ctx context.Context) error {
 	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })
 }
 
-// ask asks for the pull request, unless there is one, or says where that can be done.
+// ask creates the pull request unless there is one, or says where the user can create it.
 func (p *puller) ask(ctx context.Context) error {
 	byHand := p.request.From.Address(p.done.Branch, p.request.Into, p.done.Base)
 	if p.program == nil {
@@ -331,7 +332,8 @@ func (p *puller) ask(ctx context.Context) error {
 	return p.keepAddress(ctx)
 }
 
-// keepAddress records where the pull request is: the desk shows it. There is none yet while the form in the browser is open.
+// keepAddress records the URL of the pull request, for the desk. While the form in the browser is
+// open, there is none.
 func (p *puller) keepAddress(ctx context.Context) error {
 	if p.done.Address == "" || p.agent.PullRequest == p.done.Address {
 		return nil
@@ -339,7 +341,7 @@ func (p *puller) keepAddress(ctx context.Context) error {
 	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
 }
 
-// String says what was done.
+// String says what was pushed, and where the pull request is.
 func (d *Pulled) String() string {
 	name := d.Session + "/" + d.Agent
 	if d.Nothing {
@@ -363,7 +365,7 @@ func (d *Pulled) String() string {
 	return text + "\n" + d.Address
 }
 
-// words are the title and text for whoever types them in the browser.
+// words returns title and text for a user who has to type them in the browser.
 func (d *Pulled) words() string {
 	return strings.TrimRight("\n\n"+d.Title+"\n\n"+d.Text, "\n")
 }

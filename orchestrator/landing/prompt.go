@@ -13,8 +13,8 @@ import (
 	"paw/session/turn"
 )
 
-// ConflictPrompt is what to tell an agent whose work collides with a branch, "" for the target of the session: to bring the
-// branch in and to resolve what collides, file by file.
+// ConflictPrompt returns the prompt for an agent whose work conflicts with a branch, "" for the
+// session's target: it asks the agent to merge the branch and to resolve each file.
 func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentName, into string) (string, error) {
 	landed, err := Land(ctx, h, s, agentName, Options{Into: into, DryRun: true})
 	files := CollisionsOf(err)
@@ -29,7 +29,8 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
 }
 
-// BackPrompt is what to tell an agent whose work did not land because it collides or fails a check; "" for any other error.
+// BackPrompt returns the prompt for an agent whose work did not land because of a conflict or a
+// failed check; "" for other errors.
 func BackPrompt(s *session.Session, into string, err error) string {
 	var failed *CheckError
 	switch files := CollisionsOf(err); {

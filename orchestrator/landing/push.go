@@ -12,18 +12,19 @@ import (
 	"paw/worktree"
 )
 
-// Push is a push of the branch that work lands on, as it was looked at before anything landed.
+// Push is a push of the branch that work lands on, prepared before anything lands.
 type Push struct {
 	m        worktree.Manager
 	terminal worktree.Terminal
-	branch   string          // here
-	remote   worktree.Remote // of its upstream
-	upstream string          // branch there
-	there    string          // commit that the upstream is at, "" for none
+	branch   string          // local branch
+	remote   worktree.Remote // remote of its upstream
+	upstream string          // branch of the remote
+	there    string          // commit of the remote's branch, "" for none
 }
 
-// PreparePush looks where a branch, "" for the target of the session, is pushed to. It refuses a branch without an upstream, and
-// one that the upstream is ahead of: that would be refused after everything had landed.
+// PreparePush finds the upstream of a branch, "" for the session's target. It refuses a branch
+// without an upstream, and one that lacks commits of its upstream: the push would fail after
+// everything had landed.
 func PreparePush(ctx context.Context, h *app.App, s *session.Session, into string, terminal worktree.Terminal) (*Push, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -64,7 +65,8 @@ func PreparePush(ctx context.Context, h *app.App, s *session.Session, into strin
 	return p, nil
 }
 
-// Do pushes what the branch is at now, if the upstream is still where it was. What has landed stays, whatever comes of it.
+// Do pushes the branch, if its upstream has not moved. What has landed stays, also if the push
+// fails.
 func (p *Push) Do(ctx context.Context) error {
 	tip, err := p.m.Refs().BranchTip(ctx, p.branch)
 	if err != nil {
@@ -83,7 +85,6 @@ func (p *Push) Do(ctx context.Context) error {
 	return nil
 }
 
-// String says what is pushed where.
 func (p *Push) String() string {
 	return fmt.Sprintf("%s to %s/%s", p.branch, p.remote.Name, p.upstream)
 }

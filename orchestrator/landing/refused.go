@@ -8,7 +8,7 @@ import (
 	"paw/worktree"
 )
 
-// notComposed adds to an error of git that made no commit or no merge what helps.
+// notComposed adds hints to an error of git while the commits were made.
 func (l *landing) notComposed(err error, t target) error {
 	switch {
 	case errors.Is(err, worktree.ErrUnrelated) && l.session.Host != "":
@@ -18,7 +18,7 @@ func (l *landing) notComposed(err error, t target) error {
 			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(l.m)), l.composer.source.state)
 	case errors.Is(err, worktree.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
-	case errors.Is(err, worktree.ErrNoIdentity) && l.options.As == Commits: // an author of the agent's, or the user
+	case errors.Is(err, worktree.ErrNoIdentity) && l.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
 		return errs.WithHints(err, "paw land "+l.name()+" --as squash", "git config user.name")
 	case errors.Is(err, worktree.ErrNoIdentity):
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
@@ -26,7 +26,8 @@ func (l *landing) notComposed(err error, t target) error {
 	return err
 }
 
-// notMoved says of a landing that moves a submodule, which a checkout of the user's cannot follow, what takes it instead.
+// notMoved returns a better error for a landing that moves a submodule: paw cannot do that in the
+// user's checkout, git merge can.
 func (l *landing) notMoved(err error, t target) error {
 	var obstacles *worktree.ObstacleError
 	if !errors.As(err, &obstacles) {
@@ -45,7 +46,7 @@ func (l *landing) notMoved(err error, t target) error {
 		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), l.composer.source.state)
 }
 
-// notAClone refuses work of another machine that has no commit in common with a branch.
+// notAClone returns the error for work of another machine without a common commit with the branch.
 func notAClone(name string, t target) error {
 	host, _, _ := strings.Cut(name, ":")
 	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, t.branch).Hint("paw host doctor %s", host)

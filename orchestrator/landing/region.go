@@ -9,14 +9,14 @@ import (
 	"paw/session/turn"
 )
 
-// region is the part of git's history that some commits came from, back to one that all of them came from.
+// region is the part of git's history between some commits and a common ancestor.
 type region struct {
 	tips    []string
-	root    string // "" where there is none
+	root    string // common ancestor, "" for none
 	parents map[string][]string
 }
 
-// lookAtRegion gathers what the branch and some commits came from.
+// lookAtRegion reads the region of the branch and some commits.
 func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map[point]string, commits ...string) (r *region, err error) {
 	r = &region{tips: append([]string{a.t.tip}, commits...)}
 	for _, one := range a.led.all {
@@ -32,7 +32,7 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 	return r, err
 }
 
-// looked are the commits that a look at a state is about.
+// looked returns the commits that a question about a state needs.
 func (a *asker) looked(one state) []string {
 	if a.handed == "" {
 		return []string{one.commit}
@@ -40,8 +40,8 @@ func (a *asker) looked(one state) []string {
 	return []string{one.commit, a.handed}
 }
 
-// cutOff returns the commits behind the root that states on the way to one came from by another way than through the root, and so what the agent made
-// and what it got that the branch has left. What two of them have in common may be there.
+// cutOff returns commits older than the root from which states reached the present one by another
+// way than through the root: the region is too small, because such states may have them in common.
 func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []string) {
 	if h.root == "" {
 		return nil
@@ -62,7 +62,8 @@ func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []str
 	return uniq(cut)
 }
 
-// historyIn is the history of a region, as git has it but for updates: what an update brought is all that the agent had from the branch then.
+// historyIn builds the history of a region. It differs from git's at updates: what an update
+// brought counts as all that the agent then had from the branch.
 func (a *asker) historyIn(r *region) (*history, error) {
 	h := &history{
 		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
@@ -94,7 +95,7 @@ func (a *asker) historyIn(r *region) (*history, error) {
 	return h, nil
 }
 
-// updates returns the commits by which paw update brought the branch into that of the agent.
+// updates returns the commits that paw update made on the agent's branch.
 func (a *asker) updates() (map[string]bool, error) {
 	tips, err := a.m.Refs().PastTips(a.agent.Branch)
 	made := map[string]bool{}
@@ -104,7 +105,8 @@ func (a *asker) updates() (map[string]bool, error) {
 	return made, err
 }
 
-// kinOf returns the turn sessions of the agents whose states led to one, and of those that went on from them.
+// kinOf returns the turn sessions of the agents whose states led to a state, and of agents that
+// went on from these.
 func (a *asker) kinOf(one state) map[string]bool {
 	kin := map[string]bool{}
 	for _, p := range a.lineOf(one) {
@@ -121,7 +123,7 @@ func (a *asker) kinOf(one state) map[string]bool {
 	return kin
 }
 
-// commitsOf returns the commits of the states of some agents, as far as refs tell.
+// commitsOf returns the commits of the states of some agents, if refs or records have them.
 func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]string, error) {
 	var prefixes []string
 	for turnSession := range kin {

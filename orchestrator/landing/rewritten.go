@@ -10,7 +10,7 @@ import (
 	"paw/worktree"
 )
 
-// lookForRewritten finds landings that the tip does not come after again.
+// lookForRewritten looks for landings that are not in the tip's history, in rewritten form.
 func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
 	var gone []int
 	for i := range l.all {
@@ -25,8 +25,8 @@ func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) err
 	return err
 }
 
-// rewrittenIn finds landings again in the history of a commit by their trailers or their patch: they were amended, rebased or squashed with
-// others.
+// rewrittenIn finds the commits of a history that landings were rewritten to, by trailers or patch
+// ids: amended, rebased or squashed.
 func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]worktree.CommitInfo, error) {
 	befores := []string{tip}
 	afters := map[string]bool{}
@@ -55,7 +55,7 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 }
 
 func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]worktree.CommitInfo, error) {
-	made := map[int][]worktree.CommitInfo{} // the commits of each landing
+	made := map[int][]worktree.CommitInfo{} // commits of each landing
 	var ids []string
 	for _, c := range commits {
 		ids = append(ids, c.ID)
@@ -77,7 +77,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	if err != nil {
 		return nil, err
 	}
-	authored := map[string]string{} // when, by commit: to amend or to rebase keeps that
+	authored := map[string]string{} // author with time, by commit; an amend or rebase keeps both
 	for _, c := range commits {
 		authored[c.ID] = strings.Join(c.Author, "")
 	}
@@ -93,7 +93,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	found := map[int]worktree.CommitInfo{}
 	for _, i := range gone {
 		one := &l.all[i]
-		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without other landings that somebody amended or rebased
+		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without commits that other landings were amended or rebased to
 			by := madeAt[authored[c.ID]]
 			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
 		})
@@ -112,7 +112,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	return found, nil
 }
 
-// saidBy returns those of some landings that a commit says it has by its trailers, oldest first.
+// saidBy returns the landings that a commit names in its trailers, oldest first.
 func (l *looker) saidBy(c worktree.CommitInfo, some []int) (said []int) {
 	has := trailersIn(c.Message)
 	for _, i := range some {
@@ -123,7 +123,7 @@ func (l *looker) saidBy(c worktree.CommitInfo, some []int) (said []int) {
 	return said
 }
 
-// undid reports whether landings that were made one commit left a path as it was before the first of them.
+// undid reports whether several landings together left a path as it was before the first of them.
 func (l *looker) undid(path string, landings []int, paths map[string]map[string]worktree.BlobChange) bool {
 	first, last := "", ""
 	for _, i := range landings {
@@ -137,7 +137,7 @@ func (l *looker) undid(path string, landings []int, paths map[string]map[string]
 	return first != "" && first == last
 }
 
-// pathsOf are the paths that landings have changed, by what they made of the branch, and commits, by their ids.
+// pathsOf returns the paths changed by landings and by commits with paw's trailers, by commit.
 func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[string]map[string]worktree.BlobChange, error) {
 	var pairs [][2]string
 	for _, i := range gone {
@@ -159,8 +159,9 @@ func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.Com
 	return paths, nil
 }
 
-// rewritten is the commit that a landing was rewritten to: a merge of the same, one with the same patch or, by its trailers, with the same
-// turns of the same agent. A landing of several commits was when each has the same patch as one that is there.
+// rewritten returns the commit that a landing was rewritten to: a merge of the same parents, the
+// commit with the same patch or, by trailers, with the same turns of the same agent. For a landing
+// of several commits, each must have a commit with the same patch.
 func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(worktree.CommitInfo) bool) (c worktree.CommitInfo, found bool) {
 	if c, found = sameMerge(one, made, commits); found {
 		return c, true
@@ -176,7 +177,7 @@ func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[stri
 	return worktree.CommitInfo{}, false
 }
 
-// sameMerge is the commit that merges what the merge of a landing did.
+// sameMerge returns the commit that merges the same commits as the merge of a landing.
 func sameMerge(one *Stand, made, commits []worktree.CommitInfo) (worktree.CommitInfo, bool) {
 	own := slices.IndexFunc(made, func(c worktree.CommitInfo) bool { return c.ID == one.After && c.Merges() })
 	if own < 0 {
@@ -191,8 +192,8 @@ func sameMerge(one *Stand, made, commits []worktree.CommitInfo) (worktree.Commit
 	return commits[at], true
 }
 
-// samePatches is the last of the commits that have the same patches as those of a landing, where all are there. The patch of a revert is
-// like that of what came before the landing that it takes out.
+// samePatches returns the last of the commits with the patches of a landing, if all are there.
+// Reverts are ignored: a revert of a later landing can have the same patch.
 func samePatches(made, commits []worktree.CommitInfo, patches map[string]string) (last worktree.CommitInfo, all bool) {
 	for _, own := range made {
 		if own.Merges() {
@@ -209,12 +210,12 @@ func samePatches(made, commits []worktree.CommitInfo, patches map[string]string)
 	return last, all
 }
 
-// trailer is whose work a commit says it has, and of which turns.
+// trailer names the agent and the turns of a commit's work.
 type trailer struct{ agent, turns string }
 
 func (s *Stand) trailer() trailer { return trailer{s.Session + "/" + s.Agent, s.Turns} }
 
-// trailersIn are the trailers that paw wrote into a message, or into those that were made one of it.
+// trailersIn returns paw's trailers in a message, several for squashed commits.
 func trailersIn(message string) []trailer {
 	var found []trailer
 	for line := range strings.Lines(message) {

@@ -8,9 +8,9 @@ import (
 	"paw/worktree"
 )
 
-// Safe is the state of an agent that a branch of the user's has, as a commit that has all of the agent's commits of then
-// before it: that of a landing that stands, or one that was pushed and merged there; "" for none. What a branch has lost of the
-// agent's work is not safe.
+// Safe returns a commit whose history has the agent's commits, and that a branch of the user has:
+// the state of a landing that stands, or a commit that was pushed and merged; "" for none. If a
+// branch has lost some of the agent's work, none of it counts as safe.
 func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent) string {
 	var targets []string
 	for _, l := range slices.Backward(s.Landings) {
@@ -31,7 +31,7 @@ func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *sessio
 	return ""
 }
 
-// safeIn is the state of an agent that one branch has.
+// safeIn is Safe for one branch.
 func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {
@@ -56,7 +56,7 @@ func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *sess
 	return state
 }
 
-// has reports whether a branch is known to have a commit.
+// has reports whether a branch has a commit, false if that is unknown.
 func has(ctx context.Context, m worktree.Manager, branch, commit string) bool {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {

@@ -13,22 +13,22 @@ import (
 	"paw/session"
 )
 
-// notTakenError is a state of an agent that cannot be taken now.
+// notTakenError reports that the state of an agent cannot be taken now.
 type notTakenError struct{ error }
 
 func (e *notTakenError) Unwrap() error { return e.error }
 
-// Several is what is asked of the landing of several agents.
+// Several are the options for landing several agents.
 type Several struct {
 	Options
-	Numbers   map[string]string // the turns to land by agent, "" for the state of the moment
-	Skip      bool              // leave out agents whose state cannot be taken now, with a note
-	KeepGoing bool              // go on with the others where one conflicts, fails its check or is refused
+	Numbers   map[string]string // turn to land by agent, "" for the present state
+	Skip      bool              // skip agents whose state cannot be taken now, with a note
+	KeepGoing bool              // go on with the others after a conflict, failed check or refusal
 }
 
-// LandSeveral lands the work of several agents in the order of the forecast, and calls landed after each. It stops at the first
-// error, such as a conflict or a check that failed: what has landed stays. Where it keeps going, landed gets the error of one
-// that did not land, and the error of all is a *NotLandedError.
+// LandSeveral lands the work of several agents in the order of the forecast, and calls landed after
+// each. It stops at the first error; what has landed stays. With KeepGoing, landed also gets
+// errors, and the returned error contains a *NotLandedError.
 func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
 	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
@@ -52,7 +52,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 		}
 		inOrder = f.Order
 	}
-	for _, name := range names { // with what the forecast knows nothing of, such as files that no turn has ended with
+	for _, name := range names { // agents that the forecast leaves out may have files that no turn has ended with
 		if !slices.Contains(inOrder, name) {
 			inOrder = append(inOrder, name)
 		}
@@ -85,21 +85,21 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 	return nil
 }
 
-// ofOne reports whether an error is about the work of one agent: others may land.
+// ofOne reports whether an error is about one agent's work, so that others may land.
 func ofOne(err error) bool {
 	var refused *errs.Error
 	return errors.As(err, &refused) && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind)
 }
 
-// NotLandedError is that of the agents, of several, that did not land.
+// NotLandedError lists the errors of agents that did not land.
 type NotLandedError struct{ Errs []error }
 
 func (e *NotLandedError) Error() string {
 	return errs.Counted(len(e.Errs), "agent") + " not landed"
 }
 
-// fault is the error that ends a landing of so many agents: a conflict counts for more than a failed check, and that for more
-// than a refusal.
+// fault returns the error for a landing of several agents. A conflict outweighs a failed check, and
+// a failed check a refusal.
 func (e *NotLandedError) fault(s *session.Session, agents int) error {
 	kind := errs.Refused
 	var hints []string
@@ -118,7 +118,8 @@ func (e *NotLandedError) fault(s *session.Session, agents int) error {
 	return all
 }
 
-// whole are the agents whose files are not half moved. With skip the others are left out, with a note.
+// whole returns the agents whose worktrees are not in the midst of a move. With skip the others are
+// left out with a note, otherwise they are an error.
 func whole(ctx context.Context, h *app.App, s *session.Session, names []string, skip bool) (some []string, err error) {
 	if s.Host != "" {
 		return names, nil

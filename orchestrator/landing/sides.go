@@ -11,25 +11,27 @@ import (
 	"paw/worktree"
 )
 
-// sides are a branch and a state of an agent as two commits whose merge brings exactly what the one has beyond the other.
+// sides are a branch and a state of an agent as two commits. To merge these brings exactly what the
+// state has beyond the branch.
 type sides struct {
-	ours   string // the tip, as a commit that comes after what both have
-	theirs string // the state, as a commit that comes after what both have
-	state  string // as it was taken
+	ours   string // the tip, as a commit on top of what both have
+	theirs string // the state, as a commit on top of what both have
+	state  string // commit of the state
 
-	line     []point    // that led to the state
-	h        *history   // nil where nothing has ever landed and the branch has left nothing: git's own is all there is
-	tip      string     // node of the branch, with all that it has or had
+	line     []point    // points that led to the state
+	h        *history   // nil if git's own history is enough: nothing has landed, and the branch has left nothing
+	tip      string     // node of the branch with all that has landed in it
 	now      string     // node of the state
-	bases    []string   // nodes that both have, and nothing that both have came from
-	left     []string   // newest commits that the agent got from the branch and that the branch has left
-	near     *Stand     // the landing that has the most of what came before the state, nil for none
-	lost     []lostWork // what landed of it and what the branch has lost
-	rewound  []*Stand   // landings of work that the agent was rewound from, and that it has landed nothing after
-	askedFor bool       // that the lost work lands with the rest
+	bases    []string   // newest common nodes
+	left     []string   // newest commits that the agent got from the branch and the branch has left
+	near     *Stand     // landing nearest to the state among those that stand, nil for none
+	lost     []lostWork // lost work of the state
+	rewound  []*Stand   // landings of work that the agent was rewound from
+	askedFor bool       // the lost work lands, too
 }
 
-// had are the states that led to this one and that the branch has: all that led to one that it has, too.
+// had returns the points of the line, with true for those that the branch has. If it has a point,
+// it has all earlier ones.
 func (s *sides) had() map[point]bool {
 	had := map[point]bool{}
 	if s.h == nil {
@@ -43,24 +45,24 @@ func (s *sides) had() map[point]bool {
 	return had
 }
 
-// asker is who asks for sides.
+// asker finds what a branch and an agent's states have in common.
 type asker struct {
 	work
 	led *ledger
 	t   target
 
-	again  bool    // with what was reverted
-	region *region // that was looked at before, nil for none
+	again  bool    // lost work lands, too
+	region *region // part of git's history that was read before, nil for none
 	line   []point
-	handed string // of what the user had not committed and the agent began with, what the branch has had since; "" for nothing
+	handed string // commit of the uncommitted changes the agent began with that the branch has by now; "" for none
 }
 
-// newAsker asks of a branch that was looked at.
+// newAsker returns an asker for a branch whose landings are known.
 func newAsker(w work, led *ledger, t target, again bool) *asker {
 	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.agent.TurnSession].now)}
 }
 
-// ancestry are the turn sessions of the agent, of the one that it started from, and so on.
+// ancestry returns the turn sessions of the agent, of the agent it started from, and so on.
 func (w work) ancestry(sessions []*session.Session) []string {
 	l := looker{ledger: &ledger{lives: lives{}}}
 	l.lookAtRecords(sessions)
@@ -71,12 +73,12 @@ func (w work) ancestry(sessions []*session.Session) []string {
 	return uniq(append(all, w.agent.TurnSession))
 }
 
-// mine reports whether a landing was one of the agent, or of one whose work it goes on with.
+// mine reports whether a landing is by the agent, or by an agent whose work it goes on with.
 func (a *asker) mine(one *Stand) bool {
 	return one.TurnSession == a.agent.TurnSession || slices.Contains(a.line, one.point())
 }
 
-// askerFor looks at what has landed in a branch, with the files of one agent's landings.
+// askerFor returns an asker for a branch, after a look at its landings.
 func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
 	sessions, err := siblings(ctx, w.home, w.m, w.session)
 	if err != nil {
@@ -90,7 +92,8 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	return a, a.lookForHanded(ctx)
 }
 
-// point is where a state stands in the life of the agent: the end of a turn, or with 0 what came before the state of the moment.
+// point returns the point at the end of a turn, or for 0 the point that the present state came
+// from.
 func (a *asker) point(turn int) point {
 	if turn > 0 {
 		return point{turnSession: a.agent.TurnSession, turn: turn}
@@ -98,7 +101,7 @@ func (a *asker) point(turn int) point {
 	return a.led.lives[a.agent.TurnSession].now
 }
 
-// sides finds what a branch and a state have in common.
+// sides finds what the branch and a state have in common.
 func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
 	if len(a.led.all)+len(a.led.past) == 0 && a.handed == "" {
 		return &sides{state: one.commit, ours: a.t.tip, theirs: one.commit, line: a.lineOf(one)}, nil
@@ -110,7 +113,7 @@ func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
 	return a.sidesIn(ctx, h, one)
 }
 
-// lineOf returns the states that led to one.
+// lineOf returns the points that led to a state.
 func (a *asker) lineOf(one state) []point {
 	if one.at == nil {
 		return nil
@@ -118,7 +121,7 @@ func (a *asker) lineOf(one state) []point {
 	return a.led.lives.line(*one.at)
 }
 
-// sidesIn is sides in a history that was looked at.
+// sidesIn is sides with a given history.
 func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
 	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.agent.Name}
 	h.link(h.from, s.tip, h.tip)
@@ -151,10 +154,10 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	return s, a.makeSides(ctx, h, s)
 }
 
-// tipNode is the name of the branch with all that has landed in it.
+// tipNode returns the node of the branch with all that has landed in it.
 func (a *asker) tipNode() string { return "tip for " + a.agent.Name }
 
-// lookForNear finds the landing that stands and that has the most of what came before the state.
+// lookForNear finds the landing that stands and is nearest to the state.
 func (a *asker) lookForNear(h *history, s *sides) {
 	near := len(s.line)
 	for i := range a.led.all {
@@ -166,8 +169,9 @@ func (a *asker) lookForNear(h *history, s *sides) {
 	}
 }
 
-// makeSides makes commits that have nothing in common but the bases. They are the tip and the state themselves where git finds the same, and
-// both the tip where the branch has all of the state.
+// makeSides makes two commits whose only common ancestor is a merge of the bases. It uses tip and
+// state themselves if git finds the same bases, and the tip for both if the branch has all of the
+// state.
 func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	if len(s.bases) == 0 {
 		return a.unrelated()
@@ -207,7 +211,7 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	return both.Wait()
 }
 
-// base is a commit with what both sides have.
+// base returns a commit with what both sides have in common.
 func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	if s.h == nil {
 		if err := a.lookAtBases(ctx, s); err != nil {
@@ -220,7 +224,7 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	return a.baseWith(ctx, s.h, s.tip, s.now, s.bases, s.left, s.line)
 }
 
-// lookAtBases asks git what a branch and a state have in common where nothing has landed.
+// lookAtBases asks git for the common ancestors where nothing has landed.
 func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
 	if s.h, err = a.lookAtHistory(ctx, state{commit: s.state}); err == nil {
 		s.tip, s.now, s.bases = s.h.tip, s.state, s.h.common(s.h.tip, s.state)
@@ -228,9 +232,9 @@ func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
 	return err
 }
 
-// Base is a commit with all that the branch of a landing and a state of an agent have in common: what the state has beyond it is what
-// would land. turn is that at whose end the state was taken, 0 for a state of the moment; into is the branch, "" for the target of the
-// session.
+// Base returns a commit with everything that the target and a state of an agent have in common:
+// what the state has beyond it would land. turn is the turn whose end the state is, 0 for a present
+// state; into is the branch, "" for the session's target.
 func Base(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName, commit string, turn int, into string) (string, error) {
 	w := work{home: h, m: m, session: s}
 	var err error
@@ -268,7 +272,8 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	return a.withHanded(ctx, base)
 }
 
-// withHad is a base with those files as the state has them that the tip has so already, by whichever way: they do not land.
+// withHad returns a base with those files of the state that the tip has already in the same form,
+// because they do not land.
 func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, error) {
 	if base == a.t.tip || s.theirs == a.t.tip {
 		return base, nil
@@ -295,8 +300,8 @@ func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, err
 	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }
 
-// Standings are all landings of a session in order of their numbers, with how each stands to the branch that it was for. A branch that is
-// gone has none of them.
+// Standings returns all landings of a session by number, with their standing in their branches. A
+// branch that is gone has none of them.
 func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -338,5 +343,5 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	return all, nil
 }
 
-// uniq are the words of a list, each once.
+// uniq sorts words and drops duplicates.
 func uniq(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

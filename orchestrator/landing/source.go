@@ -19,19 +19,19 @@ import (
 	"paw/worktree"
 )
 
-// source is what an agent has to land, looked at once.
+// source is the state of an agent that is to land, looked at once.
 type source struct {
 	state string // commit of all its files
-	head  string // commit that its branch was at
-	turn  int    // the state is that of the end of this turn, 0 for the moment
+	head  string // commit of its branch
+	turn  int    // turn whose end the state is, 0 for the present state
 	turns []turns.Turn
 
-	finished session.Finished // turns that had ended well when it was looked at
-	command  string           // of paw, for which it is looked at; "" for one that takes no turns
+	finished session.Finished // turns that had ended well at the time of the look
+	command  string           // command of paw that looks, for hints; "" for one that writes into the worktree
 }
 
-// lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
-// whatever the agent does meanwhile. What cannot be taken exactly is refused, with a hint at a turn that command could take.
+// lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
+// turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
 	if w.session.Host != "" {
 		return w.handedSource(command)
@@ -63,11 +63,11 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 	return src, err
 }
 
-// takeNow takes the state of the moment.
+// takeNow takes the present state.
 func (src *source) takeNow(ctx context.Context, w work) error {
 	path, name := w.agent.WorktreePath, w.agent.Name
 	refuse := observe.RefuseBusy
-	if src.command == "" { // it writes into the worktree
+	if src.command == "" { // the command writes into the worktree
 		refuse = observe.RefuseNotAtRest
 	}
 	facts, err := refuse(ctx, w.home, w.session, name)
@@ -108,13 +108,13 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	return nil
 }
 
-// isRepository reports whether a folder is a repository or a submodule.
 func isRepository(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil
 }
 
-// notSaved names files that are not in a snapshot, with what git said of the first one that it could not read or keep.
+// notSaved returns the error for files that are not in a snapshot, with what git said of the first
+// one.
 func notSaved(agentName string, shot worktree.Snapshot) *errs.Error {
 	files := few(shot.NotSaved, namedPaths)
 	if shot.Cause != nil {
@@ -142,7 +142,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, 
 	return err
 }
 
-// withTurnHint replaces the hints of a refusal by the last turn that can land, where there is one.
+// withTurnHint replaces the hints of a refusal by a command for the last turn that can be taken.
 func (src *source) withTurnHint(err error, w work) error {
 	var e *errs.Error
 	if !errors.As(err, &e) || e.Kind != errs.Refused || src.command == "" {
@@ -164,7 +164,7 @@ func (src *source) lastEnd() int {
 	return 0
 }
 
-// lastTurn is the number of the last turn that has begun, 0 for none.
+// lastTurn returns the number of the last turn that has begun, 0 for none.
 func (src *source) lastTurn() int {
 	if len(src.turns) == 0 {
 		return 0
@@ -172,7 +172,7 @@ func (src *source) lastTurn() int {
 	return src.turns[len(src.turns)-1].Number
 }
 
-// ranges are the numbers of turns in few words: "1-4", "2", "1-2,5".
+// ranges formats the numbers of turns: "1-4", "2", "1-2,5".
 func ranges(list []turns.Turn) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -189,7 +189,7 @@ func ranges(list []turns.Turn) string {
 	return strings.Join(parts, ",")
 }
 
-// numbersIn are the numbers of turns that ranges has put into words.
+// numbersIn parses numbers in the format of ranges.
 func numbersIn(words string) (numbers []int) {
 	for part := range strings.SplitSeq(words, ",") {
 		first, last, several := strings.Cut(part, "-")

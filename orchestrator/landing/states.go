@@ -15,14 +15,14 @@ import (
 // known is the newest state of an agent that is known without a look at its worktree.
 type known struct {
 	commit string
-	turn   int    // whose end it is, 0 for another state
-	whole  bool   // with what was not committed
-	left   string // the last whole state, where the branch has gone on from that; its uncommitted files may be there still
-	leftAt int    // turn after which that was
+	turn   int    // turn whose end it is, 0 for another state
+	whole  bool   // the state has what was not committed
+	left   string // last whole state, if the branch has moved since; its uncommitted files may still exist
+	leftAt int    // turn before that state
 }
 
-// newestStates returns the newest known states of agents: the snapshot at the end of the last turn, or that of an update or a landing after it
-// or, when the branch has gone on since, the branch.
+// newestStates returns the newest known states of agents: the last snapshot of a turn, an update or
+// a landing or, if the branch has moved since, the branch.
 func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
 	if len(agents) > 0 && agents[0].session.Host != "" {
 		return handedStates(agents)
@@ -64,7 +64,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 	return all, nil
 }
 
-// handedStates are the states that another machine has handed over.
+// handedStates returns the states that another machine has sent.
 func handedStates(agents []work) (all []known, err error) {
 	for _, w := range agents {
 		one := w.handed[w.agent.Name]
@@ -76,13 +76,13 @@ func handedStates(agents []work) (all []known, err error) {
 	return all, nil
 }
 
-// numbered is a snapshot with the number of its turn.
+// numbered is a snapshot with the number of a turn.
 type numbered struct {
 	turn   int
 	commit string // "" for none
 }
 
-// lastOf returns the snapshot with the highest number of those whose refs begin with a prefix.
+// lastOf returns the snapshot with the highest number among refs with a prefix.
 func lastOf(refs map[string]string, prefix string) numbered {
 	last := numbered{turn: -1}
 	for ref, commit := range refs {
@@ -94,7 +94,8 @@ func lastOf(refs map[string]string, prefix string) numbered {
 	return last
 }
 
-// lastLanded is the state of the moment that an agent landed last, unless its worktree was moved since.
+// lastLanded returns the present state that an agent landed last, unless its worktree was moved
+// since.
 func (w work) lastLanded() numbered {
 	moved := 0
 	for _, shift := range w.agent.Shifts {
@@ -110,11 +111,11 @@ func (w work) lastLanded() numbered {
 	return numbered{}
 }
 
-// lastSnapshots are the snapshots at the end of the last turn, after the last update, and of the last landing after that.
+// lastSnapshots are the last snapshots of a turn's end, of an update, and of a landing.
 type lastSnapshots struct{ ended, updated, landed numbered }
 
-// newestFirst returns those that there are. An update after turn n is newer than the end of that turn, and so is a landing after
-// the update.
+// newestFirst returns the existing snapshots. An update after turn n is newer than the end of turn
+// n, and a landing after the update is newer still.
 func (l lastSnapshots) newestFirst() (all []numbered) {
 	both := []numbered{l.ended, l.updated}
 	if l.updated.turn >= l.ended.turn {
@@ -131,7 +132,7 @@ func (l lastSnapshots) newestFirst() (all []numbered) {
 	return all
 }
 
-// known decides which state counts: the newest snapshot whose HEAD the branch is still at, else the branch.
+// known decides which state counts: the newest snapshot taken at the branch's tip, else the tip.
 func (l lastSnapshots) known(tip string, heads map[string]string) known {
 	all := l.newestFirst()
 	for _, one := range all {

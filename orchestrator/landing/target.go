@@ -15,15 +15,15 @@ import (
 	"paw/worktree"
 )
 
-// target is where work lands, as it is at one moment.
+// target is the branch to land in, as it is at one moment.
 type target struct {
 	branch   string
 	tip      string
-	usual    string             // branch that the session is for, from which its agents get what others did; "" where that does not matter
-	checkout *worktree.Checkout // nil where nobody has it checked out
+	usual    string             // target of the session, from which its agents get each other's work; "" if that does not matter
+	checkout *worktree.Checkout // nil if the branch is not checked out
 }
 
-// place is the directory whose attributes count when files are merged.
+// place returns the directory whose git attributes apply to merges.
 func (t target) place(m worktree.Manager) string {
 	if t.checkout != nil {
 		return t.checkout.Path
@@ -31,7 +31,7 @@ func (t target) place(m worktree.Manager) string {
 	return app.RootIn(m.Repository)
 }
 
-// branchFor is the branch that the work of the agent lands on.
+// branchFor returns the branch that the agent's work lands in.
 func (w work) branchFor(into string) (string, error) {
 	if branch := cmp.Or(into, w.session.Target); branch != "" {
 		return branch, nil
@@ -43,7 +43,8 @@ func (w work) branchFor(into string) (string, error) {
 	return "", e.Hint("git branch")
 }
 
-// lookAtTarget looks where a branch is. A branch that an agent works on, and a checkout that is not at rest, are refused.
+// lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
+// a checkout in the midst of a git command.
 func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	t := target{branch: branch, usual: w.session.Target}
 	var err error
@@ -62,8 +63,8 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	return t, nil
 }
 
-// withBranchHere adds, for a target that is not there any more, the command with the branch that the main checkout has:
-// the target may have been renamed.
+// withBranchHere adds, if the target does not exist any more, a command with the branch of the main
+// checkout: the target may have been renamed.
 func (w work) withBranchHere(err error, branch, command string) error {
 	here := w.branchHere()
 	var e *errs.Error
@@ -74,8 +75,8 @@ func (w work) withBranchHere(err error, branch, command string) error {
 	return e.Hint("%s %s", command, errs.Quote(here))
 }
 
-// branchHere returns the branch that the main checkout is on, "" for none. That of a bare repository is the branch that its
-// HEAD names.
+// branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the
+// branch that HEAD names.
 func (w work) branchHere() string {
 	repository, err := worktree.Discover(w.session.RepoPath)
 	if err != nil {
@@ -84,7 +85,7 @@ func (w work) branchHere() string {
 	return (worktree.Manager{Repository: repository}).Refs().CurrentBranch()
 }
 
-// tipOf is the commit of a branch that must exist.
+// tipOf returns the commit of a branch that must exist.
 func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, error) {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	var odd *worktree.ConflictError
@@ -97,7 +98,7 @@ func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, erro
 	return tip, err
 }
 
-// agentOn is the agent that a branch was made or taken for, in any session of the repository; "" for none.
+// agentOn returns the agent with a branch, in any session of the repository; "" for none.
 func (w work) agentOn(branch string) string {
 	sessions, _, err := w.home.Store.List()
 	if err != nil {
@@ -113,7 +114,7 @@ func (w work) agentOn(branch string) string {
 	return ""
 }
 
-// unobstructed refuses to bring a checkout from one commit to another where that would write over anything.
+// unobstructed refuses a move of a checkout that would overwrite something.
 func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to, filesFrom string) error {
 	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to, filesFrom)
 	if err == nil && len(obstacles) > 0 {
@@ -122,10 +123,10 @@ func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout
 	return refusedBy(err)
 }
 
-// namedObstacles is how many files that are in the way are named.
+// namedObstacles limits the obstacles that an error names.
 const namedObstacles = 10
 
-// refusedBy puts a refusal of the worktree package into the user's words.
+// refusedBy converts a refusal of package worktree to an error for the user.
 func refusedBy(err error) error {
 	var c *worktree.ConflictError
 	var obstacles *worktree.ObstacleError
@@ -144,7 +145,7 @@ func refusedBy(err error) error {
 	return err
 }
 
-// few names the first of many files.
+// few names the first files and counts the others.
 func few[F any](files []F, most int) string {
 	var names []string
 	for _, one := range files[:min(len(files), most)] {
@@ -156,7 +157,7 @@ func few[F any](files []F, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// onOneLine returns a name of a file as it is, or quoted where it has a new line or other control characters in it.
+// onOneLine quotes a file name that contains control characters.
 func onOneLine(name string) string {
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		return strconv.Quote(name)

@@ -12,9 +12,9 @@ import (
 	"paw/worktree"
 )
 
-// Undo takes a landing back, that of the number id or, with 0, the last one: as long as its branch is still where the
-// landing has brought it, the branch and its checkout become what they were. Files that the landing has not changed stay as
-// they are.
+// Undo undoes a landing, with id 0 the last one. As long as the branch is where the landing has
+// brought it, the branch and its checkout become what they were before. Files that the landing has
+// not changed stay as they are.
 func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bool) (*session.Landing, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 	return l, nil
 }
 
-// undo takes a landing back that can be.
+// undo undoes a landing that undoable has returned.
 func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	if _, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
@@ -72,7 +72,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	return errors.Join(err, v.settled(ctx, l, session.LandingDone, nil))
 }
 
-// undoable finds a landing that can be taken back, and where its target is checked out.
+// undoable returns a landing that can be undone, and the checkout of its target.
 func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
 	all, err := Standings(ctx, h, s)
 	if err != nil {
@@ -90,7 +90,8 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before, "")
 }
 
-// toUndo decides which landing is taken back, or why none can be: that of a number or, with 0, the last one that stands.
+// toUndo decides which landing is undone, or returns why none can be. With id 0 it is the last one
+// that stands.
 func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
@@ -123,7 +124,8 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	return nil, movedOn(s, all, one)
 }
 
-// movedOn refuses to undo a landing that something has come after, with the way that is left.
+// movedOn returns the error for a landing that something has come after. The hints are what is
+// possible instead.
 func movedOn(s *session.Session, all []Stand, l *Stand) error {
 	for _, later := range all {
 		if !later.offered() && later.stands() && later.Target == l.Target && later.After == l.tip {
@@ -137,7 +139,7 @@ func movedOn(s *session.Session, all []Stand, l *Stand) error {
 	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
 }
 
-// undoLine is the command that takes off its branch what a landing brought.
+// undoLine returns the command that takes a landing off its branch.
 func undoLine(l *Stand) string {
 	if l.tip == l.After {
 		return fmt.Sprintf("paw land --undo %d --session %s", l.ID, l.Session)
@@ -145,7 +147,7 @@ func undoLine(l *Stand) string {
 	return revertLine(l)
 }
 
-// revertLine is the command that takes a landing back by commits of its own.
+// revertLine returns the command that reverts a landing with new commits.
 func revertLine(l *Stand) string {
 	revert := "git revert "
 	if l.Checkout != "" {

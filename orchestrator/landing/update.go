@@ -13,22 +13,22 @@ import (
 	"paw/worktree"
 )
 
-// Updated is what an update did, or with a dry run would do.
+// Updated is the result of an update, or for a dry run its plan.
 type Updated struct {
 	Session, Agent, Branch string
-	From                   string // branch that was brought in
-	Head                   string // of the agent's branch now
-	Files                  int    // that change in its worktree
-	Nothing                bool   // it had all of it
-	Rescue                 string // ref with what was there
+	From                   string // branch that was merged
+	Head                   string // new commit of the agent's branch
+	Files                  int    // files that change in the worktree
+	Nothing                bool   // the agent had everything
+	Rescue                 string // ref of the state before
 	DryRun                 bool
 
-	log string // what the log of the agent's branch says of it
+	log string // line in the reflog of the agent's branch
 }
 
-// Update brings a branch, with what has landed in it, into the worktree of an agent at rest: by the same merge as a landing,
-// the other way round. What the agent has not committed stays uncommitted. A conflict leaves everything as it was; paw
-// rewind --undo takes an update back.
+// Update merges a branch into the worktree of an agent at rest, by the same kind of merge as a
+// landing. What the agent has not committed stays uncommitted. A conflict changes nothing; paw
+// rewind --undo undoes an update.
 func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
@@ -71,8 +71,8 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	return done, nil
 }
 
-// moveTo brings the worktree to what an update has made. The record says before that what rewind --undo goes back to is what was there: also
-// when paw is killed before it can say that it was done.
+// moveTo brings the worktree to the result of an update. The record says before the move that
+// rewind --undo goes back to the state before, in case paw is killed.
 func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal, was string) error {
 	last, err := t.Dir.Last()
 	if err != nil {
@@ -110,7 +110,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return errors.Join(app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name()), record(withdraw))
 	}
 	w.home.Step("update.done")
-	if done.Rescue = moved.Ref; done.Rescue == "" { // no undo goes back behind it
+	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
 		return record(withdraw)
 	}
 	return record(func(_ *session.Session, a *session.Agent) {
@@ -121,11 +121,11 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	})
 }
 
-// updateLog is what the log of an agent's branch says of an update.
+// updateLog begins the reflog's lines about updates.
 const updateLog = "paw update"
 
-// keepUpdated keeps the state that an agent is brought to, for whoever looks at no worktree: the snapshot of its last turn is
-// that of another commit.
+// keepUpdated keeps the new state in a ref, for readers that look at no worktree: the snapshot of
+// the last turn is out of date.
 func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	last, err := t.Dir.Last()
 	if err != nil {
@@ -138,8 +138,8 @@ func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	return t.M.Refs().Set(ctx, turn.UpdatedRef(t.Agent.TurnSession, n), goal)
 }
 
-// prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
-// be at; was is the state of which it was made.
+// prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
+// the branch's new commit. was is the state before.
 func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was string, err error) {
 	src, err := w.lookAtSource(ctx, "", "")
 	if err != nil {
@@ -154,7 +154,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	}
 	t := target{branch: done.From, tip: tip}
-	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes count
+	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
 	asker, err := w.askerFor(ctx, t, false)
@@ -178,7 +178,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	tree := files
 	if tipTree, err := w.m.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
-	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
+	} else if src.state != src.head && files != tipTree { // what the tree has beyond the tip stays uncommitted
 		if tree, err = asker.committed(ctx, src.head, &now, files); err != nil {
 			return "", "", err
 		}
@@ -196,10 +196,11 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.state, err
 }
 
-// committed is the tree of what is committed, merged with the tip of the branch. Files of it that conflict become what they are in the worktree.
+// committed merges what is committed with the tip of the branch. Files that conflict get their
+// version in the worktree.
 func (a *asker) committed(ctx context.Context, head string, now *point, files string) (string, error) {
 	merged, err := a.bringIn(ctx, state{commit: head})
-	if err == nil && len(merged.Conflicts) > 0 { // it has changed in a commit what landed before without one
+	if err == nil && len(merged.Conflicts) > 0 { // a commit has changed work that had landed uncommitted
 		merged, err = a.bringIn(ctx, state{head, now})
 	}
 	if err != nil || len(merged.Conflicts) == 0 {
@@ -217,8 +218,8 @@ func (a *asker) bringIn(ctx context.Context, one state) (worktree.Merged, error)
 	return a.m.Objects().MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
 }
 
-// updatedHead is the commit that the branch of an agent is to be at: the tip of the other branch where that is all, else a
-// merge.
+// updatedHead returns the new commit of the agent's branch: the tip of the other branch if that is
+// all, else a merge.
 func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (string, error) {
 	tipTree, err := w.m.Objects().TreeOf(ctx, tip)
 	if err != nil {
@@ -227,7 +228,7 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 	if forward, err := w.m.Objects().Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
 	}
-	if behind, err := w.m.Objects().Contains(ctx, head, tip); err != nil || behind { // what the other branch has left is taken out again
+	if behind, err := w.m.Objects().Contains(ctx, head, tip); err != nil || behind { // the agent's branch keeps its commit unless something is taken out
 		if same, err := w.m.Objects().TreeOf(ctx, head); err != nil || same == tree {
 			return head, err
 		}
@@ -241,7 +242,7 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 	})
 }
 
-// String says what happened and how to take it back.
+// String says what was merged, and how to undo that.
 func (u *Updated) String() string {
 	name := u.Session + "/" + u.Agent
 	switch {

@@ -9,8 +9,9 @@ import (
 	"paw/session"
 )
 
-// noteWhoHas says who has what was taken back: agents, whose own work of it lands again, other branches, and remotes. Where its agent was removed,
-// it says what brings it back.
+// noteWhoHas notes who still has work that was undone: agents, with whether their own part of it
+// lands again, other branches, and remotes. If its agent was removed, the note says how to get the
+// work back.
 func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
 	refs, err := v.m.Refs().Containing(ctx, l.After)
 	if err != nil {
@@ -39,7 +40,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 	}
 }
 
-// noteWhoseBranch says that a branch has what was taken back, and what that means.
+// noteWhoseBranch notes that a branch has work that was undone, and what follows from that.
 func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session, branch string, l *session.Landing) {
 	for _, s := range sessions {
 		for i := range s.Agents {
@@ -66,7 +67,8 @@ func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session,
 	v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
 }
 
-// noteWhoBegan names the agents that began with work that was taken back, and whose branches none of the refs are: they bring it along.
+// noteWhoBegan notes agents that began with work that was undone, and whose branches are not among
+// refs: they bring it along.
 func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, refs []string, l *session.Landing) {
 	records := looker{ledger: &ledger{target: l.Target, lives: lives{}}}
 	records.lookAtRecords(sessions)
@@ -105,7 +107,7 @@ func (w work) bringsAlong(ctx context.Context, l *session.Landing, began point) 
 	return err == nil && !both.had()[began], err
 }
 
-// landsAgain reports whether something of a landing that was taken back is the agent's own work.
+// landsAgain reports whether a part of an undone landing is the agent's own work.
 func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) {
 	t := target{branch: l.Target, tip: l.Before}
 	a, err := w.askerFor(ctx, t, false)

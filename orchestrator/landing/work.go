@@ -10,7 +10,7 @@ import (
 	"paw/worktree"
 )
 
-// work is what an agent has done, with the repository that it is in.
+// work is an agent whose work is asked about, with its repository.
 type work struct {
 	home    *app.App
 	m       worktree.Manager
@@ -34,16 +34,15 @@ func workOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return w, err
 }
 
-// name is what the user calls the agent.
+// name returns the agent as the user calls it.
 func (w work) name() string { return w.session.Name + "/" + w.agent.Name }
 
-// changed counts the files in which two states differ.
 func (w work) changed(ctx context.Context, from, to string) (int, error) {
 	paths, err := w.m.Objects().ChangedPaths(ctx, from, to)
 	return len(paths), err
 }
 
-// edited is a draft as the user has left it in an editor, without what surrounds it; what has not happened goes into errors.
+// edited lets the user edit a draft. not is what has not happened, for errors: "has landed".
 func edited(ctx context.Context, edit func(context.Context, string) (string, error), draft, not string) (string, error) {
 	text, err := edit(ctx, draft)
 	if err != nil {
@@ -55,8 +54,8 @@ func edited(ctx context.Context, edit func(context.Context, string) (string, err
 	return text, nil
 }
 
-// keepWords keeps a message that the user wrote in an editor for a command that then failed, and says how it is used. The file
-// goes with the agent.
+// keepWords saves a message that the user wrote for a command that then failed, and notes how to
+// use it. The file is deleted with the agent.
 func (w work) keepWords(verb, words string) {
 	if words == "" {
 		return
