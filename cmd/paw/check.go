@@ -11,7 +11,6 @@ import (
 	"paw/session"
 )
 
-// checkOptions has the flags of paw check.
 type checkOptions struct {
 	*invocation
 	landing.CheckOptions

@@ -17,7 +17,6 @@ import (
 	"paw/session"
 )
 
-// landOptions has the flags of paw land.
 type landOptions struct {
 	*invocation
 	landing.Options

@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/landing"
 )
 
-// pullOptions has the flags of paw pr.
 type pullOptions struct {
 	*invocation
 	landing.PullOptions

@@ -52,8 +52,7 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
 	return cmd
 }
 
-// queueOptions has the flags of paw queue add.
-type queueOptions struct {
+type queueAddOptions struct {
 	*invocation
 	session.Task
 	file, plan, timeout, label string
@@ -64,7 +63,7 @@ type queueOptions struct {
 }
 
 func newQueueAdd(a *invocation) *cobra.Command {
-	o := &queueOptions{invocation: a}
+	o := &queueAddOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "add [AGENT] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
 		Short: "Queue a prompt, or tasks with agents of their own",
@@ -108,7 +107,7 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	return cmd
 }
 
-func (o *queueOptions) run(cmd *cobra.Command, args []string) error {
+func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 	h, s, err := o.session(cmd)
 	if err != nil {
 		return err
@@ -145,7 +144,7 @@ func (o *queueOptions) run(cmd *cobra.Command, args []string) error {
 
 // newTasks returns the tasks that the words and flags ask for, and the number of agents that a plan
 // allows at work.
-func (o *queueOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
+func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
 	given := 0
 	for _, one := range []bool{o.plan != "", len(o.issues) > 0, o.label != "", o.file != ""} {
 		if one {
@@ -186,7 +185,7 @@ func (o *queueOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Sessi
 
 // queuedPrompt returns the prompt from the argument, from --prompt-file, or for "-" from standard
 // input.
-func (o *queueOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, error) {
+func (o *queueAddOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, error) {
 	read := startOptions{}
 	read.promptFile = o.file
 	switch {
@@ -206,7 +205,7 @@ func (o *queueOptions) queuedPrompt(cmd *cobra.Command, args []string) (string, 
 
 // issueTasks returns a task with its own agent for each issue. The prompt is words, then the text
 // of the issue.
-func (o *queueOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
+func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
 	if o.label != "" {
 		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)
 		if err != nil {

@@ -17,7 +17,6 @@ import (
 	"paw/session/turn"
 )
 
-// runOptions has the flags of paw run.
 type runOptions struct {
 	startOptions
 	typ    string

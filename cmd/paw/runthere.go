@@ -106,12 +106,12 @@ func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client,
 const reachPatience = 20 * time.Second
 
 // reach connects to a host, and says so if that takes longer than a second.
-func (p *printer) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
+func (a *invocation) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, reachPatience)
 	defer cancel()
 	slow := time.AfterFunc(time.Second, func() {
-		if !p.json {
-			fmt.Fprintf(p.stderr, "connecting to %s\n", host.Name)
+		if !a.json {
+			fmt.Fprintf(a.stderr, "connecting to %s\n", host.Name)
 		}
 	})
 	defer slow.Stop()

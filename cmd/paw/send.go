@@ -17,7 +17,6 @@ import (
 	"paw/session"
 )
 
-// sendOptions has the flags of paw send.
 type sendOptions struct {
 	startOptions // its flags for the prompt
 	all, edit    bool

@@ -10,7 +10,6 @@ import (
 	"paw/orchestrator/landing"
 )
 
-// updateOptions has the flags of paw update.
 type updateOptions struct {
 	*invocation
 	from        string
