@@ -18,7 +18,7 @@ import (
 )
 
 type sendOptions struct {
-	startOptions // its flags for the prompt
+	startOptions // flags for the prompt
 	all, edit    bool
 	queued       bool
 	noWait       bool

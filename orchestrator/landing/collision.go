@@ -13,7 +13,7 @@ import (
 // Collision is a file in which two sides conflict.
 type Collision struct {
 	Path   string
-	With   string // whose work it conflicts with, "" if unknown
+	With   string // whose work is on the other side, "" if unknown
 	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 

@@ -206,7 +206,7 @@ func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *
 	}
 	one.Shifts = slices.Clone(w.Shifts)
 	for i := range one.Shifts {
-		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // these are about the host
+		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // the host's landings and refs mean nothing here
 	}
 	return one
 }

@@ -13,7 +13,7 @@ import (
 // state is a state of an agent that is asked about.
 type state struct {
 	commit string
-	at     *point // its place in the agent's life; nil for a commit that is known by its own history only
+	at     *point // place of the state in the agent's life; nil for a commit that is known by its own history only
 }
 
 // history is the history of a branch and of agents' states in which each landing counts as a merge:

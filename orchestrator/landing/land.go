@@ -38,7 +38,7 @@ type Landed struct {
 	session.Landing
 	Session string
 	Commits int    // number of commits that the target got
-	Nothing bool   // the target has all of it already
+	Nothing bool   // the target has all of the work already
 	Has     string // if Nothing: turns that a landing has brought, "" if unknown
 	LeftOut int    // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
 	Checks  []string

@@ -12,25 +12,25 @@ type Standing string
 
 // Standings of a landing.
 const (
-	InForce    Standing = "landed"     // the tip has it, as it landed or changed since
-	Rewritten  Standing = "rewritten"  // the tip has it in another commit: amended, rebased or squashed
+	InForce    Standing = "landed"     // the tip has the landing, as it landed or changed since
+	Rewritten  Standing = "rewritten"  // the tip has the landing in another commit: amended, rebased or squashed
 	Undone     Standing = "undone"     // undone by paw land --undo
-	Dropped    Standing = "dropped"    // the branch was moved to before it, as by git reset
-	Reverted   Standing = "reverted"   // the tip's history has it, and the tip's files have nothing of it
-	Superseded Standing = "superseded" // the tip has nothing of it, because the agent has taken it out
-	Elsewhere  Standing = "elsewhere"  // another branch has it
-	Offered    Standing = "offered"    // offered for a merge by hand, and not merged
+	Dropped    Standing = "dropped"    // the branch was moved to a commit before the landing, as by git reset
+	Reverted   Standing = "reverted"   // the tip's history has the landing, and the tip's files have nothing of the work
+	Superseded Standing = "superseded" // the tip has nothing of the landing, because the agent has taken the work out
+	Elsewhere  Standing = "elsewhere"  // another branch has the landing
+	Offered    Standing = "offered"    // a state that was offered for a merge by hand, and is not merged
 )
 
 // landingFacts are the facts about a landing in the history and the files of a tip.
 type landingFacts struct {
 	phase     session.LandingPhase
-	inTip     bool   // its commit is the tip, or an ancestor of the tip
-	rewritten string // commit in the tip's history with the same change, "" for none
-	lost      bool   // the tip's files have nothing of it
-	whole     bool   // the tip's files have all of it
-	elsewhere bool   // it landed in another branch
-	takenOut  bool   // the agent's last state that the tip has is without it
+	inTip     bool   // the landing's commit is the tip, or an ancestor of the tip
+	rewritten string // commit in the tip's history with the same change as the landing, "" for none
+	lost      bool   // the tip's files have nothing of the landing
+	whole     bool   // the tip's files have all of the landing
+	elsewhere bool   // the landing was into another branch
+	takenOut  bool   // the agent's last state that the tip has is without the landing
 }
 
 // standing decides how a landing stands. What the tip has counts, not what was done to the tip: the
@@ -41,7 +41,7 @@ func (f landingFacts) standing() Standing {
 	case there && f.lost && f.takenOut:
 		return Superseded
 	case there && f.lost && f.phase == session.LandingUndone:
-		return Undone // it came back with the history of something else, without its files
+		return Undone // the landing came back with another history, without its files
 	case there && f.lost:
 		return Reverted
 	case f.inTip || f.rewritten != "" && f.phase == session.LandingOffered:
@@ -63,9 +63,9 @@ type Stand struct {
 	session.Landing
 	Session  string // "" if the record of its session is gone
 	Standing Standing
-	Commit   string // commit of the tip's history that brings it: After, or what After was rewritten to; "" for none
+	Commit   string // commit of the tip's history that brings the landing: After, or what After was rewritten to; "" for none
 	Revert   string // commit that says it reverts the landing, "" for none
-	ByFiles  bool   // the tip has all of its files, but no commit of it
+	ByFiles  bool   // the tip has all files of the landing, but no commit
 
 	merges bool   // Commit is a merge
 	tip    string // tip of the branch, "" if the branch is gone

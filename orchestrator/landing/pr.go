@@ -38,7 +38,7 @@ type Pulled struct {
 	Title, Text         string
 	Commits             int  // commits of the branch that its base lacks
 	Uncommitted         int  // files that the agent had not committed; the last commit has them
-	Nothing             bool // the base has all of it already
+	Nothing             bool // the base has all of the work already
 	Pushed              bool // false if the remote had the commit already
 	Address             string
 	Asked, Open, ByHand bool     // created now; existed before; the user has to create it in the browser
@@ -61,7 +61,7 @@ type puller struct {
 
 	facts  messageFacts
 	own    bool   // the agent has made commits
-	again  bool   // a part of it has landed in the base already, in other commits
+	again  bool   // a part of the work has landed in the base already, in other commits
 	edited string // title and text that the user has edited
 }
 
