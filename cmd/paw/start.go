@@ -113,7 +113,7 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 // withFlag returns the error for words behind start and add, which have flags instead. The hint has
 // the words as CLIs and, from the first word with a space on, as a prompt.
 func withFlag(cmd *cobra.Command, args []string) error {
-	line, prompt := cmd.CommandPath(), len(args)
+	line, prompt := lineOf(cmd, nil), len(args)
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
 		prompt = i
 	}

@@ -111,7 +111,9 @@ func (e *NotLandedError) fault(s *session.Session, agents int) error {
 		if one.Kind == errs.Conflict || one.Kind == errs.CheckFailed && kind != errs.Conflict {
 			kind = one.Kind
 		}
-		hints = append(hints, one.Hints[:min(len(one.Hints), 1)]...)
+		if len(one.Hints) > 0 && !slices.Contains(hints, one.Hints[0]) {
+			hints = append(hints, one.Hints[0])
+		}
 	}
 	all := errs.New(kind, "%s: %d of %s not landed", s.Name, len(e.Errs), errs.Counted(agents, "agent"))
 	all.Err, all.Hints = e, hints
