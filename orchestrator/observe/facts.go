@@ -87,8 +87,17 @@ func (f Facts) Observation(a Agent) live.Observation {
 		o.Pane, o.ExitCode, o.Signal = session.PaneDead, a.Pane.ExitCode, a.Pane.Signal
 	default:
 		o.Pane, o.Respawned = session.PaneAlive, a.respawned()
+		if a.launching() {
+			o.Lock, o.HolderPID = session.LockFree, 0
+		}
 	}
 	return o
+}
+
+// launching reports whether the process in the pane is a launcher, and the lock still names the process of an earlier launch, which has
+// ended: the launcher writes itself into the lock once it has that.
+func (a Agent) launching() bool {
+	return a.Lock.State == session.LockHeld && !a.Lock.HolderAlive && !a.LaunchedAt.IsZero() && a.Pane.Identity.Generation > a.Lock.Holder.Generation
 }
 
 // respawned reports whether the process in the pane is not on a terminal of the agent's running

@@ -159,8 +159,10 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	case live.InPane, live.RunningUnseen:
 		return errs.New(errs.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
 			Hint("paw send %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
-	case live.Starting, live.Foreign:
-		return errs.New(errs.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
+	case live.Starting:
+		return errs.New(errs.Locked, "%s: its CLI is starting", name).Hint("paw attach %s %s", s.Name, name)
+	case live.Foreign:
+		return errs.New(errs.Locked, "%s: its pane runs something else than its CLI (pid %d)", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
 	case live.Unseen:
 		// tmux is not needed here, but if it does not answer a launcher may be about to take the
 		// lock.

@@ -129,7 +129,7 @@ func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	case tmux.InputOff:
 		return "the input of its pane is switched off", ask("select-pane -e " + pane)
 	case tmux.OtherProgram:
-		return fmt.Sprintf("its pane runs pid %d, which is not its CLI", e.PID), ""
+		return fmt.Sprintf("its pane runs something else than its CLI (pid %d)", e.PID), ""
 	case tmux.ProgramEnded:
 		return "its CLI has ended", "paw recover " + t.s.Name
 	default:
