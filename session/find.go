@@ -133,12 +133,19 @@ func (st Store) mentioning(dirs []string) []*Session {
 	var readers sync.WaitGroup
 	var next atomic.Int64
 	var telling sync.Mutex
-	early := st.Early
+	early, unread := st.Early, st.Unread
 	if early != nil {
 		st.Early = func(socket string) {
 			telling.Lock()
 			defer telling.Unlock()
 			early(socket)
+		}
+	}
+	if unread != nil {
+		st.Unread = func(one Unreadable) {
+			telling.Lock()
+			defer telling.Unlock()
+			unread(one)
 		}
 	}
 	for range min(runtime.NumCPU(), 1+len(entries)/recordsForOne) {
@@ -174,12 +181,18 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 	if err != nil {
 		return nil, buffer
 	}
-	if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) }) {
+	named := slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) })
+	if !named && (st.Unread == nil || Unreadable{text: content}.Placed()) {
 		return nil, content
 	}
-	st.early(content)
+	if named {
+		st.early(content)
+	}
 	s, err := decode(name, path, content)
-	if err != nil {
+	if err != nil && st.Unread != nil {
+		st.Unread(Unreadable{Name: name, Err: err, text: bytes.Clone(content)})
+	}
+	if err != nil || !named {
 		return nil, content
 	}
 	return s, content

@@ -26,6 +26,9 @@ type Store struct {
 	// decoding a long record takes about as long as starting tmux, so both can run at once. The
 	// record may turn out not to be the one searched for.
 	Early func(socket string)
+	// Unread, unless nil, is called with each unreadable record that a search for the sessions of a
+	// place comes upon, if its text names the place or no repository at all.
+	Unread func(Unreadable)
 }
 
 // Load returns the record of a session, nil if there is none. The error is a *CorruptError or a

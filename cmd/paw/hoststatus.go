@@ -143,6 +143,16 @@ func reached(answers []hosts.Answer, now time.Time) (statuses []observe.SessionS
 	return statuses
 }
 
+// silent says of each host that has not answered why.
+func silent(answers []hosts.Answer) (lines []string) {
+	for _, one := range answers {
+		if one.Err != nil {
+			lines = append(lines, one.Host+" could not be asked: "+whyNot(one.Err))
+		}
+	}
+	return lines
+}
+
 // hostLine returns the row of a host that gave no answer: the reason, and the age of the last answer.
 func (p statusPrinter) hostLine(one hosts.Answer, now time.Time) string {
 	word := "unreachable"

@@ -167,6 +167,11 @@ func (o *nextOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	for _, problem := range problems {
 		o.note(problem.Error())
 	}
+	for _, one := range silent(answers()) {
+		if nobody += "; " + one; next != nil {
+			o.note(one)
+		}
+	}
 	switch {
 	case next == nil && isTerminal(o.stdout) || next == nil && !orchestrator.TellInTmux(cmd.Context(), h, "paw: "+nobody):
 		fmt.Fprintln(o.stdout, nobody)

@@ -97,6 +97,12 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if o.Name == "" && !o.here {
 		answers = askHosts(cmd.Context(), h, o.All)
 	}
+	var unread []session.Unreadable
+	h.Store.Unread = func(one session.Unreadable) {
+		if !slices.ContainsFunc(unread, func(other session.Unreadable) bool { return other.Name == one.Name }) {
+			unread = append(unread, one)
+		}
+	}
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, o.StatusOptions)
 	if err != nil {
 		return err
@@ -111,10 +117,30 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if o.usage {
 		orchestrator.CountUsage(cmd.Context(), h, statuses)
 	}
+	if len(problems) == 0 {
+		problems = o.noteUnread(unread)
+	}
 	if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, answers()); err != nil {
 		return err
 	}
 	return o.unread(problems)
+}
+
+// noteUnread says which records beside those that are shown cannot be read. With --json they are
+// returned, for the answer.
+func (o *statusOptions) noteUnread(records []session.Unreadable) (problems []error) {
+	for _, one := range records {
+		is := "is"
+		if !one.Placed() {
+			is = "may be"
+		}
+		if o.json {
+			problems = append(problems, one.Err)
+		} else {
+			o.note(fmt.Sprintf("%v; it %s of this repository: paw doctor", one.Err, is))
+		}
+	}
+	return problems
 }
 
 // sessionToShow reads [NAME] [AGENT...]. A single word that is a session means all its agents, also
