@@ -35,7 +35,7 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 	if o.Closely {
 		return observe.WhereRunning
 	}
-	return observe.WhereUnknown
+	return observe.WhereUnheard
 }
 
 // Status returns the states of sessions and agents. It writes nothing, starts one tmux client per

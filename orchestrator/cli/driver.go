@@ -216,7 +216,10 @@ type Facts struct {
 	Unseen    bool   // nothing shows the end of a turn: only prompts that paw itself runs count as turns
 	OwnHooks  bool   // hooks are set by options of the command: a CLI that the agent itself runs has none
 	LateHooks bool   // the hooks report nothing before the first prompt
-	Metered   bool   // the CLI's record has the tokens of each answer
+	// AsksUnheard means that the CLI asks in the midst of a turn what no hook reports, as what to do
+	// at a usage limit.
+	AsksUnheard bool
+	Metered     bool // the CLI's record has the tokens of each answer
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool

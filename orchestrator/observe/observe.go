@@ -195,7 +195,7 @@ func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.Agen
 	}
 	cli, known := h.CLIs.Get(w.CLI)
 	f.Visible = known && !cli.Facts().Unseen
-	f.LateHooks = known && cli.Facts().LateHooks
+	f.LateHooks, f.AsksUnheard = known && cli.Facts().LateHooks, known && cli.Facts().AsksUnheard
 	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Name, lock.Holder.Generation)

@@ -121,7 +121,7 @@ func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
-		ChoosesID: true, Metered: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+		ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
 		Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
 	}
 }
