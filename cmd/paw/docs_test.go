@@ -378,17 +378,19 @@ func TestAgentsPage(t *testing.T) {
 // TestDocsNameFilesThatExist: a map that leads nowhere is worse than none.
 func TestDocsNameFilesThatExist(t *testing.T) {
 	goFile := regexp.MustCompile(`^[a-z_/]+\.go$`)
-	found := 0
-	for _, one := range snippets(t, "docs/how-it-works.md") {
-		if !goFile.MatchString(one.text) {
-			continue
+	for page, folder := range map[string]string{"docs/how-it-works.md": "orchestrator", "CONTRIBUTING.md": "."} {
+		found := 0
+		for _, one := range snippets(t, page) {
+			if !goFile.MatchString(one.text) {
+				continue
+			}
+			found++
+			if _, err := os.Stat(filepath.Join("..", "..", folder, one.text)); err != nil {
+				t.Errorf("%s:%d: there is no %s/%s", one.file, one.line, folder, one.text)
+			}
 		}
-		found++
-		if _, err := os.Stat(filepath.Join("..", "..", "orchestrator", one.text)); err != nil {
-			t.Errorf("%s:%d: there is no orchestrator/%s", one.file, one.line, one.text)
+		if found == 0 {
+			t.Errorf("%s: no file is named", page)
 		}
-	}
-	if found == 0 {
-		t.Error("no file is named")
 	}
 }
