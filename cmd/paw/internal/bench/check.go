@@ -2,26 +2,26 @@ package main
 
 import "fmt"
 
-// failure is what stops a group of jobs: nothing that is measured after it would mean anything.
+// failure is an error that ends a group of jobs, because later measurements would mean nothing.
 type failure struct{ error }
 
-// check stops the group when something went wrong.
+// check ends the group on an error.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// fail stops the group.
+// fail ends the group with a message.
 func fail(format string, args ...any) { check(fmt.Errorf(format, args...)) }
 
-// must is a value that is of no use when something went wrong.
+// must returns a value, and ends the group on an error.
 func must[T any](value T, err error) T {
 	check(err)
 	return value
 }
 
-// attempt does something, and returns what stopped it.
+// attempt calls do, and returns the error that ended it early.
 func attempt(do func()) (err error) {
 	defer func() {
 		switch stopped := recover().(type) {

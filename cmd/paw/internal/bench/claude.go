@@ -10,20 +10,21 @@ import (
 	"time"
 )
 
-// claudeAgents is how many agents of claude a status is taken of.
+// claudeAgents is the number of claude agents in a measured status.
 const claudeAgents = 100
 
-// transcriptSize is that of a conversation of some hours, in bytes.
+// transcriptSize is the size in bytes of a conversation of some hours.
 const transcriptSize = 2 << 20
 
-// claudeWorld is a world whose claude only reads its terminal: what claude itself would write, its registry of running
-// processes and the transcripts of its conversations, is written here.
+// claudeWorld is a world whose claude only reads its terminal. This program writes what claude
+// would: its registry of running processes and the transcripts of its conversations.
 type claudeWorld struct {
 	*world
 	agents []statusAgent
 }
 
-// measureClaude times paw status of many agents of claude, whose last turn is over or runs.
+// measureClaude times paw status of many claude agents, with their last turns over and with them
+// running.
 func (b *bench) measureClaude(w *world) {
 	c := w.startClaude(claudeAgents)
 	for _, running := range []bool{false, true} {
@@ -41,7 +42,7 @@ func (b *bench) measureClaude(w *world) {
 	}
 }
 
-// startClaude starts so many agents of claude, each with a conversation of some length.
+// startClaude starts n claude agents, each with a conversation.
 func (w *world) startClaude(n int) *claudeWorld {
 	program := filepath.Join(w.dir, "claude")
 	check(os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.330 || exec cat\n"), 0o755))
@@ -66,7 +67,7 @@ func (w *world) startClaude(n int) *claudeWorld {
 	return c
 }
 
-// transcript writes a conversation: one prompt, and what claude did for it.
+// transcript writes a conversation with one prompt.
 func (c *claudeWorld) transcript(a statusAgent) {
 	line := map[string]any{"type": "user", "promptId": "p0", "sessionId": a.ConversationID, "cwd": a.WorktreePath, "entrypoint": "cli",
 		"timestamp": time.Now().Add(-time.Hour).UTC(), "message": map[string]any{"role": "user", "content": "read everything"}}
@@ -83,13 +84,13 @@ func (c *claudeWorld) transcript(a statusAgent) {
 	check(os.WriteFile(c.transcriptOf(a), text.Bytes(), 0o600))
 }
 
-// transcriptOf is where claude keeps the conversation of an agent.
+// transcriptOf returns the path of claude's transcript of an agent.
 func (c *claudeWorld) transcriptOf(a statusAgent) string {
 	folder := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(a.WorktreePath)
 	return filepath.Join(c.dir, "home", ".claude", "projects", folder, a.ConversationID+".jsonl")
 }
 
-// register says in claude's registry what a process of it does.
+// register writes the status of an agent's process into claude's registry.
 func (c *claudeWorld) register(a statusAgent, status string) {
 	stat := string(must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", a.PID))))
 	_, rest, _ := strings.Cut(stat, ") ")
@@ -100,7 +101,7 @@ func (c *claudeWorld) register(a statusAgent, status string) {
 	check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", a.PID)), entry, 0o600))
 }
 
-// turn reports the begin of a turn and, unless it is to run on, its end.
+// turn reports the begin of a turn and, unless it keeps running, its end.
 func (c *claudeWorld) turn(i int, running bool) {
 	id := fmt.Sprintf("p%d", time.Now().UnixNano())
 	c.hook(i, "UserPromptSubmit", "prompt", "go on", "prompt_id", id)
@@ -112,7 +113,7 @@ func (c *claudeWorld) turn(i int, running bool) {
 	c.register(c.agents[i], "idle")
 }
 
-// hook calls the hook of one event as claude does; more are the fields that this event has beside the others.
+// hook calls the hook of an event as claude does. more are fields that only this event has.
 func (c *claudeWorld) hook(i int, event string, more ...string) {
 	a := c.agents[i]
 	report := map[string]string{"session_id": a.ConversationID, "cwd": a.WorktreePath, "hook_event_name": event, "permission_mode": "default",
@@ -128,7 +129,7 @@ func (c *claudeWorld) hook(i int, event string, more ...string) {
 	c.spawn(false, c.paw, "hook", "claude", event)
 }
 
-// expect makes sure that what is timed is a status of agents that paw knows from claude's own files.
+// expect checks that paw knows the states of the agents from claude's own files.
 func (c *claudeWorld) expect(running bool) {
 	want := "idle"
 	if running {

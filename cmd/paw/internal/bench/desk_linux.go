@@ -19,12 +19,12 @@ import (
 
 const (
 	firstFrames = 15               // how often the first frame is timed
-	settling    = 35 * time.Second // until the desk has counted the lines of the agents that it shows
+	settling    = 35 * time.Second // time in which the desk counts the lines of the agents it shows
 	atRest      = 30 * time.Second
 )
 
-// measureDesk times the first frame of the desk with so many agents, and the processor time that it takes while nothing
-// happens: its own with that of its children, and that of the tmux server.
+// measureDesk times the first frame of the desk with n agents, and the processor time of the desk,
+// its children and the tmux server while nothing happens.
 func (b *bench) measureDesk(w *world, n int) {
 	w.run(w.startArgs(n)...)
 	w.expectAlive(n)
@@ -46,7 +46,7 @@ func (b *bench) measureDesk(w *world, n int) {
 	check(w.ctx.Err())
 }
 
-// deskRun is a desk on a terminal of its own.
+// deskRun is a desk on its own terminal.
 type deskRun struct {
 	cmd      *exec.Cmd
 	terminal *os.File
@@ -55,7 +55,7 @@ type deskRun struct {
 	changed  chan struct{}
 }
 
-// openDesk shows the desk on a terminal.
+// openDesk starts the desk on a terminal.
 func (w *world) openDesk(counting bool) *deskRun {
 	terminal := must(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))
 	number := must(unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN))
@@ -113,7 +113,7 @@ func (d *deskRun) leave() {
 	check(errors.Join(d.cmd.Wait(), d.terminal.Close()))
 }
 
-// firstFrame times how long it takes from the start of paw to the first agents on the terminal.
+// firstFrame times the start of paw until the terminal shows the first agents.
 func (w *world) firstFrame(j *job) {
 	unit := w.spawn(false, "git", "--version")
 	begun := time.Now()
@@ -123,7 +123,7 @@ func (w *world) firstFrame(j *job) {
 	j.took, j.unit = append(j.took, time.Since(begun)), append(j.unit, unit)
 }
 
-// rest does something with a desk to which nothing happens any more.
+// rest calls do with a desk that has settled.
 func (w *world) rest(counting bool, do func(*deskRun)) {
 	d := w.openDesk(counting)
 	defer d.leave()
@@ -132,7 +132,8 @@ func (w *world) rest(counting bool, do func(*deskRun)) {
 	do(d)
 }
 
-// processorTime is what a process and its ended children have used, proc_pid_stat(5), in the kernel's hundredths of a second.
+// processorTime returns the processor time of a process and its ended children, as in
+// proc_pid_stat(5), in hundredths of a second.
 func processorTime(pid string) time.Duration {
 	stat := must(os.ReadFile(filepath.Join("/proc", pid, "stat")))
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// forecasts is how often a forecast is made; the last one is counted, not timed.
+// forecasts is the number of forecasts. The last one is counted, not timed.
 const forecasts = 6
 
-// measureForecast times paw forecast of agents that have each committed work of their own, which is every pair of them and your
-// branch with each.
+// measureForecast times paw forecast of agents that have each committed work: it merges each pair
+// of agents, and each agent with the target.
 func (b *bench) measureForecast(w *world, agents int) {
 	w.run(w.startArgs(agents)...)
 	w.run(w.paw, "stop", sessionName)

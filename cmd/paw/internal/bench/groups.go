@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// bench is one run: the paw it measures, the folder it works in and what it has
-// measured so far.
+// bench is one run: the paw it measures, its folder, and the results so far.
 type bench struct {
 	ctx   context.Context
 	paw   string
-	dir   string // short, because sockets lie in it
+	dir   string // short, because the paths of sockets begin with it
 	shims shims
 	jobs  []*job
 }
@@ -23,8 +22,8 @@ func newBench(ctx context.Context, paw string) *bench {
 	return &bench{ctx: ctx, paw: paw, dir: dir, shims: newShims(dir)}
 }
 
-// close removes the folder. Something that still writes into it (a deletion in
-// the background) gets a moment to end.
+// close removes the folder. Processes that still write into the folder, to delete in the
+// background, get a moment to end.
 func (b *bench) close() error {
 	var err error
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(pollEvery) {
@@ -35,7 +34,7 @@ func (b *bench) close() error {
 	return err
 }
 
-// job is a new row of the table.
+// job adds a row to the table.
 func (b *bench) job(name string, budget budget) *job {
 	j := &job{name: name, budget: budget}
 	b.jobs = append(b.jobs, j)
@@ -49,7 +48,7 @@ func (b *bench) job(name string, budget budget) *job {
 func (b *bench) runGroups(only string) error {
 	type group struct {
 		name  string
-		files int // in the repository
+		files int // number of files in the repository
 		run   func(w *world)
 	}
 	var groups []group

@@ -7,23 +7,23 @@ import (
 	"path/filepath"
 )
 
-// hookedAgent is a demo agent that waits for a prompt while its hooks are called in its place, so that each call can be
-// timed alone: same program, arguments, environment, folder and report.
+// hookedAgent is a demo agent that waits for a prompt while this program calls its hooks, so that
+// each call is timed alone: with the same program, arguments, environment, folder and report.
 type hookedAgent struct {
-	*world              // that stands in the agent's worktree, with its environment
-	conversation string // of the agent
-	turns        int    // reported so far
+	*world              // the world, with the agent's worktree and environment
+	conversation string // id of the agent's conversation
+	turns        int    // number of turns reported so far
 }
 
-// measureHooks times what a CLI waits for at the begin and the end of each turn, in a clean worktree and in one where
-// the turn changed a file.
+// measureHooks times the hooks at the begin and the end of a turn, which a CLI waits for: in a
+// clean worktree, and in one where the turn changed a file.
 func (b *bench) measureHooks(w *world, files int) {
 	a := w.startHooked()
 	e := quick
 	if files == largeFiles {
 		e = slow
 	}
-	// The first turn of an agent writes a record that the others find.
+	// The first turn of an agent writes a record that later turns find.
 	a.turn(a.time, &job{}, &job{}, false)
 	for _, changed := range []bool{false, true} {
 		what, atEnd := fmt.Sprintf("%d files, clean", files), budget{multiple: 15}
@@ -44,7 +44,7 @@ func (b *bench) measureHooks(w *world, files int) {
 	a.expectTurns()
 }
 
-// startHooked starts a session of one demo agent and waits until it takes prompts.
+// startHooked starts a session with one demo agent, and waits until the agent takes prompts.
 func (w *world) startHooked() *hookedAgent {
 	w.run(w.paw, "start", "--detach", "--name", sessionName, "--cli", agentName(0)+"=demo")
 	var agent statusAgent
@@ -66,7 +66,7 @@ func (w *world) startHooked() *hookedAgent {
 	return a
 }
 
-// turn reports the begin and the end of a turn, which writes a file in between or not.
+// turn reports the begin and the end of a turn. With change, the turn writes a file.
 func (a *hookedAgent) turn(measured step, start, end *job, change bool) {
 	a.turns++
 	a.hook(measured, start, "turn_start", "prompt", "go on")
@@ -77,7 +77,7 @@ func (a *hookedAgent) turn(measured step, start, end *job, change bool) {
 	a.hook(measured, end, "turn_end", "answer", "done")
 }
 
-// hook calls the hook of one event with the report of the demo agent.
+// hook calls the hook of an event with a report of the demo agent.
 func (a *hookedAgent) hook(measured step, j *job, event, key, value string) {
 	report := must(json.Marshal(map[string]string{
 		"session_id": a.conversation, "turn_id": fmt.Sprintf("%s/%d", a.conversation, a.turns), "cwd": a.folder, "hook_event_name": event,
@@ -87,7 +87,7 @@ func (a *hookedAgent) hook(measured step, j *job, event, key, value string) {
 	measured(j, a.paw, "hook", "demo", event)
 }
 
-// expectTurns makes sure that the hooks did what was timed: they say nothing and always end well.
+// expectTurns checks that the hooks have worked: they print nothing, and always exit with 0.
 func (a *hookedAgent) expectTurns() {
 	all := a.statusAgents()
 	want := fmt.Sprintf("afk-%s_%s-%d", sessionName, agentName(0), a.turns)

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// job is one row: what was measured of one command, and what it may cost.
+// job is a row of the table: the measurements of one command, and its budget.
 type job struct {
-	name   string // that of something to compare with is indented
+	name   string // indented for a command to compare with
 	budget budget
-	took   []time.Duration // of the command
-	unit   []time.Duration // of git --version around it
-	calls  calls           // nil when not counted
-	syncs  *int            // files that paw brought to the disk, nil when not counted
-	opens  *int            // files of the world that paw opened, nil when not counted
+	took   []time.Duration // times of the command
+	unit   []time.Duration // times of git --version around the command
+	calls  calls           // nil if not counted
+	syncs  *int            // files that paw has synced to the disk, nil if not counted
+	opens  *int            // files of the world that paw has opened, nil if not counted
 }
 
-// budget is what a job may cost: a multiple of git --version or of another job, and processes.
+// budget is the most that a job may cost.
 type budget struct {
-	multiple float64       // 0 for none
-	of       *job          // what multiple is of, nil for git --version
-	plus     float64       // so many times git --version beside that
-	most     time.Duration // 0 for none
+	multiple float64       // most, as a multiple of git --version or of the job in of; 0 for no limit
+	of       *job          // job that multiple refers to, nil for git --version
+	plus     float64       // further multiples of git --version
+	most     time.Duration // most, as a time; 0 for no limit
 	counts   *counts       // nil for none
 }
 
-// counts are the most processes of a job and, where more than 0, the most lists of panes, files brought to the disk and files
-// opened: by paw alone, or where deep by the programs that it starts as well.
+// counts are the most processes of a job and, if more than 0, the most pane lists, synced files and
+// opened files. Files count for paw alone, or if deep for its children, too.
 type counts struct {
 	git, tmux, lists, syncs, opens int
 	deep                           bool
 }
 
-// traced reports whether what a job does with files is counted.
+// traced reports whether the files of a job are counted.
 func (c *counts) traced() bool { return c != nil && (c.syncs > 0 || c.opens > 0) }
 
 // statusCounts holds for any number of agents: paw status asks tmux once and git never.
@@ -41,7 +41,7 @@ var statusCounts = &counts{git: 0, tmux: 1}
 
 func (j *job) milliseconds() float64 { return float64(median(j.took)) / 1e6 }
 
-// multiple of git --version; 0 when nothing was measured.
+// multiple returns the time as a multiple of git --version, 0 if nothing was measured.
 func (j *job) multiple() float64 {
 	unit := median(j.unit)
 	if unit == 0 {
@@ -59,7 +59,8 @@ func (j *job) timeOver() bool {
 	return j.budget.multiple > 0 && cost > j.budget.multiple || j.budget.most > 0 && median(j.took) > j.budget.most
 }
 
-// countsOver is the only thing that fails a run: counts are exact, times are not.
+// countsOver reports whether a count is over its budget. Only counts fail a run, because times are
+// not exact.
 func (j *job) countsOver() bool {
 	c := j.budget.counts
 	if c == nil || j.calls == nil {
@@ -99,7 +100,7 @@ func (b budget) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// verdict is "" for a job without a budget.
+// verdict says whether the job is within its budget, "" without one.
 func (j *job) verdict() string {
 	switch {
 	case j.budget == budget{}:

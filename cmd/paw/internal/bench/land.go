@@ -11,14 +11,13 @@ import (
 var shellLand string
 
 const (
-	landings    = 6 // how often a small change lands; the last time is counted, not timed
+	landings    = 6 // number of small changes that land; the last one is counted, not timed
 	manyFiles   = 10_000
-	filesFolder = 100 // files to a folder
+	filesFolder = 100 // files in each folder
 )
 
-// Budgets for a landing of a small change, for the next one, for one that also removes the agent,
-// and for one of so many files that git packs them: one process more where others landed before, and
-// none for each file.
+// Budgets for landing a small change, for the next one, with --remove, and for so many files that
+// git packs them. A later landing needs one process more; no landing needs one for each file.
 var (
 	landCounts       = &counts{git: 14, tmux: 1, syncs: 5}
 	landAgainCounts  = &counts{git: 16, tmux: 1, syncs: 5}
@@ -74,22 +73,23 @@ func (b *bench) measureLandMany(w *world) {
 	}
 }
 
-// landingWorld has stopped agents, and one worktree that paw does not know, for the same work in plain git.
+// landingWorld has stopped agents, and one worktree unknown to paw, in which plain git does the
+// same work.
 type landingWorld struct {
 	*world
 	worktree string
 }
 
-// startLanding makes agents whose work can land.
+// startLanding starts and stops agents, so that their work can land.
 func (w *world) startLanding(agents int) *landingWorld {
 	w.run(w.startArgs(agents)...)
-	w.run(w.paw, "stop", sessionName) // what may be in a turn does not land
+	w.run(w.paw, "stop", sessionName) // work of an agent that may be in a turn does not land
 	l := &landingWorld{w, w.repo + ".shell"}
 	w.run("git", "worktree", "add", "-q", "-b", "shell", l.worktree)
 	return l
 }
 
-// agent is the worktree of an agent.
+// agent returns the worktree of the i-th agent.
 func (l *landingWorld) agent(i int) string {
 	return filepath.Join(l.repo+".paw", sessionName, agentName(i))
 }
@@ -99,7 +99,7 @@ func (l *landingWorld) script() []string {
 	return []string{"sh", "-c", shellLand, "land.sh", l.repo, l.worktree}
 }
 
-// small changes a file in a worktree and adds another one.
+// small changes one file in a worktree and adds another.
 func (l *landingWorld) small(dir string, n int) {
 	check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("d0/f%d.txt", n%smallFiles)), fmt.Appendf(nil, "change %d\n", n), 0o644))
 	check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("new%d-%s.txt", n, filepath.Base(dir))), fmt.Appendf(nil, "new %d\n", n), 0o644))

@@ -9,20 +9,20 @@ import (
 //go:embed start.sh
 var shellStart string
 
-// lives is how often a session is started, crashed, recovered, stopped and purged.
+// lives is the number of sessions that are started, crashed, recovered, stopped and purged.
 const lives = 5
 
 // step times a command, or counts its calls.
 type step func(j *job, argv ...string)
 
-// life is what is measured of a session's life; a job that is nil is done and not measured.
+// life are the jobs of a session's life. A nil job is done, but not measured.
 type life struct {
 	agents                      int
 	start, recover, stop, purge *job
-	shell                       *job // a script that starts as many
+	shell                       *job // a shell script that starts as many
 }
 
-// measureLife times start, and for eight agents also what comes after it.
+// measureLife times start, and for eight agents also the later commands.
 func (b *bench) measureLife(w *world, n int) {
 	l := life{agents: n, start: b.job(fmt.Sprintf("start, %s", plural(n)), budget{})}
 	if n == 8 {
@@ -40,7 +40,7 @@ func (b *bench) measureLife(w *world, n int) {
 	w.live(l, w.count)
 }
 
-// live is one life of a session, with a crash when recover is measured.
+// live starts, crashes, recovers, stops and purges a session, as far as l has jobs.
 func (w *world) live(l life, measured step) {
 	do := func(j *job, argv ...string) {
 		if j == nil {
@@ -64,7 +64,7 @@ func (w *world) live(l life, measured step) {
 	w.settle()
 }
 
-// startInShell starts agents as a script does, and ends them again.
+// startInShell starts agents with a shell script, and ends them.
 func (w *world) startInShell(j *job, n int, measured step) {
 	func() {
 		defer w.killServer(w.socket + ".shell")

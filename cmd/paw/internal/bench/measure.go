@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// effort says how often a job is repeated: often, but not longer than patience
-// when it is slow, and once in any case.
+// effort says how often a job is repeated: at most often, at most until patience is over, and at
+// least once.
 type effort struct {
 	runs     int
 	patience time.Duration
@@ -19,7 +19,7 @@ var (
 	slow  = effort{runs: 5, patience: 4 * time.Second}
 )
 
-// measure repeats a command that leaves no trace.
+// measure repeats a command that changes nothing.
 func (w *world) measure(j *job, e effort, argv ...string) {
 	begun := time.Now()
 	for i := range e.runs {
@@ -30,8 +30,7 @@ func (w *world) measure(j *job, e effort, argv ...string) {
 	}
 }
 
-// time runs a command once, between two runs of git --version, and adds all
-// three to the job.
+// time runs a command between two runs of git --version, and adds the three times to the job.
 func (w *world) time(j *job, argv ...string) {
 	before := w.spawn(false, "git", "--version")
 	took := w.spawn(false, argv...)
@@ -40,8 +39,8 @@ func (w *world) time(j *job, argv ...string) {
 	j.unit = append(j.unit, before, after)
 }
 
-// spawn runs a command without pipes, which would cost this process time, and
-// tells how long it took.
+// spawn runs a command without pipes, which would cost this process time, and returns how long it
+// took.
 func (w *world) spawn(counting bool, argv ...string) time.Duration {
 	ctx, cancel := context.WithTimeout(w.ctx, childTimeout)
 	defer cancel()
@@ -65,7 +64,7 @@ func (w *world) spawn(counting bool, argv ...string) time.Duration {
 	return took
 }
 
-// median of any order; the lower one of two; 0 of none.
+// median returns the median of times in any order: the lower one of two, 0 of none.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0

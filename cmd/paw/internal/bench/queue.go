@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// manyPrompts is how many prompts wait in the queue of measureQueue.
+// manyPrompts is the number of prompts that wait in the queue.
 const manyPrompts = 100
 
-// Budgets for the begin and the end of a turn where nothing is queued, or nothing any more: as many as before paw had queues.
+// Budgets for the begin and the end of a turn with an empty queue: the same as before paw had
+// queues.
 var (
 	unqueuedStart = &counts{git: 3, tmux: 0, opens: 45}
 	unqueuedEnd   = &counts{git: 3, tmux: 0, opens: 41}
 )
 
-// measureQueue counts what the end of a turn costs where nothing is queued, and times a look at a queue in which many prompts
-// wait for an agent that works.
+// measureQueue counts the processes at the end of a turn with an empty queue, and times a look at a
+// queue with many prompts.
 func (b *bench) measureQueue(w *world) {
 	a := w.startHooked()
-	a.turn(a.time, &job{}, &job{}, false) // the first one writes a record that the others find
+	a.turn(a.time, &job{}, &job{}, false) // the first turn writes a record that later turns find
 	for _, what := range []string{"no queue", "a queue that is empty again"} {
 		if what != "no queue" {
 			a.queueOne()
@@ -46,7 +47,7 @@ func (b *bench) measureQueue(w *world) {
 	}
 }
 
-// queueOne has the queue of the session come and go.
+// queueOne queues one prompt, and waits until the queue is empty again.
 func (a *hookedAgent) queueOne() {
 	a.run(a.paw, "queue", "add", "--session", sessionName, "--id", "only", agentName(0), sent)
 	a.turns++

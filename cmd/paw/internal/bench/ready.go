@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// measureReady times the start of agents that get ports and variables, and their status, in turns with the same without.
+// measureReady times the start and the status of agents with ports and variables, alternating with
+// the same without them.
 func (b *bench) measureReady(w *world) {
 	const agents = 8
 	with := b.job("start, 8 agents, with ports and variables", budget{})

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// removals is how many agents are made and removed; the last one is counted, not timed.
+// removals is the number of agents that are removed. The last removal is counted, not timed.
 const removals = 5
 
-// measureRemove times paw remove of an agent whose worktree is clean and has
-// many files, beside the git status that it cannot do without.
+// measureRemove times paw remove of an agent with a clean worktree of many files, beside the git
+// status that a removal needs.
 func (b *bench) measureRemove(w *world) {
 	w.run(w.startArgs(removals)...)
-	w.run(w.paw, "stop", sessionName) // what runs is not removed
+	w.run(w.paw, "stop", sessionName) // running agents are not removed
 	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{})
 	status := b.job("  one git status of it", budget{})
 	remove.budget = budget{multiple: 2.5, of: status, counts: &counts{git: 3, tmux: 2}}

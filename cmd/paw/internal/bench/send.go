@@ -1,9 +1,9 @@
 package main
 
-// sent is what each prompt of the group has the demo agent do: a turn that is over at once.
+// sent is the prompt for the demo agent: a turn that ends at once.
 const sent = "do: say on"
 
-// measureSend times a prompt to an idle agent, until its turn has begun.
+// measureSend times a prompt to an idle agent, until the turn has begun.
 func (b *bench) measureSend(w *world) {
 	a := w.startHooked()
 	j := b.job("send to an idle agent", budget{counts: &counts{git: 0, tmux: 6}})

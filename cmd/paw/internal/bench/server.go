@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// crash ends the world's tmux server with SIGKILL and waits until it and all its
-// panes' processes are gone: what paw recover finds after a crash.
+// crash kills the world's tmux server with SIGKILL, and waits until it and the processes of all
+// panes are gone.
 func (w *world) crash() {
 	pids := strings.Fields(w.output("tmux", "-S", w.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}"))
 	if len(pids) == 0 {
@@ -22,10 +22,9 @@ func (w *world) crash() {
 	w.await("the tmux server and its panes to end", func() bool { return w.ended(pids) })
 }
 
-// ended reports whether none of the processes runs; a zombie that nobody reaps has
-// ended, too.
+// ended reports whether none of the processes runs. A zombie counts as ended.
 func (w *world) ended(pids []string) bool {
-	out, _ := w.command(w.ctx, false, "ps", "-o", "stat=", "-p", strings.Join(pids, ",")).Output() // exits with 1 when there is none
+	out, _ := w.command(w.ctx, false, "ps", "-o", "stat=", "-p", strings.Join(pids, ",")).Output() // fails if there is none
 	for _, state := range strings.Fields(string(out)) {
 		if !strings.HasPrefix(state, "Z") {
 			return false
@@ -34,10 +33,10 @@ func (w *world) ended(pids []string) bool {
 	return true
 }
 
-// killServer ends a tmux server, also after an interrupt. Where none runs, that is what it is for.
+// killServer ends a tmux server, also after an interrupt. It is no error if none runs.
 func (w *world) killServer(socket string) {
 	_ = w.command(context.WithoutCancel(w.ctx), false, "tmux", "-S", socket, "kill-server").Run()
 }
 
-// end ends the world's server, with all agents.
+// end ends the world's tmux server with all agents.
 func (w *world) end() { w.killServer(w.socket) }

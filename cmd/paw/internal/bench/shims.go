@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// shims are a git and a tmux that note each call and become the real one. They
-// count what paw starts itself: git's own children run from git's folder.
+// shims are programs git and tmux that log each call and exec the real program. They log calls by
+// paw itself: git's own children run from git's folder.
 type shims struct {
 	dir string
 	log string
@@ -20,7 +20,7 @@ func newShims(parent string) shims {
 	check(os.Mkdir(s.dir, 0o755))
 	for _, name := range []string{"git", "tmux"} {
 		real := must(filepath.Abs(must(exec.LookPath(name))))
-		// One short write for each call, so that calls at the same time do not mix.
+		// One short write for each call keeps the lines of simultaneous calls apart.
 		script := fmt.Sprintf("#!/bin/sh\nprintf '%s %%.500s\\0' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", name, s.log, real)
 		check(os.WriteFile(filepath.Join(s.dir, name), []byte(script), 0o755))
 	}
@@ -45,15 +45,14 @@ func (c calls) of(program string) int {
 func (c calls) lists() int {
 	n := 0
 	for _, call := range c {
-		if strings.HasPrefix(call, "tmux ") && strings.Contains(call, " list-pane") { // paw cuts the names, so that no alias of the user is meant
+		if strings.HasPrefix(call, "tmux ") && strings.Contains(call, " list-pane") { // paw shortens names of tmux commands, so that no alias of the user is run
 			n++
 		}
 	}
 	return n
 }
 
-// count runs a command once with the shims and adds its calls to the job. Its
-// time is not that of paw and is dropped.
+// count runs a command once with the shims, and adds its calls to the job. The time is dropped.
 func (w *world) count(j *job, argv ...string) {
 	if j.budget.counts.traced() && w.canTrace() {
 		w.trace(j, argv...)
@@ -62,9 +61,9 @@ func (w *world) count(j *job, argv ...string) {
 	w.counted(j, func() { w.spawn(true, argv...) })
 }
 
-// counted adds to the job the calls of what runs with the shims meanwhile.
+// counted adds the calls that run makes with the shims to the job.
 func (w *world) counted(j *job, run func()) {
-	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which git and tmux are new enough
+	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which versions of git and tmux are new enough
 	check(os.WriteFile(w.shims.log, nil, 0o644))
 	run()
 	j.calls = calls{}

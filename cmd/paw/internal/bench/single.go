@@ -1,12 +1,13 @@
 package main
 
-// oneStartCounts, idleRecoverCounts are what the life of a session of one agent may cost.
+// Budgets for a session with one agent.
 var (
 	oneStartCounts    = &counts{git: 7, tmux: 3, syncs: 3}
 	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
 )
 
-// measureSingle times the start of one agent, beside a script that does the same, and a recover that finds nothing to do.
+// measureSingle times the start of one agent beside a script that does the same, and a recover with
+// nothing to do.
 func (b *bench) measureSingle(w *world) {
 	start := b.job("start, one agent", budget{multiple: 30, counts: oneStartCounts})
 	shell := b.job("  the same in shell", budget{})

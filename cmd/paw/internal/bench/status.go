@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// allTags is how many turn tags the agents of a repository have together.
+// allTags is the number of turn tags of all agents together.
 const allTags = 10_000
 
 //go:embed status.sh
 var shellStatus string
 
-// measureStatus times plain paw status of so many agents without turn tags, with
-// loose and with packed ones, beside a shell script that asks for each agent.
+// measureStatus times paw status of n agents: without turn tags, with loose and with packed ones,
+// beside a shell script that asks for each agent.
 func (b *bench) measureStatus(w *world, n int) {
 	w.run(w.startArgs(n)...)
 	w.expectAlive(n)
 	shell := []string{"sh", "-c", shellStatus, "status.sh", w.repo, w.socket, sessionName}
-	var shellCalls job // without tags: they change the script's time, not its calls
+	var shellCalls job // tags change only the script's time, not its calls
 	w.count(&shellCalls, shell...)
 	b.statusRow(w, n, "", budget{counts: statusCounts})
 	w.makeTags(n)
@@ -40,10 +40,10 @@ func (b *bench) measureStatus(w *world, n int) {
 	}
 }
 
-// otherSessions is how many sessions of other repositories there are beside the one that status is asked for.
+// otherSessions is the number of sessions of other repositories.
 const otherSessions = 500
 
-// measureStatusByPlace times plain paw status in a repository, which has to find its session among many.
+// measureStatusByPlace times paw status in a repository whose session is one of many.
 func (b *bench) measureStatusByPlace(w *world) {
 	w.run(w.startArgs(1)...)
 	records := filepath.Join(w.dir, "data", "paw", "sessions")
@@ -82,7 +82,7 @@ func (w *world) makeTags(n int) {
 	w.feed(create.String(), "git", "-c", "core.fsync=none", "update-ref", "--stdin")
 }
 
-// statusAgent is what is looked at of an agent in paw status --json.
+// statusAgent has the used fields of an agent in paw status --json.
 type statusAgent struct {
 	WorktreePath   string `json:"worktree_path"`
 	PaneAlive      bool   `json:"pane_alive"`
@@ -108,7 +108,7 @@ func (w *world) statusAgents() []statusAgent {
 	return all
 }
 
-// expectAlive makes sure that what is timed is a status of living agents.
+// expectAlive checks that the agents of a timed status are alive.
 func (w *world) expectAlive(n int) {
 	alive := 0
 	for _, a := range w.statusAgents() {

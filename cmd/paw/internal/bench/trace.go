@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// canTrace reports whether strace is there and may trace, which containers often forbid.
+// canTrace reports whether strace is installed and permitted, which it is not in many containers.
 func (w *world) canTrace() bool {
 	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
 }
 
-// trace runs a job like count, and also counts its calls of fsync and the files of the world that it
-// opens. The programs that paw starts are counted only if the job's budget is deep.
+// trace runs a job like count, and also counts its calls of fsync and the files of the world that
+// it opens. The programs that paw starts count only if the job's budget is deep.
 func (w *world) trace(j *job, argv ...string) {
 	trace := filepath.Join(w.dir, "trace")
 	strace := []string{"strace", "-f", "-qq", "-z", "-s", "4096", "-e", "trace=fsync,fdatasync,openat", "-e", "signal=none", "-o", trace}

@@ -16,33 +16,33 @@ const (
 	smallFiles  = 40
 	middleFiles = 5_000
 	largeFiles  = 20_000
-	// childTimeout is far beyond what any measured command takes; one that hangs must not hang the run.
+	// childTimeout ends a command that hangs. No measured command takes nearly as long.
 	childTimeout = 2 * time.Minute
 	pollEvery    = 10 * time.Millisecond
 )
 
-// sessionName is the session of every world, cliName the CLI of its agents.
+// Names of the session and of the CLI in each world.
 const (
 	sessionName = "bench"
 	cliName     = "sleeper"
 )
 
-// world is a home, a repository and a tmux server that nothing else uses.
+// world is a home directory, a repository and a tmux server that nothing else uses.
 type world struct {
-	ctx    context.Context // over when the run is interrupted
+	ctx    context.Context // canceled when the run is interrupted
 	paw    string
 	shims  shims
 	dir    string
 	repo   string
 	socket string
 
-	// What commands run with beside that.
-	folder string   // where they stand
+	// Settings for the commands that the world runs.
+	folder string   // working directory
 	extra  []string // further variables
-	stdin  string   // file to read, "" for none
+	stdin  string   // file for standard input, "" for none
 }
 
-// newWorld makes a world with a repository of so many small files.
+// newWorld makes a world with a repository of small files.
 func (b *bench) newWorld(name string, files int) *world {
 	dir := filepath.Join(b.dir, name)
 	w := &world{ctx: b.ctx, paw: b.paw, shims: b.shims, dir: dir, repo: filepath.Join(dir, "repo"), socket: filepath.Join(dir, "s")}
@@ -56,16 +56,17 @@ func (b *bench) newWorld(name string, files int) *world {
 	w.run("git", "init", "-q", "-b", "main", ".")
 	w.feed(importStream(files), "git", "-c", "core.fsync=none", "fast-import", "--quiet")
 	w.run("git", "reset", "-q", "--hard")
-	// Settings that have just changed may change what a snapshot holds, which lasts two seconds only.
+	// Git's settings get an older time: for two seconds after a change paw assumes that they may
+	// change the content of snapshots.
 	old := time.Now().Add(-time.Hour)
 	check(os.Chtimes(filepath.Join(w.repo, ".git", "config"), old, old))
 	return w
 }
 
-// changedFile is one of every repository.
+// changedFile is a file that every repository has.
 const changedFile = "d0/f0.txt"
 
-// importStream is one commit with so many files, 100 to a folder, for git fast-import.
+// importStream returns a commit with small files, 100 in each folder, for git fast-import.
 func importStream(files int) string {
 	var s strings.Builder
 	s.WriteString("commit refs/heads/main\ncommitter bench <bench@localhost> 1767225600 +0000\ndata 6\nfiles\n\n")
@@ -76,7 +77,7 @@ func importStream(files int) string {
 	return s.String()
 }
 
-// env shuts the user's own configuration, server and repository out. With
+// env returns an environment without the user's own configuration, server and repository. With
 // counting, git and tmux are the shims.
 func (w *world) env(counting bool) []string {
 	path := os.Getenv("PATH")
@@ -92,7 +93,7 @@ func (w *world) env(counting bool) []string {
 	}
 }
 
-// command is a child that stands in the world's folder.
+// command returns a command in the world's folder.
 func (w *world) command(ctx context.Context, counting bool, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = w.folder, append(w.env(counting), w.extra...), time.Second
@@ -102,10 +103,10 @@ func (w *world) command(ctx context.Context, counting bool, argv ...string) *exe
 // run runs a command that is not measured.
 func (w *world) run(argv ...string) { w.output(argv...) }
 
-// output is what a command that is not measured printed.
+// output runs a command that is not measured, and returns its output.
 func (w *world) output(argv ...string) string { return w.feed("", argv...) }
 
-// feed is output of a command that reads something.
+// feed is output with standard input.
 func (w *world) feed(stdin string, argv ...string) string {
 	ctx, cancel := context.WithTimeout(w.ctx, childTimeout)
 	defer cancel()
@@ -118,7 +119,7 @@ func (w *world) feed(stdin string, argv ...string) string {
 	return stdout.String()
 }
 
-// childError names the command and the last thing it said.
+// childError returns an error with the command and the last line of its standard error.
 func childError(argv []string, err error, stderr []byte) error {
 	what := strings.Join(argv, " ")
 	if len(what) > 120 {
@@ -130,7 +131,7 @@ func childError(argv []string, err error, stderr []byte) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// agents are the CLIs of so many agents, a1 to aN, for paw start --cli.
+// agents returns the agents a1 to aN for paw start --cli.
 func agents(n int) string {
 	items := make([]string, n)
 	for i := range items {
@@ -141,13 +142,13 @@ func agents(n int) string {
 
 func agentName(i int) string { return fmt.Sprintf("a%d", i+1) }
 
-// startArgs starts a session of n agents without attaching.
+// startArgs returns the command that starts a session of n agents without attaching.
 func (w *world) startArgs(n int) []string {
 	return []string{w.paw, "start", "--detach", "--name", sessionName, "--cli", agents(n)}
 }
 
-// settle waits until paw has deleted in the background what it threw away, so
-// that this is not part of what is measured next.
+// settle waits until paw's deletions in the background are done, so that they do not disturb the
+// next measurement.
 func (w *world) settle() {
 	w.await("paw's trash folder to become empty", func() bool {
 		entries, err := os.ReadDir(filepath.Join(w.repo, ".git", "paw", "trash"))

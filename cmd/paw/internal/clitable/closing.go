@@ -19,14 +19,14 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// set is a set of versions and what became of its tests.
+// set is a set of CLI versions with the results of its tests.
 type set struct {
 	name  string
 	facts map[string]string
 	table table
 }
 
-// closing prints the tables of all sets and writes the output of what failed to logFile.
+// closing prints the tables of all sets, and writes the output of failed tests to logFile.
 func closing(stdout io.Writer, logFile string, folders []string) error {
 	var sets []set
 	for _, folder := range folders {
@@ -82,7 +82,7 @@ func readSet(folder string) (set, error) {
 	return s, err
 }
 
-// names are the words of a file of a set, none where the file is not there.
+// names returns the words in a file of a set, none if the file does not exist.
 func names(folder, file string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(folder, file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,8 @@ func names(folder, file string) ([]string, error) {
 	return strings.Fields(string(text)), err
 }
 
-// print shows the scenarios of a set and what its failures said first. It reports whether something is wrong.
+// print prints the scenarios of a set and the first lines of its failures. It reports whether a
+// test failed or is missing.
 func (s set) print(w io.Writer) bool {
 	if same := s.facts["same"]; same != "" {
 		fmt.Fprintf(w, "\n%s: same as %s\n", s.name, same)
@@ -107,7 +108,7 @@ func (s set) print(w io.Writer) bool {
 		}
 		fmt.Fprintln(columns, line)
 	}
-	_ = columns.Flush() // whoever reads the table sees that it is cut
+	_ = columns.Flush() // an error cuts the table visibly
 	for _, t := range s.table.others {
 		fmt.Fprintf(w, "FAIL %s\n", t.title())
 	}
@@ -128,7 +129,8 @@ func (s set) print(w io.Writer) bool {
 
 func (t *test) title() string { return cmp.Or(t.name, "all") }
 
-// excerpt is the first lines of a test's output that say something, cut to a terminal.
+// excerpt returns the first lines of a test's output that say something, cut to the width of a
+// terminal.
 func excerpt(output []string) []string {
 	const most, width = 8, 160
 	var kept []string
@@ -148,7 +150,7 @@ func excerpt(output []string) []string {
 	return kept
 }
 
-// printFacts shows what the sets were: a column for each.
+// printFacts prints a column of facts for each set.
 func printFacts(w io.Writer, sets []set) {
 	fmt.Fprintln(w)
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -171,7 +173,7 @@ func printFacts(w io.Writer, sets []set) {
 	_ = columns.Flush() // see print
 }
 
-// fact is what stands in the column of a set.
+// fact returns the text in a set's column.
 func (s set) fact(name string, sets []set) string {
 	same := s.facts["same"]
 	if name == "duration" && same == "" {
@@ -192,7 +194,7 @@ func (s set) fact(name string, sets []set) string {
 	return value
 }
 
-// writeFailures writes the whole output of failed tests, and reports whether there are any.
+// writeFailures writes the output of failed tests, and reports whether there are any.
 func writeFailures(name string, sets []set) (bool, error) {
 	var text strings.Builder
 	for _, s := range sets {

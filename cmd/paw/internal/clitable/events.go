@@ -14,12 +14,13 @@ import (
 // event is a line of `go test -json`.
 type event struct {
 	Action  string
-	Test    string // "" for all of them
+	Test    string // "" for the whole package
 	Output  string
 	Elapsed float64 // seconds
 }
 
-// test is what became of one test. That of all has no name: they may not have been built, or have died.
+// test is the result of one test. The test without a name stands for the package, which may not
+// compile or may crash.
 type test struct {
 	name    string
 	result  result
@@ -30,16 +31,16 @@ type test struct {
 // result is how a test ended.
 type result string
 
-// The results of a test. One that never ended, as its program died, has failed.
+// Results of a test. A test without an end, because its program crashed, has failed.
 const (
 	resultOK     result = "ok"
 	resultFail   result = "FAIL"
 	resultSkip   result = "skip"
-	resultNone   result = "-"       // there is no such test for the CLI
-	resultNotRun result = "not run" // the tests of the CLI ended before it
+	resultNone   result = "-"       // no such test for the CLI
+	resultNotRun result = "not run" // the CLI's tests ended before it
 )
 
-// resultOf is the result that an action of an event means, "" for one that is no end.
+// resultOf returns the result for the action of an event, "" for an action that is no end.
 func resultOf(action string) result {
 	switch action {
 	case "pass":
@@ -52,7 +53,7 @@ func resultOf(action string) result {
 	return ""
 }
 
-// watch adds the events of stdin to a file and tells of each test that ends.
+// watch appends the events on stdin to a file, and prints a line for each test that ends.
 func watch(stdin io.Reader, stdout io.Writer, name string) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -65,7 +66,7 @@ func watch(stdin io.Reader, stdout io.Writer, name string) error {
 			return err
 		}
 		e, ok := parse(line)
-		if !ok { // a compiler's complaint
+		if !ok { // output of the compiler
 			fmt.Fprintln(stdout, line)
 			return nil
 		}
@@ -85,7 +86,7 @@ func watch(stdin io.Reader, stdout io.Writer, name string) error {
 	return err
 }
 
-// readTests reads events: the tests in the order in which they began.
+// readTests reads events, and returns the tests in the order of their begins.
 func readTests(r io.Reader) ([]*test, error) {
 	var tests []*test
 	find := func(name string) *test {
@@ -113,13 +114,13 @@ func readTests(r io.Reader) ([]*test, error) {
 	return tests, err
 }
 
-// parse reads an event, false for a line that is none.
+// parse parses an event, and returns false for other lines.
 func parse(line string) (e event, ok bool) {
 	err := json.Unmarshal([]byte(line), &e)
 	return e, err == nil
 }
 
-// lines calls do for each line, however long.
+// lines calls do for each line, of any length.
 func lines(r io.Reader, do func(line string) error) error {
 	for reader := bufio.NewReader(r); ; {
 		line, err := reader.ReadString('\n')

@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// errFailed says that tests failed, which has been shown.
+// errFailed reports failed tests, after they were printed.
 var errFailed = errors.New("tests failed")
 
 func run(args []string, stdin io.Reader, stdout io.Writer) error {

@@ -10,23 +10,24 @@ import (
 
 // row is one scenario.
 type row struct {
-	group string // the test that all CLIs' tests of the scenario are part of, such as "TestCLIs"
+	group string // top-level test of the scenario, such as "TestCLIs"
 	label string
-	cells map[string]result  // by CLI
-	times map[string]float64 // of those that ran, in seconds
+	cells map[string]result  // result by CLI
+	times map[string]float64 // time in seconds by CLI, of tests that ran
 }
 
-// table is what became of the tests of one set.
+// table has the results of one set.
 type table struct {
 	clis   []string
 	rows   []*row
-	others []*test  // failed ones that are of no CLI
-	failed []*test  // without those that only contain a failed one
-	missed []string // that were to run, and never began
-	ran    int      // tests of CLIs that ended, skipped ones included
+	others []*test  // failed tests of no CLI
+	failed []*test  // failed tests, without those that only contain one
+	missed []string // tests that should have run and never began
+	ran    int      // number of CLI tests that ended, including skipped ones
 }
 
-// newTable sorts the tests by scenario and CLI. Those that were to run and had no turn are missed, unless some of them is known.
+// newTable sorts tests by scenario and CLI. missed are tests that should have run; those that are
+// among tests are ignored.
 func newTable(tests []*test, missed []string) table {
 	t := table{}
 	for _, looked := range cli.LookedAts() {
@@ -60,7 +61,7 @@ func newTable(tests []*test, missed []string) table {
 	return t
 }
 
-// miss takes a test that never began, with all that it has for its CLI in the tests of the others.
+// miss adds a test that never began, and marks the scenarios of its CLI as not run.
 func (t *table) miss(name string) {
 	t.missed = append(t.missed, name)
 	group, cli, ofCLI := strings.Cut(name, "/")
@@ -78,7 +79,8 @@ func (t *table) miss(name string) {
 	}
 }
 
-// blamed reports whether a test stands for itself: it has no subtests, or failed although none of them did.
+// blamed reports whether the result of a test is its own: it has no subtests, or failed although
+// none of them did.
 func blamed(one *test, all []*test) bool {
 	parent := false
 	for _, other := range all {
@@ -91,7 +93,7 @@ func blamed(one *test, all []*test) bool {
 	return !parent || one.result == resultFail
 }
 
-// place is the label of a test's scenario, and the CLIs that it is of.
+// place returns the label of a test's scenario, and its CLIs.
 func place(name string, known []string) (label string, clis []string) {
 	parts := strings.Split(name, "/")
 	label = strings.TrimPrefix(parts[0], "Test")
@@ -126,7 +128,7 @@ func (t *table) row(one *test, label string) *row {
 	return r
 }
 
-// cell returns the table's text for a CLI: the result, and the time where it took half a second or more.
+// cell returns the text for a CLI: the result, and the time if that is half a second or more.
 func (r *row) cell(cli string) string {
 	if r.times[cli] < 0.5 || r.cells[cli] == resultSkip {
 		return string(r.cells[cli])
@@ -134,7 +136,8 @@ func (r *row) cell(cli string) string {
 	return fmt.Sprintf("%s %.0fs", r.cells[cli], r.times[cli])
 }
 
-// markNotRun tells a scenario that a CLI does not have from one that was not reached, as the CLI's tests had failed before.
+// markNotRun distinguishes scenarios that a CLI does not have from those it did not reach, because
+// its tests had failed before.
 func (t *table) markNotRun(tests []*test) {
 	for _, one := range tests {
 		group, cli, _ := strings.Cut(one.name, "/")

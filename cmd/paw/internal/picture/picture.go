@@ -1,4 +1,5 @@
-// Package picture draws screens of terminals as SVG: what tmux captured with colours, cell by cell.
+// Package picture draws terminal screens as SVG, cell by cell, from what tmux captures with
+// colours.
 package picture
 
 import (
@@ -10,13 +11,13 @@ import (
 	"paw/config/display"
 )
 
-// The size of a cell and of the space around a screen, in pixels.
+// Size of a cell, and of the space around a screen, in pixels.
 const (
 	cellWidth, cellHeight = 8, 17
 	margin, gap           = 14, 12
 )
 
-// The colours of the terminal, and what stands for the eight of ANSI and their bright ones.
+// Colours of the terminal, and those drawn for the 16 ANSI colours.
 const foreground, background, frame = "#d0d4db", "#16181d", "#3a3f4b"
 
 var palette = []string{
@@ -24,20 +25,21 @@ var palette = []string{
 	"#5c6370", "#ff7b86", "#b5e890", "#ffd78a", "#7cc0ff", "#e08cf0", "#6fd3df", "#ffffff",
 }
 
-// style is how a cell is drawn.
+// style is the style of a cell.
 type style struct {
-	fg, bg                 string // "" is the terminal's own
+	fg, bg                 string // "" for the terminal's own colour
 	bold, dim, under, back bool
 }
 
-// run is text of one style, and the column in which it begins.
+// run is text of one style, with the column of its first cell.
 type run struct {
 	style
 	column, width int
 	text          string
 }
 
-// Draw is an SVG of screens of so many columns, one below the other. A screen is what `tmux capture-pane -e -p` prints.
+// Draw returns an SVG of screens, one below the other. A screen is the output of `tmux capture-pane
+// -e -p`.
 func Draw(columns int, screens ...string) string {
 	var body strings.Builder
 	y := 0
@@ -60,7 +62,7 @@ func Draw(columns int, screens ...string) string {
 		width, y-gap, body.String())
 }
 
-// parse divides a line into runs; styles go on from line to line.
+// parse divides a line into runs. It returns the style at the end, with which the next line begins.
 func parse(line string, now style) ([]run, style) {
 	var runs []run
 	column := 0
@@ -85,17 +87,17 @@ func parse(line string, now style) ([]run, style) {
 	return runs, now
 }
 
-// numbers reads the codes of an escape sequence for styles.
+// numbers parses the numbers of an escape sequence that sets styles.
 func numbers(codes string) []int {
 	var all []int
 	for word := range strings.SplitSeq(codes, ";") {
-		code, _ := strconv.Atoi(word) // an empty one is 0
+		code, _ := strconv.Atoi(word) // an empty word is 0
 		all = append(all, code)
 	}
 	return all
 }
 
-// with is the style after the codes of an escape sequence.
+// with returns the style after an escape sequence.
 func (s style) with(codes []int) style {
 	for i := 0; i < len(codes); i++ {
 		switch code := codes[i]; {
@@ -139,7 +141,7 @@ func (s style) with(codes []int) style {
 	return s
 }
 
-// indexed is a colour of the 256.
+// indexed returns a colour of the 256.
 func indexed(n int) string {
 	switch {
 	case n < 16:
@@ -153,7 +155,8 @@ func indexed(n int) string {
 	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
 }
 
-// svg draws a run in the row at y: its background, and its text in exactly as many cells as it has.
+// svg draws a run in the row at y: its background, then its text in exactly as many cells as it
+// has.
 func (r run) svg(y int) string {
 	fg, bg := r.fg, r.bg
 	if r.back {
