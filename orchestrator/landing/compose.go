@@ -78,13 +78,13 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.noteRewound(ctx, t); err != nil {
+		return nil, err
+	}
 	if len(merged.Conflicts) > 0 {
 		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged), merged.Conflicts)
 	}
 	if merged.Tree, err = c.withIgnored(ctx, t, merged.Tree); err != nil {
-		return nil, err
-	}
-	if err := c.noteRewound(ctx, t); err != nil {
 		return nil, err
 	}
 	files, err := c.changed(ctx, t.tip, merged.Tree)

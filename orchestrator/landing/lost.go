@@ -56,8 +56,11 @@ func (c *composer) noteLost(t target) {
 	}
 }
 
+// keeps reports whether the tip has the files of the landing.
+func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rewritten }
+
 // lookForRewound finds landings of work that the agent was rewound from, unless a later landing of
-// the agent replaces them.
+// the agent replaces them: those that the tip keeps, and those that the agent got and the tip lost.
 func (a *asker) lookForRewound(h *history, s *sides) {
 	got := h.from.history(s.state)
 	own := func(one *Stand) bool {
@@ -65,7 +68,7 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 	}
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		if !own(one) || slices.Contains(s.line, one.point()) || !one.stands() && !got[one.After] {
+		if !own(one) || slices.Contains(s.line, one.point()) || one.Standing == Superseded || !one.keeps() && !got[one.After] {
 			continue
 		}
 		if !slices.ContainsFunc(a.led.all, func(by Stand) bool {
@@ -87,13 +90,32 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 		return err
 	}
 	for _, one := range c.sides.rewound {
-		if one.stands() {
-			c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
-		} else {
-			c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn)
+		if one.keeps() {
+			if has, err := c.hasFilesOf(ctx, one); err != nil {
+				return err
+			} else if !has {
+				c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
+			}
+			continue
 		}
+		again := ""
+		if one.Standing == Reverted {
+			again = " --again"
+		}
+		c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d%s brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn, again)
 	}
 	return nil
+}
+
+// hasFilesOf reports whether the state has the files that a landing changed as it left them, as
+// where the landing brought work of an earlier turn again.
+func (c *composer) hasFilesOf(ctx context.Context, one *Stand) (bool, error) {
+	brought, err := c.m.Objects().ChangedPaths(ctx, one.Before, one.After)
+	if err != nil {
+		return false, err
+	}
+	differ, err := c.m.Objects().ChangedPaths(ctx, one.After, c.source.state)
+	return err == nil && !slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }), err
 }
 
 func (c *composer) againLine() string {
