@@ -6,23 +6,24 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// ask is what the user is asked for below the list: a text, a line, or yes or no. It is never changed once it is shown.
+// ask is a question to the user, shown below the list or above the detail: a text, a line, or one
+// key answers it. An ask is never changed after it was shown; with returns a changed copy.
 type ask struct {
 	title   string
-	keys    string // which do what, for the line at the bottom
+	keys    string // explains the keys, in the line at the bottom
 	text    text
-	several bool                        // it may have several lines
-	lines   []string                    // below the title
-	choose  map[string]string           // one key answers, with this; nil where there is something to write
-	strict  bool                        // keys that do not answer do nothing, but for Esc and q
-	about   string                      // key of the agent whose question it is, "" for none
-	keep    func(m *Model, text string) // the text when the user turns away, and "" once there is an answer; nil keeps nothing
-	empty   bool                        // an empty text is an answer, too
+	several bool                        // the text may have several lines
+	lines   []string                    // shown below the title
+	choose  map[string]string           // the answer that each key stands for; nil where the user writes a text
+	strict  bool                        // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
+	about   string                      // key of the agent that asks, "" where the desk asks
+	keep    func(m *Model, text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept
+	empty   bool                        // an empty text counts as an answer
 	changed func(m *Model, answer string)
 	done    func(m Model, answer string) (tea.Model, tea.Cmd)
 }
 
-// with is the question with another text.
+// with returns the question with another text.
 func (a *ask) with(t text) *ask {
 	next := *a
 	if next.text = t; !a.several {
@@ -32,13 +33,15 @@ func (a *ask) with(t text) *ask {
 	return &next
 }
 
-// boxed reports whether a key answers: then the question stands where the user looks, above the detail.
+// boxed reports whether one key answers. Such a question stands in a box above the detail, where
+// the user looks.
 func (a *ask) boxed() bool { return a.choose != nil }
 
-// maxTitle limits the lines of a boxed question.
+// maxTitle limits the lines that the title of a boxed question takes.
 const maxTitle = 3
 
-// box takes the room for a boxed question from the top of the detail, or from the end of the list where no detail is shown.
+// box cuts the room for a boxed question from the top of the detail, or from the end of the list
+// where no detail is shown.
 func (a *ask) box(m measure, detail, list area) (box, restOfDetail, restOfList area) {
 	if detail.height > 0 {
 		box = detail
@@ -53,7 +56,8 @@ func (a *ask) box(m measure, detail, list area) (box, restOfDetail, restOfList a
 	return box, detail, list
 }
 
-// height is how many lines it takes of a screen with so many between head and foot.
+// height returns how many lines the question takes of the height lines between the head and the
+// foot of the screen.
 func (a *ask) height(m measure, width, height int) int {
 	if a.boxed() {
 		return min(len(m.Wrap(a.title, max(width-1, 1), maxTitle))+len(a.lines)+2, height)
@@ -66,7 +70,7 @@ func (a *ask) height(m measure, width, height int) int {
 	return min(1+min(len(rows), most), height)
 }
 
-// view is the title, and the part of the text that has the cursor.
+// view draws the title and, of a text, the rows around the cursor.
 func (a *ask) view(p palette, m measure, width, height int) []string {
 	view := make([]string, height)
 	if a.boxed() {
@@ -90,7 +94,7 @@ func (a *ask) view(p palette, m measure, width, height int) []string {
 	return view
 }
 
-// boxView is the question as a bar, its lines, and which key does what.
+// boxView draws a boxed question: the title as a bar, the lines below the title, and the keys.
 func (a *ask) boxView(p palette, m measure, width int) []string {
 	var lines []string
 	for _, line := range m.Wrap(a.title, max(width-1, 1), maxTitle) {
@@ -102,12 +106,13 @@ func (a *ask) boxView(p palette, m measure, width int) []string {
 	return append(lines, p.paint(m.Cut(" "+a.keys, width), bold), p.paint(strings.Repeat("─", width), dim))
 }
 
-// top is the first row that is shown of so many.
+// top returns the first row to show, so that the cursor's row is among the height rows that are
+// seen.
 func (a *ask) top(row, rows, height int) int {
 	return max(min(row, rows-height), row-height+1, 0)
 }
 
-// cursor is where the terminal's cursor stands, when there is something to write.
+// cursor returns where the terminal's cursor stands; shown is false where the user writes nothing.
 func (f frame) cursor() (x, y int, shown bool) {
 	if f.m.ask == nil || f.m.ask.choose != nil {
 		return 0, 0, false
@@ -118,7 +123,8 @@ func (f frame) cursor() (x, y int, shown bool) {
 	return column + 2, at.y + 1 + row - top, at.height > 1
 }
 
-// pageKey is how many lines a key scrolls that answers no question, 0 for any other.
+// pageKey returns how many lines a key scrolls while a question waits for an answer, 0 for any
+// other key.
 func pageKey(word string) int {
 	switch word {
 	case "up":
@@ -133,11 +139,11 @@ func pageKey(word string) int {
 	return 0
 }
 
-// answered is the model after a key for the question.
+// answered returns the model after a key for the question.
 func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	a, word := m.ask, key.String()
 	if a.choose != nil {
-		if by := pageKey(word); by != 0 && m.run != nil { // what is asked about may be longer than the screen
+		if by := pageKey(word); by != 0 && m.run != nil { // a plan above the question may be longer than the screen
 			m.scrollRun(by)
 			return m, nil
 		}
@@ -146,7 +152,7 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 			return m, nil
 		}
 		if m.ask = nil; !ok {
-			if m.run != nil && m.run.next == a { // the plan that was turned down
+			if m.run != nil && m.run.next == a { // the user turned down what the shown plan asks
 				m.leaveRun()
 			}
 			return m, nil

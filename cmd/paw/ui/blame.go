@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// blame tells with which turns the marked lines of the diff came.
+// blame runs paw blame for the marked lines of the diff.
 func (o onAgent) blame() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	first, last := m.page.marked()

@@ -7,139 +7,149 @@ import (
 	"time"
 )
 
-// Group says what an agent asks of the user. The desk shows them in this order.
+// Group says what an agent asks of the user. The desk lists the groups in the order of their
+// values.
 type Group int
 
-// The groups.
+// The groups of the list.
 const (
-	NeedsYou Group = iota // waits for an answer, has failed, crashed, or its work conflicts
-	ToReview              // has finished turns that the user has not seen
+	NeedsYou Group = iota // the agent waits for an answer, has failed or crashed, or its work conflicts
+	ToReview              // the agent has finished turns that the user has not seen
 	Working
 	Quiet
 )
 
 var groupNames = [...]string{NeedsYou: "NEEDS YOU", ToReview: "TO REVIEW", Working: "WORKING", Quiet: "QUIET"}
 
-// Agent is one row of the desk. All texts are one line that can be printed as it is.
+// Agent is one row of the desk. Every text is one line without control characters.
 type Agent struct {
 	Session, Name string
-	Number        int    // of one agent as long as its session lives, 0 for none
-	Parent        string // the agent of the session that started it, "" for the user
+	Number        int    // belongs to one agent as long as the session lives, 0 for none
+	Parent        string // the agent of the session that started this one, "" where the user did
 	CLI, Branch   string
 	Group         Group
-	Urgency       int    // within the group; the lowest comes first
-	State         string // as people read it
-	Colour        string // code of the state's colour (SGR), such as 33;1
+	Urgency       int    // orders a group: the lowest comes first
+	State         string // in words
+	Colour        string // SGR code of the state's colour, such as 33;1
 	Since         time.Time
-	Turn          string // number of the last turn, with an ellipsis while it is under way
-	About         string // what it asks, why its state is what it is, or its prompt
-	Prompt        string // of the last turn
-	Asks          bool   // About is a question that it waits with
-	Cut           bool   // its last turn was cut, and it waits for somebody to say how to go on
-	Failed        bool   // its last turn has failed
-	Pull          string // address of its pull request, "" for none
-	Pane          string // id of its pane in tmux, "" when there is none
-	Mark          string // another one when its work may have changed
-	Ended         string // another one when a turn has ended
-	Far           bool   // it runs on another machine: its session is HOST:SESSION
-	Away          bool   // that machine is not reached: all this is as it was at Since
+	Turn          string // number of the last turn, with an ellipsis while the turn runs
+	About         string // the question, why the agent has its state, or the prompt
+	Prompt        string // prompt of the last turn
+	Asks          bool   // the agent waits with the question in About
+	Cut           bool   // the last turn was cut, and the agent waits for a prompt
+	Failed        bool   // the last turn has failed
+	Pull          string // address of the pull request, "" for none
+	Pane          string // id of the tmux pane, "" for none
+	Mark          string // changes whenever the agent's work may have changed
+	Ended         string // changes whenever a turn has ended
+	Far           bool   // the agent runs on another machine; Session is then HOST:SESSION
+	Away          bool   // the other machine is not reached: the row is as it was at Since
 
-	depth int // of a child below its parents in the list
+	depth int // in the list: 0, or 1 more than the parent's
 }
 
-// Key names the agent on this machine, as commands take it.
+// Key returns SESSION/AGENT, which commands take as the name of an agent.
 func (a Agent) Key() string { return a.Session + "/" + a.Name }
 
-// Board is what the desk shows at one moment.
+// Board is what the desk lists at one moment.
 type Board struct {
 	Agents   []Agent
-	Place    string   // whose sessions these are
-	Queues   []string // how the queues of sessions stand, a line each
+	Place    string   // says whose sessions are listed: "all sessions", a repository or a folder
+	Queues   []string // one line for each session with a queue
 	Problems []string
 }
 
-// Lines are how many lines an agent has added and deleted, and what that took.
+// Lines counts the lines that an agent has added and deleted, and the tokens of the agent's models.
 type Lines struct {
 	Added, Deleted int
-	Tokens, Usage  string // that its models took: all in one number, and in words; "" where nothing says
+	Tokens, Usage  string // the tokens, as one number and in words; "" where nothing is known
 }
 
-// Forecast names the branch and the agents that the work of an agent would collide with if the work landed now.
+// Forecast names what an agent's work would conflict with if the work landed now.
 type Forecast struct {
-	Target string   // the branch it would land in
-	Files  []string // that collide with the target
-	Others []string // agents whose work collides with its own
+	Target string   // the branch to land in
+	Files  []string // the files that conflict with Target
+	Others []string // the agents whose work conflicts with this agent's
 }
 
-// Question is what an agent waits with, as its CLI shows it.
+// Question is what an agent asks, as the agent's CLI shows it.
 type Question struct {
 	ID      string
 	Text    string
-	Options []Option // the number of one is its place, from 1
+	Options []Option // in the order of their numbers, from 1
 }
 
-// State is what an agent has done at one moment.
+// State is a snapshot of an agent's work.
 type State struct {
 	Commit string
-	Turn   int // the last one that had finished by then
+	Turn   int // the last turn that had finished before the snapshot
 }
 
-// Comment is a review comment on an agent's work that was not sent to the agent yet.
+// Comment is a review comment on an agent's work that was not sent yet.
 type Comment struct {
-	Place string // "" for all of the work
+	Place string // PATH or PATH:LINE-LINE, "" for all of the work
 	Text  string
-	Stale bool   // its lines have changed since
-	Line  int    // of the diff, from 0; -1 where the diff does not have it
-	ID    string // another one when it is changed
+	Stale bool   // the lines have changed since the comment was written
+	Line  int    // line of the diff, from 0; -1 where the diff does not have the place
+	ID    string // changes with the comment
 }
 
-// Option is one answer that a CLI offers.
+// Option is one answer to a Question.
 type Option struct {
 	Label string
-	Means string // yes, no or always; "" for anything else
+	Means string // yes, no or always; "" for any other answer
 }
 
-// Paw is what the desk asks of paw. All of it may be called from several goroutines at once.
+// Paw is everything that the desk reads and does. Several goroutines may call the methods at once.
 type Paw interface {
-	// Look tells how all agents are now.
+	// Look returns all agents as they are now.
 	Look(ctx context.Context) (Board, error)
-	// Changed reports whether something was written down since the last look. It costs next to nothing.
+	// Changed reports whether paw has written anything since the last Look. Changed is cheap enough
+	// to be called every beat.
 	Changed() bool
-	// ShowAll makes Look tell of all sessions of the machine, or of this place again.
+	// ShowAll makes Look return all sessions of the machine or, with false, those of the place
+	// where the desk was opened.
 	ShowAll(all bool)
-	// Screen is what the pane of an agent shows, with its colours.
+	// Screen returns what an agent's pane shows, with colours.
 	Screen(ctx context.Context, a Agent) (string, error)
-	// Lines counts what an agent has changed since its base, and what its models took.
+	// Lines counts the lines that an agent has changed since the base, and the tokens.
 	Lines(ctx context.Context, a Agent) (Lines, error)
-	// Forecasts returns the forecasts for all agents of a session, by name.
+	// Forecasts returns the forecasts for the agents of a session, by the agent's name.
 	Forecasts(ctx context.Context, session string) (map[string]Forecast, error)
-	// State is what an agent has done by now. Commands take it, to do what they do with just that.
+	// State takes a snapshot of an agent's work, for commands that are to act on exactly that work.
 	State(ctx context.Context, a Agent) (State, error)
-	// Question is what an agent asks, with the answers that it offers. The error says why it cannot be answered from here.
+	// Question returns what an agent asks and the answers. The error says why the desk cannot
+	// answer for the user.
 	Question(ctx context.Context, a Agent) (Question, error)
-	// Comment keeps a comment on lines of a diff without styles, counted from 0, and tells which place it is about.
+	// Comment keeps a comment on lines of a diff without styles, counted from 0, and returns the
+	// place of the comment.
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
-	// Place names lines of such a diff that are there, or a file of it, as paw blame takes them.
+	// Place names lines of such a diff, or a whole file, in the form that paw blame takes. Lines
+	// that were removed have none.
 	Place(diff string, first, last int) (string, error)
-	// Comments are the comments on an agent's work that were not sent yet, with where they stand in such a diff.
+	// Comments returns the comments on an agent's work that were not sent yet, with their lines in
+	// such a diff.
 	Comments(ctx context.Context, a Agent, diff string) ([]Comment, error)
-	// ChangeComment gives a comment another text; without one it is forgotten.
+	// ChangeComment replaces the text of a comment; an empty text deletes the comment.
 	ChangeComment(ctx context.Context, a Agent, old Comment, text string) error
-	// Draft is the prompt for an agent, by its key, that the user turned away from, "" for none.
+	// Draft returns the prompt that the user has begun for the agent with this key, "" for none.
 	Draft(key string) string
-	// KeepDraft keeps such a prompt, for the next desk as well; an empty one is none.
+	// KeepDraft stores a prompt that the user has begun, so that the next desk has it too; an empty
+	// text deletes the prompt.
 	KeepDraft(key, text string) error
-	// CLIs are the names of the CLIs that are installed.
+	// CLIs returns the names of the installed CLIs.
 	CLIs() []string
-	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
+	// Run runs a command of paw without a terminal, writes its output to out, and returns the exit
+	// code.
 	Run(ctx context.Context, out io.Writer, words ...string) int
-	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.
+	// Attach shows an agent's pane on the terminal until the user leaves it. The desk ends as well
+	// if over is true.
 	Attach(ctx context.Context, a Agent) (over bool, err error)
-	// Edit lets the user change a text in his editor, on the terminal.
+	// Edit opens a text in the user's editor, and returns the text after the editor has ended.
 	Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error)
 }
 
-// matches reports whether every word of a filter is somewhere in the row.
+// matches reports whether the row contains every word of a filter.
 func (a Agent) matches(filter string) bool {
 	row := strings.ToLower(strings.Join([]string{a.Key(), a.CLI, a.State, a.About, a.Prompt, a.Branch, groupNames[a.Group]}, " "))
 	for _, word := range strings.Fields(strings.ToLower(filter)) {

@@ -10,7 +10,7 @@ import (
 	"paw/config/display"
 )
 
-// askComment asks what there is to say about the marked lines of the diff.
+// askComment lets the user write a comment on the marked lines of the diff.
 func (o onAgent) askComment() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	first, last := m.page.marked()
@@ -25,7 +25,8 @@ func (o onAgent) askComment() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// linesMeant names what a comment on lines of the diff would be about: a line that is none of a file stands for its file.
+// linesMeant names what a comment on lines of the diff would be about. A line of the diff that is
+// no line of a file, such as a header, stands for the whole file.
 func (m Model) linesMeant(first, last int) string {
 	place, err := m.paw.Place(m.page.raw, first, last)
 	switch {
@@ -39,7 +40,7 @@ func (m Model) linesMeant(first, last int) string {
 	return "this line"
 }
 
-// commented tells of a comment that was kept.
+// commented shows a note that a comment was kept.
 func (m Model) commented(place string) (tea.Model, tea.Cmd) {
 	if place != "" {
 		place = "on " + place + " "
@@ -48,13 +49,14 @@ func (m Model) commented(place string) (tea.Model, tea.Cmd) {
 	return m, m.readNotes()
 }
 
-// notesMsg are the comments on the diff of a page.
+// notesMsg carries the comments on the page's diff.
 type notesMsg struct {
-	number int // of the page
+	number int // number of the page
 	notes  []Comment
 }
 
-// readNotes reads which comments stand in the diff that is shown. That they cannot be had is said when they are sent.
+// readNotes reads the comments on the diff that is shown. An error is dropped here, and shown when
+// the user sends the comments.
 func (m Model) readNotes() tea.Cmd {
 	a, ok := m.current()
 	if !ok || m.tab != tabDiff || len(m.page.lines) == 0 {
@@ -67,7 +69,7 @@ func (m Model) readNotes() tea.Cmd {
 	}
 }
 
-// noteAt is the first comment that stands on a line.
+// noteAt returns the first comment on a line.
 func (p page) noteAt(line int) (Comment, bool) {
 	for _, c := range p.notes {
 		if c.Line == line {
@@ -77,7 +79,7 @@ func (p page) noteAt(line int) (Comment, bool) {
 	return Comment{}, false
 }
 
-// hasNotes reports whether a comment stands on any line.
+// hasNotes reports whether any line has a comment.
 func (p page) hasNotes() bool {
 	for _, c := range p.notes {
 		if c.Line >= 0 {
@@ -87,7 +89,7 @@ func (p page) hasNotes() bool {
 	return false
 }
 
-// askChange shows a comment to be changed.
+// askChange lets the user change or delete a comment.
 func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	m.ask = &ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
@@ -105,14 +107,14 @@ func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// commentsCmd reads the comments that wait to be sent.
+// commentsCmd reads the comments that were not sent yet, and asks whether to send them.
 func (o onAgent) commentsCmd() tea.Cmd {
 	m, a := o.m, o.a
 	return later(m, func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") },
 		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return m.on(a).commentsRead(comments) })
 }
 
-// commentsRead asks whether the comments are to be sent.
+// commentsRead asks whether the comments are to be sent or deleted.
 func (o onAgent) commentsRead(comments []Comment) (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	switch n := len(comments); {

@@ -7,10 +7,10 @@ import (
 	"paw/config/display"
 )
 
-// aboutLines is how many lines of the detail a question or prompt may take.
+// aboutLines limits how many lines of the detail the agent's question or prompt takes.
 const aboutLines = 3
 
-// detailView is what is shown of the selected agent, or what covers it: help, or the output of a command.
+// detailView draws the detail: the help, the output of a command, or the selected agent.
 func (f frame) detailView(l layout) []string {
 	at := l.detail
 	if at.height <= 0 {
@@ -30,7 +30,8 @@ func (f frame) detailView(l layout) []string {
 	return view
 }
 
-// agentView is the selected agent: its name and the tabs, what it is about, and the tab that is shown.
+// agentView draws the selected agent: a head with the tabs, the question or prompt, and the chosen
+// tab.
 func (f frame) agentView(l layout) []string {
 	a, ok := f.m.current()
 	if !ok {
@@ -49,7 +50,7 @@ func (f frame) agentView(l layout) []string {
 	return append(lines, f.m.page.view(f.m, at.width, rest)...)
 }
 
-// detailHead is a line with the agent's name, and the tabs on the right.
+// detailHead draws a line with the agent's name and state on the left and the tabs on the right.
 func (f frame) detailHead(a Agent, width int, l layout) string {
 	var tabs []string
 	for t, name := range tabNames {
@@ -64,7 +65,7 @@ func (f frame) detailHead(a Agent, width int, l layout) string {
 		right = f.paint(f.m.scope.String(), cyan) + "  " + right
 	}
 	left := f.paint(a.Name, bold) + "  " + f.paint(a.State, a.Colour)
-	if !l.beside && l.list.height == 0 { // the list does not say it
+	if !l.beside && l.list.height == 0 { // the list, which names the session too, is not shown
 		left = f.paint(a.Key(), bold) + "  " + f.paint(a.State, a.Colour)
 	}
 	cli := a.CLI
@@ -79,7 +80,8 @@ func (f frame) detailHead(a Agent, width int, l layout) string {
 	return f.Fill(left, room) + "  " + right
 }
 
-// aboutView is what the agent asks or works on, and whom its work collides with.
+// aboutView draws the question or prompt, the pull request, and the agents whose work conflicts
+// with this agent's.
 func (f frame) aboutView(a Agent, width int) []string {
 	var lines []string
 	if a.About != "" {
@@ -103,7 +105,7 @@ func (f frame) aboutView(a Agent, width int) []string {
 	return lines
 }
 
-// paneView is the lower part of what the agent's pane shows: there its CLI says what it does and asks.
+// paneView draws the lower part of the agent's pane, where CLIs show what they do and ask.
 func (f frame) paneView(a Agent, width, height int) []string {
 	switch {
 	case a.Far:
@@ -111,7 +113,7 @@ func (f frame) paneView(a Agent, width, height int) []string {
 	case a.Pane == "":
 		return []string{f.paint(f.Cut(a.Name+" is "+a.State+" and has no pane: Enter brings it back, R its session", width), dim)}
 	case f.m.screen.key != a.Key():
-		return nil // the next picture comes at once
+		return nil // the watcher sends the pane of a newly selected agent at once
 	case f.m.screen.why != "":
 		return []string{f.paint(f.Cut(f.m.screen.why, width), red)}
 	}
@@ -122,10 +124,10 @@ func (f frame) paneView(a Agent, width, height int) []string {
 	return lines[max(len(lines)-height, 0):]
 }
 
-// scope is which changes the diff shows.
+// scope says which changes the diff shows; the zero scope shows all since the base.
 type scope struct {
-	unseen bool // since the user looked
-	turn   int  // of this turn; 0 without unseen is since the base
+	unseen bool // since the user last looked
+	turn   int  // only the changes of this turn; 0 for no such limit
 }
 
 func (s scope) String() string {

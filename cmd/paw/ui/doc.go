@@ -1,6 +1,6 @@
-// Package ui is the desk: one screen that says who needs the user, what is new, and lets him act. It is a view: what it
-// shows comes from Paw, what it does are commands of paw, and nothing of it is left when it ends.
-//
-// Model is a value: Update makes the next one out of a message, View draws it, and neither looks at anything else. Begin
-// with board.go for what is shown, then model.go and keys.go. This is the only package that knows the terminal library.
+// Package ui is the desk: one screen that says which agents need the user and what is new, and with
+// keys to act on both. The package is a view: it shows what Paw returns, acts by running commands
+// of paw, and stores nothing. Model is a value. Update returns the next Model for a message, View
+// draws a Model, and neither reads anything else. Start reading with board.go, which says what is
+// shown, then model.go and keys.go. No other package imports the terminal library.
 package ui

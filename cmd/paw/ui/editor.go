@@ -7,18 +7,20 @@ import (
 	"paw/config/display"
 )
 
-// text is what the user writes, as the characters that he sees, and where he is in it. It is a value.
+// text is what the user writes, divided into the characters that he sees, with the cursor before
+// chars[at]. A text is a value.
 type text struct {
 	chars []string
 	at    int
 }
 
-// textOf is a text with the cursor at its end.
+// textOf returns a text with the cursor at the end.
 func textOf(s string) text { return text{}.insert(s) }
 
 func (t text) String() string { return strings.Join(t.chars, "") }
 
-// insert puts a text at the cursor. Line ends are those of paw, and nothing in it commands a terminal.
+// insert puts s at the cursor, with \n for every line end and without control characters other than
+// \n and tab.
 func (t text) insert(s string) text {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	s = strings.Map(func(r rune) rune {
@@ -28,11 +30,11 @@ func (t text) insert(s string) text {
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 	before, after := strings.Join(t.chars[:t.at], "")+s, t.chars[t.at:]
-	chars := characters(before) // what was put in may join the character before it
+	chars := characters(before) // the first character of s may combine with the character before the cursor
 	return text{append(chars, after...), len(chars)}
 }
 
-// characters divides a text into what a person sees as one.
+// characters divides a string into grapheme clusters.
 func characters(s string) []string {
 	var chars []string
 	for s != "" {
@@ -42,7 +44,7 @@ func characters(s string) []string {
 	return chars
 }
 
-// remove takes out the characters between two places.
+// remove deletes the characters from one index to another.
 func (t text) remove(from, to int) text {
 	from, to = max(from, 0), min(to, len(t.chars))
 	if from >= to {
@@ -51,7 +53,7 @@ func (t text) remove(from, to int) text {
 	return text{slices.Concat(t.chars[:from], t.chars[to:]), from}
 }
 
-// lineStart and lineEnd are the ends of the line at the cursor.
+// lineStart and lineEnd return the start and end of the cursor's line.
 func (t text) lineStart() int {
 	for i := t.at; i > 0; i-- {
 		if t.chars[i-1] == "\n" {
@@ -70,7 +72,8 @@ func (t text) lineEnd() int {
 	return len(t.chars)
 }
 
-// wordStart and wordEnd are where the word at the cursor begins or ends.
+// wordStart and wordEnd return the start of the word before the cursor and the end of the word
+// after the cursor.
 func (t text) wordStart() int {
 	i := t.at
 	for i > 0 && strings.TrimSpace(t.chars[i-1]) == "" {
@@ -93,7 +96,7 @@ func (t text) wordEnd() int {
 	return i
 }
 
-// upDown is the cursor a line higher or lower, in the same column where that line has one.
+// upDown moves the cursor one line, to the same column or the end of a shorter line.
 func (t text) upDown(down bool) text {
 	column := t.at - t.lineStart()
 	to := t
@@ -111,7 +114,7 @@ func (t text) upDown(down bool) text {
 	return to
 }
 
-// edited is the text after a key; ok is false for keys that do not edit.
+// edited returns the text after a key; ok is false for keys that do not edit.
 func (t text) edited(key, typed string) (_ text, ok bool) {
 	switch key {
 	case "left", "ctrl+b":
@@ -153,7 +156,7 @@ func (t text) edited(key, typed string) (_ text, ok bool) {
 	return t, true
 }
 
-// rows are the text in lines of so many columns, with the row and column of the cursor.
+// rows breaks the text into rows of width columns, and returns the row and column of the cursor.
 func (t text) rows(m measure, width int) (rows []string, row, column int) {
 	var line strings.Builder
 	used := 0

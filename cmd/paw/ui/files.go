@@ -7,13 +7,13 @@ import (
 	"paw/config/display"
 )
 
-// changedFile is one file of a patch.
+// changedFile is one file of a patch, with the number of added and deleted lines.
 type changedFile struct {
 	name           string
 	added, deleted int
 }
 
-// changedFiles are the files of a patch without styles, in its order.
+// changedFiles lists the files of a patch without styles, in the order of the patch.
 func changedFiles(patch string) []changedFile {
 	var files []changedFile
 	inHunk := false
@@ -35,7 +35,7 @@ func changedFiles(patch string) []changedFile {
 			one.added++
 		case inHunk && strings.HasPrefix(line, "-"):
 			one.deleted++
-		case !inHunk && strings.HasPrefix(line, "+++ b/"): // exact, where the first line of a file is ambiguous
+		case !inHunk && strings.HasPrefix(line, "+++ b/"): // unambiguous, unlike the "diff --git" line when a name contains " b/"
 			one.name = strings.TrimSuffix(line[len("+++ b/"):], "\t")
 		case !inHunk && strings.HasPrefix(line, "rename to "):
 			one.name = line[len("rename to "):]
@@ -44,7 +44,7 @@ func changedFiles(patch string) []changedFile {
 	return files
 }
 
-// withoutIndex is a patch without the lines that only git apply reads.
+// withoutIndex removes the "index" lines of a patch, which only git apply reads.
 func withoutIndex(patch string) string {
 	var out strings.Builder
 	for line := range strings.Lines(patch) {
@@ -55,11 +55,11 @@ func withoutIndex(patch string) string {
 	return out.String()
 }
 
-// longestFileName is how much of the names stands in the list of files.
+// longestFileName limits the columns that a file name takes in the list of files.
 const longestFileName = 60
 
-// withFiles puts the list of its files before a patch of several. A line of it is no line of a file, so that a comment on it is
-// about all of the patch.
+// withFiles puts a list of the files before a patch of several files. A line of the list belongs to
+// no file, so a comment on such a line is about the whole patch.
 func (m Model) withFiles(patch string) string {
 	files := changedFiles(display.Strip(patch))
 	if len(files) < 2 {
@@ -78,14 +78,15 @@ func (m Model) withFiles(patch string) string {
 	return list.String() + "\n" + patch
 }
 
-// fileUnderCursor is the place of the file whose name in the list has the cursor, -1 for none.
+// fileUnderCursor returns the line where the file begins whose name in the list of files has the
+// cursor, -1 for none.
 func (p page) fileUnderCursor() int {
-	want := p.cursor - 1 // below the line with their number
+	want := p.cursor - 1 // the list follows a line with the number of files
 	for i, line := range p.lines {
 		if !beginsFile(display.Strip(line)) {
 			continue
 		}
-		if i <= p.cursor { // the cursor is in the patch
+		if i <= p.cursor { // the cursor is below the list, in the patch
 			return -1
 		}
 		if want--; want < 0 && p.cursor > 0 {

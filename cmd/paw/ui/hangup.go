@@ -8,12 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hangUpMillis is how often somebody who waits for the end of a terminal looks whether that is still of interest.
+// hangUpMillis is how often hungUp checks ctx while the terminal is there.
 const hangUpMillis = 1000
 
-// hungUp waits until the terminal behind input has gone, and is false when ctx ends before, or nothing can tell. The signal
-// of that end goes to the leader of the terminal's session alone, and su and sudo do not pass it on; who reads from such a
-// terminal finds nothing, as if nobody typed.
+// hungUp waits until the terminal behind input has gone, and returns false if ctx ends first or if
+// input cannot be polled. SIGHUP goes to the leader of the terminal's session only, and su and sudo
+// do not pass SIGHUP on; and a read from a terminal that has gone returns nothing, as if nobody
+// typed.
 func hungUp(ctx context.Context, input io.Reader) bool {
 	file, ok := input.(interface{ Fd() uintptr })
 	if !ok {

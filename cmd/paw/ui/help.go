@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// key is one line of the help: keys, what they do, and the command that does the same.
+// key is one line of the help: keys, what the keys do, and the command that does the same.
 type key struct{ keys, does, command string }
 
-// helpFor are the keys, by where they are for.
+// helpFor lists the keys by purpose.
 var helpFor = []struct {
 	title string
 	keys  []key
@@ -44,7 +44,7 @@ var helpFor = []struct {
 	{"", []key{{"?  q", "help, leave", ""}}},
 }
 
-// helpView is all keys, as the lines of the screen.
+// helpView draws the help, with titles and blank lines as far as the height allows.
 func (f frame) helpView(width, height int) []string {
 	const keysWidth, doesWidth = 13, 43
 	lines, titles := 0, 0
@@ -67,10 +67,10 @@ func (f frame) helpView(width, height int) []string {
 	return view
 }
 
-// hint is a key with a word, for the line at the bottom.
+// hint is a key and one or a few words, for the line at the bottom.
 type hint struct{ key, word string }
 
-// hints are what the line at the bottom offers now, the most useful first.
+// hints lists what the line at the bottom offers now, the most useful first.
 func (f frame) hints() []hint {
 	a, ok := f.m.current()
 	switch {
@@ -121,7 +121,7 @@ func (f frame) hints() []hint {
 	return append(first, hint{"n", "next"}, hint{"x", stop}, hint{"/", "filter"}, hint{"?", "help"}, hint{"q", "quit"})
 }
 
-// helpLine are as many hints as there is room for.
+// helpLine draws as many hints as fit in width columns.
 func (f frame) helpLine(width int) string {
 	var line strings.Builder
 	used := 0

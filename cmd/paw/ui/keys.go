@@ -10,11 +10,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// pressed is the model after a key.
+// pressed returns the model after a key.
 func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	word := key.String()
 	m.roster.chosen = true
-	if word == "alt+esc" { // two that came at once
+	if word == "alt+esc" { // Esc pressed twice arrives as one key
 		word = "esc"
 		key = tea.KeyPressMsg{Code: tea.KeyEscape}
 	}
@@ -37,7 +37,7 @@ func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	default:
 		after, cmd = m.inList(word)
 	}
-	next := after.(Model) // the model makes nothing else
+	next := after.(Model) // every branch above returns a Model
 	if page := next.freshen(); page != nil {
 		cmd = tea.Batch(cmd, page)
 	}
@@ -45,7 +45,7 @@ func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return next, cmd
 }
 
-// topNow is the first line of the list that is shown now.
+// topNow returns the first line of the list to show, so that the selected agent is seen.
 func (m Model) topNow() int {
 	l := m.layout()
 	if l.list.height == 0 {
@@ -54,7 +54,7 @@ func (m Model) topNow() int {
 	return m.listing().topFor(m.listing().listLines(l.list.width, l.list.height), l.list.height)
 }
 
-// inList is the model after a key while the list has them.
+// inList returns the model after a key that goes to the list.
 func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	m.note = note{}
 	if strings.Trim(word, "0123456789") != "" {
@@ -117,7 +117,8 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// leave ends the desk, and asks before it interrupts what runs.
+// leave ends the desk. While a command runs, leave asks first, since the end of the desk interrupts
+// the command.
 func (m Model) leave() (tea.Model, tea.Cmd) {
 	if m.running == 0 {
 		return m, tea.Quit
@@ -126,7 +127,7 @@ func (m Model) leave() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// nextTab shows the tab to the left or the right, around the ends.
+// nextTab shows the tab to the right, or else to the left, of the current tab, and wraps around.
 func (m *Model) nextTab(word string) {
 	step := len(tabNames) - 1
 	if word == "right" {
@@ -135,7 +136,7 @@ func (m *Model) nextTab(word string) {
 	m.tab = (m.tab + tab(step)) % tab(len(tabNames))
 }
 
-// act is the model after a key that does something with the selected agent.
+// act returns the model after a key that acts on the selected agent.
 func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
 	case "t":
@@ -194,7 +195,7 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// showQueue lists the tasks that wait in the session of the selected agent.
+// showQueue lists the queued tasks of the selected agent's session.
 func (m Model) showQueue() (tea.Model, tea.Cmd) {
 	words := []string{"queue"}
 	if a, ok := m.current(); ok {
@@ -203,24 +204,26 @@ func (m Model) showQueue() (tea.Model, tea.Cmd) {
 	return m.openly(nil, words...)
 }
 
-// sent forgets a prompt that an agent has got, unless the user has begun another one.
+// sent deletes the draft of a prompt that was sent, unless the user has begun another prompt.
 func (m *Model) sent(words []string) {
 	if len(words) != 4 || words[0] != "send" || words[2] != "--" {
 		return
 	}
 	if first, _, _ := strings.Cut(words[1], ","); m.paw.Draft(first) == words[3] {
-		_ = m.paw.KeepDraft(first, "") // it would be shown again
+		_ = m.paw.KeepDraft(first, "") // on an error the sent prompt only stays as a draft
 	}
 }
 
-// askStart asks for the agents of a new session, and for their prompt.
+// askStart asks for the agents of a new session and for a prompt, and starts the session.
 func (m Model) askStart() (tea.Model, tea.Cmd) {
 	return m.askAgents("start a session here", "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"start", "--detach", "--cli", items}, prompt)...)
 	})
 }
 
-// askAgents asks for agents, then for their first prompt, which may be none. It says what was wrong with the draft.
+// askAgents asks for agents as [NAME=]CLI, then for a first prompt, which may be empty, and calls
+// do. After a CLI that is not installed, askAgents asks again, with the error in wrong and the
+// user's text in draft.
 func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	there := m.paw.CLIs()
 	m.ask = &ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
@@ -244,10 +247,11 @@ func withPrompt(words []string, prompt string) []string {
 	return append(words, "--prompt", prompt)
 }
 
-// digitTime is how long after a digit another one belongs to the same number.
+// digitTime is how soon after a digit the next digit continues the same number.
 const digitTime = time.Second
 
-// selectNumber selects the agent whose number was typed: the digit, or it and the one right before it where an agent has that number.
+// selectNumber selects the agent with the number that was typed. A digit soon after another one
+// makes a number of two digits, if an agent has that number; else the digit counts alone.
 func (m *Model) selectNumber(digit string) {
 	typed := digit
 	if m.now.Sub(m.digitAt) <= digitTime {
@@ -266,7 +270,8 @@ func (m *Model) selectNumber(digit string) {
 	m.say(true, "no agent that is shown has the number %s", digit)
 }
 
-// nextThatNeedsYou selects the next agent that needs the user, or whose work is to be reviewed when none does.
+// nextThatNeedsYou selects the next agent that needs the user or, if no agent does, the next with
+// work to review.
 func (m *Model) nextThatNeedsYou() {
 	agents := m.roster.rows
 	at := m.roster.index(agents)
@@ -283,7 +288,7 @@ func (m *Model) nextThatNeedsYou() {
 	m.say(false, "nobody needs you")
 }
 
-// inOutput is the model after a key while the output of a command is shown.
+// inOutput returns the model after a key while the output of a command is shown.
 func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 	switch word {
 	case "esc", "q", "enter":
@@ -297,11 +302,11 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 		}
 		return m, nil
 	}
-	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" && word != "g" { // these are for agents
+	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" && word != "g" { // space and g act on agents
 		m.scrollRun(by)
 		return m, nil
 	}
-	if m.leaveRun(); m.run != nil { // what comes next is to be read first
+	if m.leaveRun(); m.run != nil { // the output of another command is shown next
 		return m, nil
 	}
 	if m.focus {
@@ -310,7 +315,7 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 	return m.inList(word)
 }
 
-// unknownKey says that a key does nothing here: who presses it expects something.
+// unknownKey shows a note that a key does nothing, since the user expects the key to do something.
 func (m *Model) unknownKey(word string) {
 	m.say(false, "%s does nothing here; ? lists all keys", word)
 }

@@ -7,16 +7,16 @@ import (
 	"paw/config/display"
 )
 
-// The sizes from which the desk is laid out another way.
+// The sizes at which the layout of the desk changes.
 const (
-	besideWidth   = 100 // from here the detail stands beside the list, else below it
-	focusBeside   = 160 // from here also while a page has the keys
-	leastList     = 50  // columns of a list with the detail beside it
+	besideWidth   = 100 // columns of the screen from which the detail stands beside the list, else below
+	focusBeside   = 160 // columns of the screen from which the list stays beside a page that has the keys
+	leastList     = 50  // least columns of a list beside the detail
 	mostList      = 100
-	mostListBelow = 67 // per cent of the lines that the list may take with the detail below it
-	leastDetail   = 5  // lines of a detail below the list
-	leastHeight   = 14 // below it there is no room for a detail
-	leastPerQueue = 4  // lines of the list for each that a queue takes
+	mostListBelow = 67 // per cent of the lines that the list takes at most above the detail
+	leastDetail   = 5  // least lines of a detail below the list
+	leastHeight   = 14 // lines of the screen below which no detail is shown
+	leastPerQueue = 4  // least lines of the list for each line about queues
 )
 
 // area is a rectangle of the screen.
@@ -26,13 +26,13 @@ func (a area) has(x, y int) bool {
 	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
 }
 
-// layout says where things are: a line at the top, a line of help at the bottom, and list and detail between them. An
-// area without height is not shown.
+// layout divides the screen: a line at the top, a line of help at the bottom, and the list and the
+// detail between them. An area of height 0 is not shown.
 type layout struct {
 	list, detail area
 	queues       area // below the last line of the list
 	beside       bool
-	editor       area // above the line of help
+	editor       area // of the question to the user: above the line of help, or a box above the detail
 }
 
 func (m Model) layout() layout {
@@ -70,7 +70,8 @@ func (m Model) layout() layout {
 	return m.withQueues(l)
 }
 
-// withQueues takes the room for how queues stand from the list, which keeps most of it: it is seen whatever part of the list is.
+// withQueues cuts the room for the lines about queues from the list. The queues stay visible
+// however far the list is scrolled, and the list keeps most of the room.
 func (m Model) withQueues(l layout) layout {
 	n := min(len(m.roster.board.Queues), l.list.height/leastPerQueue)
 	if n == 0 {
@@ -79,23 +80,23 @@ func (m Model) withQueues(l layout) layout {
 	l.list.height -= n
 	y := min(len(m.listing().listLines(l.list.width, l.list.height)), l.list.height)
 	if y < l.list.height {
-		y++ // as between groups
+		y++ // a blank line, as between groups
 	}
 	l.queues = area{l.list.x, l.list.y + y, l.list.width, n}
 	return l
 }
 
-// frame draws one picture of a desk.
+// frame draws one picture of the desk.
 type frame struct {
 	palette
 	measure
 	m Model
 }
 
-// frame draws the desk as it is now.
+// frame returns the drawer of the model's current picture.
 func (m Model) frame() frame { return frame{m.palette, m.measure, m} }
 
-// draw is the screen, line by line.
+// draw returns the lines of the screen.
 func (f frame) draw() []string {
 	if f.m.width < 1 || f.m.height < 1 {
 		return nil
@@ -131,7 +132,7 @@ func (f frame) draw() []string {
 	return screen
 }
 
-// headLine says whose sessions these are, and how many agents are in each group.
+// headLine draws the top line: whose sessions are listed, and how many agents each group has.
 func (f frame) headLine() string {
 	var counts []string
 	count := f.m.roster.counts()
@@ -158,12 +159,13 @@ func (f frame) headLine() string {
 	return f.Fill(left, room) + "  " + right
 }
 
-// style is the accent of a group.
+// style returns the colour of a group.
 func (g Group) style() string {
 	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
 }
 
-// footLine is a note, or what can be done now.
+// footLine draws the bottom line: the keys of a question, a note, the comment under the cursor, an
+// error, or hints.
 func (f frame) footLine() string {
 	if f.m.ask != nil {
 		return f.paint(f.Cut(f.m.ask.keys, f.m.width), dim)

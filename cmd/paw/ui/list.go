@@ -8,7 +8,8 @@ import (
 	"paw/config/display"
 )
 
-// listLine is a line of the list: of an agent, or the name of a group (agent -1).
+// listLine is a line of the list. Lines that belong to no agent, such as the name of a group, have
+// agent -1.
 type listLine struct {
 	text  string
 	agent int
@@ -30,32 +31,32 @@ const (
 )
 
 const (
-	leastAbout = 30 // columns that a row needs to say what it is about, else that has a line of its own or none
-	tightAbout = 16 // where no agent has a second line
+	leastAbout = 30 // least columns of About in a row; with fewer, About goes to a line below the row or is left out
+	tightAbout = 16 // the same limit where no agent has a line below the row
 	leastName  = 8
 	mostName   = 28
 	gap        = "  "
 )
 
-// dropped are the columns that go first where there is no room for all.
+// dropped lists the columns to leave out where the row is too long, the first one first.
 var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
-// listing draws the roster.
+// listing draws the list.
 type listing struct {
 	palette
 	measure
 	roster roster
 	now    time.Time
-	lines  map[string]Lines // by key of the agent
-	top    int              // first line that was shown last
+	lines  map[string]Lines // by the agent's key
+	top    int              // the first line shown in the last picture
 }
 
-// listing draws the roster as it is now.
+// listing returns the drawer of the list as it is now.
 func (m Model) listing() listing {
 	return listing{m.palette, m.measure, m.roster, m.now, m.lines, m.top}
 }
 
-// cells are the texts of an agent's row but for what it is about.
+// cells returns the texts of an agent's row, all but About.
 func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 	var c [columnsOfRow]string
 	if n := l.roster.numberOf(a); n > 0 {
@@ -70,7 +71,7 @@ func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 	}
 	c[colCLI], c[colState] = a.CLI, a.State
 	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, display.Ellipsis) {
-		c[colTurn] += " " // so that digits stand below each other
+		c[colTurn] += " " // aligns the digits with a turn that has an ellipsis
 	}
 	if !a.Since.IsZero() {
 		c[colAge] = Age(l.now.Sub(a.Since))
@@ -88,8 +89,8 @@ func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 	return c
 }
 
-// columnWidths are the widths of the columns, 0 for those that are left out, and what is left for the last one. Where the list is
-// tight, that one is worth more than most others.
+// columnWidths returns the width of each column, 0 for a column that is left out, and of About,
+// which comes last. In a tight list, most other columns give way to About.
 func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
 	for _, row := range rows {
 		for k, text := range row {
@@ -98,7 +99,7 @@ func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool
 	}
 	widths[colName] = min(widths[colName], max(mostName, width/5))
 	total := func() int {
-		sum := 2 - len(gap) // the mark in front, and none behind the last column
+		sum := 2 - len(gap) // 2 columns of marks in front, and no gap behind the last column
 		for _, w := range widths {
 			if w > 0 {
 				sum += w + len(gap)
@@ -108,7 +109,7 @@ func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool
 	}
 	tokens := widths[colTokens]
 	if widths[colTokens] = 0; tokens > 0 && width-total()-len(gap) < leastAbout || width-total()-tokens-2*len(gap) >= leastAbout {
-		widths[colTokens] = tokens // it takes no room from what an agent is about
+		widths[colTokens] = tokens // shown only where About keeps its room or has none in the row anyway
 	}
 	least := leastAbout
 	if tight {
@@ -128,8 +129,9 @@ func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool
 	return widths, about
 }
 
-// listLines is the list. What agents are about has a second line each where there is no column for it and the height
-// allows; those that need the user have it as long as all agents are seen with it.
+// listLines returns all lines of the list. Where rows have no room for About, About has a line
+// below the row if the height allows; the agents that need the user have this line as long as the
+// whole list still fits.
 func (l listing) listLines(width, height int) []listLine {
 	agents := l.roster.rows
 	rows := make([][columnsOfRow]string, len(agents))
@@ -156,8 +158,8 @@ func (l listing) listLines(width, height int) []listLine {
 	return lines
 }
 
-// roomyHeight is how many lines the list has with everything or, without all, with second lines for those alone that need the
-// user and no line between groups.
+// roomyHeight returns how many lines the list needs: with all, a blank line between groups and a
+// line below each row; else only the lines below the rows of agents that need the user.
 func (l listing) roomyHeight(agents []Agent, all bool) int {
 	lines := 0
 	for i, a := range agents {
@@ -173,7 +175,7 @@ func (l listing) roomyHeight(agents []Agent, all bool) int {
 	return lines
 }
 
-// heading names a group and counts it.
+// heading draws the name of a group and the number of its agents.
 func (l listing) heading(agents []Agent, g Group) string {
 	n := 0
 	for _, a := range agents {
@@ -184,14 +186,15 @@ func (l listing) heading(agents []Agent, g Group) string {
 	return l.paint(groupNames[g], bold) + " " + l.paint(fmt.Sprint(n), g.style())
 }
 
-// row is an agent's line. The selected one is a bar: with the colours of all rows or, without colours, inverse.
+// row draws an agent's row. The selected row is a bar: in the colours of the other rows or, without
+// colours, inverse.
 func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
 	selected := a.Key() == l.roster.selected
 	paint := l.paint
 	if a.Away {
 		paint = func(text, _ string) string { return l.paint(text, dim) }
 	}
-	if selected && !l.colour { // a style would end the bar
+	if selected && !l.colour { // the end of a style would end the inverse bar
 		paint = func(text, _ string) string { return text }
 	}
 	var line strings.Builder
@@ -244,7 +247,7 @@ func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]i
 	return text
 }
 
-// briefly returns what an agent is about. It leaves out that the turn was cut, which the state says already.
+// briefly returns About without "turn N was cut", which the state says already.
 func briefly(a Agent) string {
 	if what, is := strings.CutPrefix(a.About, "turn "+a.Turn+" "); is && a.Cut {
 		return strings.TrimPrefix(what, "was cut: ")
@@ -252,7 +255,7 @@ func briefly(a Agent) string {
 	return a.About
 }
 
-// markOf is a sign for what an agent asks of the user, which is there without colours.
+// markOf returns a sign for the agent's group, for terminals without colours.
 func markOf(a Agent) string {
 	switch {
 	case a.Asks:
@@ -267,7 +270,7 @@ func markOf(a Agent) string {
 	return " "
 }
 
-// below is what an agent is about, in the line below its row.
+// below draws About in the line below the agent's row.
 func (l listing) below(a Agent, width int) string {
 	style := dim
 	if a.Group == NeedsYou {
@@ -277,7 +280,7 @@ func (l listing) below(a Agent, width int) string {
 	return indent + l.paint(l.Cut(briefly(a), width-len(indent)), style)
 }
 
-// listView is the part of the list that is seen.
+// listView draws the part of the list that is seen.
 func (l listing) listView(at area) []string {
 	lines := l.listLines(at.width, at.height)
 	view := make([]string, at.height)
@@ -301,7 +304,7 @@ func (l listing) listView(at area) []string {
 	return view
 }
 
-// begunFrom is how many agents have their first line from a line of the list on.
+// begunFrom counts the agents whose row is the line at index first or below.
 func begunFrom(lines []listLine, first int) int {
 	agents := 0
 	for y := max(first, 1); y < len(lines); y++ {
@@ -312,7 +315,7 @@ func begunFrom(lines []listLine, first int) int {
 	return agents
 }
 
-// emptyList says why there is nothing.
+// emptyList says why the list is empty.
 func (l listing) emptyList() string {
 	if l.roster.filter != "" {
 		return l.paint("no agent matches; Esc shows all", dim)
@@ -320,8 +323,8 @@ func (l listing) emptyList() string {
 	return l.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
 }
 
-// topFor is the first line that is shown so that the selected agent is seen, with the name of its group where it is the
-// first.
+// topFor returns the first line to show, so that the selected agent is seen, with the name of the
+// group above the group's first agent. The list scrolls as little as possible.
 func (l listing) topFor(lines []listLine, height int) int {
 	selected := l.roster.index(l.roster.rows)
 	first, last := 0, 0
@@ -343,7 +346,7 @@ func (l listing) topFor(lines []listLine, height int) int {
 	return max(min(top, first), 0)
 }
 
-// Age says how long ago something was, in the largest unit that fits.
+// Age returns a duration in its largest unit, such as 5m.
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// mark marks the selected agent, or takes its mark away, and goes on to the next row.
+// mark marks the selected agent, or removes the mark, and selects the next row.
 func (m *Model) mark() {
 	a, ok := m.current()
 	if !ok {
@@ -26,8 +26,8 @@ func (m *Model) mark() {
 	m.roster.step(1)
 }
 
-// meant are the agents that a key is for: those marked that are shown, in the order of the list, else this one. What is pressed in a page, or
-// while an agent has the screen alone, is for that agent.
+// meant returns the agents that a key acts on: the marked agents that are listed, else o's agent. A
+// key pressed in a page, or while the detail fills the screen, acts on o's agent only.
 func (o onAgent) meant() []Agent {
 	m, a := o.m, o.a
 	var all []Agent
@@ -42,7 +42,7 @@ func (o onAgent) meant() []Agent {
 	return all
 }
 
-// named names agents in a question.
+// named lists the names of agents for a question.
 func named(all []Agent) string {
 	var names []string
 	for _, a := range all {
@@ -54,7 +54,7 @@ func named(all []Agent) string {
 	return fmt.Sprintf("%s (%d agents)", strings.Join(names, ", "), len(all))
 }
 
-// forSessions does something with agents, session by session, and takes the marks away.
+// forSessions calls do once for each session of the agents, and removes all marks.
 func (m Model) forSessions(all []Agent, do func(m Model, session string, names []string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	m.roster.marks = nil
 	var sessions []string
@@ -68,7 +68,7 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 	var cmds []tea.Cmd
 	for _, session := range sessions {
 		next, cmd := do(m, session, names[session])
-		m = next.(Model) // the model makes nothing else
+		m = next.(Model) // do returns a Model
 		cmds = append(cmds, cmd)
 	}
 	if len(cmds) == 1 {
@@ -77,7 +77,8 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 	return m, tea.Batch(cmds...)
 }
 
-// markAllSeen marks as seen what the marked agents have done, or what is shown of this one.
+// markAllSeen marks the work of the marked agents as seen or, with no other agent marked, what the
+// desk shows of o's agent.
 func (o onAgent) markAllSeen() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	all := o.meant()
@@ -90,7 +91,8 @@ func (o onAgent) markAllSeen() (tea.Model, tea.Cmd) {
 	})
 }
 
-// compare shows what two agents differ in: the two that are marked, or the marked one and the selected one.
+// compare shows the diff between two agents: the two marked ones, or the marked one and the
+// selected one.
 func (o onAgent) compare() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	two := o.meant()

@@ -11,14 +11,14 @@ import (
 	"paw/config/display"
 )
 
-// Options say how the desk looks.
+// Options configures the desk.
 type Options struct {
 	Colour bool
-	All    bool            // it begins with all sessions of the machine
-	News   <-chan struct{} // received from when Paw.Changed may report true from now on
+	All    bool            // start with all sessions of the machine
+	News   <-chan struct{} // receives from the moment when Paw.Changed may report true
 }
 
-// tab is what is shown of the selected agent.
+// tab is one view of the selected agent.
 type tab int
 
 const (
@@ -30,7 +30,7 @@ const (
 
 var tabNames = [...]string{tabPane: "pane", tabTurns: "turns", tabDiff: "diff", tabLog: "log"}
 
-// Model is everything that the desk shows. Update makes the next one, View draws it.
+// Model is the state of the desk. Update returns the next Model, View draws the Model.
 type Model struct {
 	paw Paw
 	ctx context.Context
@@ -40,51 +40,51 @@ type Model struct {
 	roster        roster
 	width, height int
 	now           time.Time
-	begun         bool   // there was a look
-	failed        string // why the last look told nothing
+	begun         bool   // a Look has succeeded
+	failed        string // error of the last Look, "" if the Look succeeded
 	all           bool
 
-	digit   string // the last one that was typed, at digitAt
+	digit   string // the last digit that was typed, at digitAt
 	digitAt time.Time
-	top     int  // first line of the list that is shown
-	large   bool // the detail has the whole screen
+	top     int  // the first line of the list that is shown
+	large   bool // the detail fills the screen
 	tab     tab
 
-	lines  map[string]Lines // by key of the agent
+	lines  map[string]Lines // by the agent's key
 	screen screen
-	page   page // of the tabs turns, diff and log
+	page   page // for the tabs turns, diff and log
 	scope  scope
 
-	focus   bool   // keys are for the page
+	focus   bool   // keys go to the page
 	run     *run   // the command whose output is shown
-	later   []*run // those that came while it was read
-	last    int    // number of the last command or page that was asked for
-	running int    // commands that have not ended
-	done    int    // commands that have
+	later   []*run // commands whose output came while the user read another one's
+	last    int    // number of the last command or page that was requested
+	running int    // number of commands that run
+	done    int    // number of commands that have ended
 	ask     *ask
-	drafts  map[string]string // comments that were not kept, by the agent's key and the line
+	drafts  map[string]string // comments that the user has begun, by the agent's key and the line
 	help    bool
 	note    note
 }
 
-// screen is what the pane of an agent showed last.
+// screen is the last picture of an agent's pane.
 type screen struct {
 	key   string
 	lines []string
-	why   string // it could not be had
+	why   string // why the pane could not be read
 }
 
-// note is one line that tells what has happened.
+// note is a line in the foot that says what has happened.
 type note struct {
 	text  string
 	bad   bool
 	until time.Time
 }
 
-// noteTime is how long a note is shown.
+// noteTime is how long a note stays.
 const noteTime = 6 * time.Second
 
-// New is a desk before anything was looked at.
+// New returns a desk before the first Look.
 func New(ctx context.Context, paw Paw, o Options) Model {
 	return Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
@@ -92,7 +92,7 @@ func New(ctx context.Context, paw Paw, o Options) Model {
 	}
 }
 
-// The messages of the watcher and of commands.
+// The messages of the watcher.
 type (
 	boardMsg struct {
 		board Board
@@ -113,10 +113,10 @@ type (
 	clockMsg time.Time
 )
 
-// laterMsg goes on with what was found meanwhile.
+// laterMsg is the continuation of a lookup that later has made.
 type laterMsg func(m Model) (tea.Model, tea.Cmd)
 
-// later looks something up beside the screen, and goes on with what it finds; that it cannot be had is said.
+// later returns a command that calls look, and then next with the result; an error becomes a note.
 func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), next func(m Model, found T) (tea.Model, tea.Cmd)) tea.Cmd {
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
@@ -131,10 +131,10 @@ func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), n
 	}
 }
 
-// Init does nothing: the watcher has looked before the first frame.
+// Init starts nothing, since the watcher makes the first Look.
 func (m Model) Init() tea.Cmd { return nil }
 
-// Update is the model after a message.
+// Update returns the model after a message.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -183,7 +183,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// with is a map with one value changed: models that were drawn before keep theirs.
+// with returns a copy of a map with one value changed, so that earlier models keep their map.
 func with[V any](old map[string]V, key string, value V) map[string]V {
 	changed := make(map[string]V, len(old)+1)
 	for k, v := range old {
@@ -193,7 +193,7 @@ func with[V any](old map[string]V, key string, value V) map[string]V {
 	return changed
 }
 
-// looked takes in what all agents do now.
+// looked returns the model after a Look.
 func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 	m.now = msg.now
 	if msg.err != nil {
@@ -208,10 +208,11 @@ func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 	return m, m.freshen()
 }
 
-// workAgain is how often the work of an agent that the user looks at is looked at again while it is in a turn.
+// workAgain is how often the changes of the selected agent are read again while the agent's turn
+// runs.
 const workAgain = 20 * time.Second
 
-// current is the selected agent.
+// current returns the selected agent, with the marks of marked.
 func (m Model) current() (Agent, bool) {
 	agents := m.roster.rows
 	i := m.roster.index(agents)
@@ -221,7 +222,8 @@ func (m Model) current() (Agent, bool) {
 	return m.marked(agents[i]), true
 }
 
-// marked is an agent with marks that commands of the desk and, for the selected one, time change, too.
+// marked changes the agent's Mark and Ended whenever a command of the desk has ended, and the Mark
+// of the selected agent also every workAgain while a turn runs.
 func (m Model) marked(a Agent) Agent {
 	a.Mark, a.Ended = fmt.Sprint(a.Mark, "-", m.done), fmt.Sprint(a.Ended, "-", m.done)
 	if a.Group == Working && a.Key() == m.roster.selected {
@@ -230,7 +232,7 @@ func (m Model) marked(a Agent) Agent {
 	return a
 }
 
-// say shows a note for a while.
+// say shows a note for noteTime.
 func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
 }

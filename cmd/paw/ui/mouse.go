@@ -2,7 +2,7 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-// clicked selects the row, the tab or the line of a page under the mouse.
+// clicked selects the row, the tab or the line of the page under the mouse.
 func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	l := m.layout()
 	m.roster.chosen = true
@@ -25,7 +25,7 @@ func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	return m, m.freshen()
 }
 
-// clickedDetail shows the tab whose name is there, or walks to the line of the page that is there.
+// clickedDetail shows the tab at x, or moves the cursor to the line of the page at y.
 func (m *Model) clickedDetail(at area, x, y int) {
 	if y == at.y {
 		left := at.x + at.width
@@ -35,7 +35,7 @@ func (m *Model) clickedDetail(at area, x, y int) {
 				m.tab = tab(t)
 				m.focus = m.focus && m.tab != tabPane
 			}
-			left-- // the space between them
+			left-- // the space between two names
 		}
 		return
 	}
@@ -45,10 +45,10 @@ func (m *Model) clickedDetail(at area, x, y int) {
 	}
 }
 
-// wheelLines is how far one turn of the mouse's wheel goes.
+// wheelLines is how many lines one turn of the wheel scrolls.
 const wheelLines = 3
 
-// wheeled moves through what is under the mouse.
+// wheeled scrolls what is under the mouse; over the list, the selection moves.
 func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	step := wheelLines
 	m.roster.chosen = true
@@ -61,7 +61,7 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	}
 	l := m.layout()
 	switch {
-	case l.list.has(wheel.X, wheel.Y) && m.ask != nil: // what is asked is about the agent that is shown
+	case l.list.has(wheel.X, wheel.Y) && m.ask != nil: // the question is about the selected agent, so the selection stays
 	case l.list.has(wheel.X, wheel.Y):
 		m.roster.step(step / wheelLines)
 		m.top = m.topNow()

@@ -10,16 +10,17 @@ import (
 	"paw/config/display"
 )
 
-// onAgent does things with an agent of the desk, and with those marked where a key is for these.
+// onAgent acts on an agent and, for keys that act on several, on the marked agents.
 type onAgent struct {
 	m Model
 	a Agent
 }
 
-// on does things with an agent.
+// on returns the actions on an agent.
 func (m Model) on(a Agent) onAgent { return onAgent{m, a} }
 
-// askStop asks whether the marked agents, or this one, are to stop; and where they are stopped, whether they are to be removed.
+// askStop asks whether to stop the agents that are meant or, if all are stopped, whether to remove
+// them.
 func (o onAgent) askStop() *ask {
 	all := o.meant()
 	if !slices.ContainsFunc(all, func(a Agent) bool { return a.State != "stopped" }) {
@@ -40,7 +41,7 @@ func (o onAgent) askStop() *ask {
 	})
 }
 
-// askRecover asks whether the session of the agent, or the marked agents, are to come back.
+// askRecover asks whether to recover the agent's session, or several marked agents.
 func (o onAgent) askRecover() *ask {
 	all := o.meant()
 	if len(all) > 1 {
@@ -53,13 +54,14 @@ func (o onAgent) askRecover() *ask {
 	return o.m.on(all[0]).askBack(fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
 }
 
-// bringBack asks about an agent that has no pane whether it is to come back.
+// bringBack asks whether to recover an agent without a pane.
 func (o onAgent) bringBack() *ask {
 	a := o.a
 	return o.askBack(fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
 }
 
-// askBack asks with which key the whole session, and with which one the agent alone comes back.
+// askBack asks whether to recover the whole session or the agent alone; whole and alone are the
+// keys.
 func (o onAgent) askBack(title, whole, alone string) *ask {
 	a := o.a
 	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
@@ -76,8 +78,9 @@ func (o onAgent) askBack(title, whole, alone string) *ask {
 		}}
 }
 
-// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept until it is sent: one for several with the first of
-// them, unless something is kept for that one alone.
+// askPrompt lets the user write a prompt, and sends the prompt to the agents that are meant. The
+// prompt stays a draft until it is sent. A prompt for several agents is the draft of the first one,
+// unless that agent already has a draft.
 func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 	m, all := o.m, o.meant()
 	a := all[0]
@@ -104,7 +107,8 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
+// askGoOn asks whether to tell the agent, or all agents of the session whose turns were cut, to go
+// on.
 func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	if marked := o.meant(); len(marked) > 1 || marked[0].Key() != a.Key() {
@@ -116,10 +120,10 @@ func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	case len(all) == 0:
 		m.say(true, "no turn of %s was cut or has failed", a.Name)
 		return m, nil
-	default: // the others are meant
+	default: // the agent's own turn is fine, but turns of other agents were cut
 		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
 			choose: map[string]string{"a": "a", "y": "y"}, done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-				if answer == "y" { // which is for the selected agent elsewhere
+				if answer == "y" { // elsewhere y tells the selected agent, so y must not tell others here
 					m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
 					return m, nil
 				}
@@ -138,10 +142,12 @@ func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// goesOn reports whether "go on" is an answer to what has become of the agent's turn.
+// goesOn reports whether the prompt "go on" makes sense: the turn was cut, or has failed in a pane
+// that still runs.
 func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
 
-// askMarkedGoOn asks whether those of the marked agents whose turns were cut or have failed are to go on with them.
+// askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
+// no such prompt.
 func (m Model) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
 	var able, others []Agent
 	for _, a := range marked {
@@ -166,7 +172,7 @@ func (m Model) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// askRewind asks to which turn the worktree goes back.
+// askRewind asks for the turn to rewind the files to, or for undo.
 func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	m.tab = tabTurns
@@ -180,7 +186,7 @@ func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// askAdd asks for one more agent of a session, and for its prompt.
+// askAdd asks for more agents of the session, and for a prompt.
 func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	return m.askAgents("add to "+a.Session, "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
@@ -188,13 +194,13 @@ func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
 	})
 }
 
-// sendKeys explains the keys of the box in which a prompt is written.
+// sendKeys explains the keys while the user writes a prompt.
 const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keeps it"
 
-// goOn is the prompt for agents whose turns were cut.
+// goOn is the prompt for an agent whose turn was cut or has failed.
 const goOn = "go on"
 
-// sure asks before something is done; verb says what y does.
+// sure asks before do is called; verb says what the key y does.
 func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
 	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
 }

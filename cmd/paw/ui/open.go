@@ -12,10 +12,12 @@ import (
 	"paw/config/display"
 )
 
-// framesPerSecond is how often the screen is drawn at most. The first frame waits for one of these moments, too.
+// framesPerSecond limits how often the screen is drawn. The first frame, too, waits for the next of
+// these moments.
 const framesPerSecond = 25
 
-// Open shows the desk on a terminal until the user leaves it, or ctx ends. Nothing that it began goes on after it.
+// Open shows the desk on a terminal until the user leaves or ctx ends. Open cancels whatever it has
+// begun before it returns.
 func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Writer, env []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -24,7 +26,7 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())
 	w.send = program.Send
 	var failed atomic.Pointer[error]
-	go func() { // while the terminal is prepared
+	go func() { // the first Look runs while the library prepares the terminal
 		first, cost := w.look(ctx)
 		if first.err != nil {
 			failed.Store(&first.err)
@@ -45,13 +47,13 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 	if why := failed.Load(); why != nil {
 		return *why
 	}
-	if ctx.Err() != nil { // a signal, which the terminal has survived
+	if ctx.Err() != nil { // a signal or a hang-up is not an error
 		return nil
 	}
 	return err
 }
 
-// desk is the model with the watcher, which it tells what is shown.
+// desk is a Model that tells the watcher after each message what is shown.
 type desk struct {
 	tea.Model
 	watcher *watcher
@@ -68,7 +70,7 @@ func (d desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return desk{next, d.watcher}, cmd
 }
 
-// wanted is what the watcher has to look at.
+// wanted returns what the watcher has to read for the current picture.
 func (m Model) wanted() wanted {
 	l := m.layout()
 	var w wanted
@@ -96,7 +98,8 @@ func (m Model) wanted() wanted {
 	return w
 }
 
-// widthsAfter is how the terminal counts columns after it has said whether it knows characters that join others.
+// widthsAfter returns how to count columns after the terminal has answered whether it knows mode
+// 2027, grapheme clusters.
 func widthsAfter(now measure, report tea.ModeReportMsg) measure {
 	if report.Mode != ansi.ModeUnicodeCore {
 		return now

@@ -11,31 +11,32 @@ import (
 	"paw/config/display"
 )
 
-// page is a text about the selected agent that a command printed: its turns, its diff or its log.
+// page is the output of a command about the selected agent: the turns, the diff or the log.
 type page struct {
-	of     string // what was asked for: agent, tab, scope, and what its work was then
-	number int    // of the request; older answers are dropped
+	of     string // the request: tab, agent, scope, and the agent's Mark
+	number int    // number of the request; answers to earlier requests are dropped
 	asked  bool
-	state  State  // that its diff shows
-	raw    string // as it was printed, without styles
+	state  State  // the snapshot that the diff shows
+	raw    string // the output without styles
 	lines  []string
 	top    int
-	cursor int  // the line that the user has walked to
-	marks  bool // a range of lines goes from the anchor to the cursor
+	cursor int  // line of the cursor
+	marks  bool // the lines from anchor to cursor are marked
 	anchor int
-	height int // lines that were seen last
+	height int // number of lines seen at the last move
 	search string
-	notes  []Comment // that were made on its lines and not sent
+	notes  []Comment // comments on the diff that were not sent
 }
 
-// pageMsg is the answer to a request for a page.
+// pageMsg carries the output of the command that a page asked for.
 type pageMsg struct {
 	number int
 	text   string
 	state  State
 }
 
-// wantedPage says what the page is to be about, "" for nothing.
+// wantedPage returns what the page is to show, and the command for it; of is "" where no page is
+// shown.
 func (m Model) wantedPage() (of string, words []string) {
 	a, ok := m.current()
 	if !ok || m.tab == tabPane {
@@ -53,7 +54,7 @@ func (m Model) wantedPage() (of string, words []string) {
 	return fmt.Sprint(m.tab, " ", a.Key(), " ", m.scope, " ", a.Mark), words
 }
 
-// words are the command that prints the diff.
+// words returns the command that prints the diff.
 func (s scope) words(a Agent) []string {
 	switch {
 	case s.unseen:
@@ -64,7 +65,8 @@ func (s scope) words(a Agent) []string {
 	return []string{"diff", a.Key()}
 }
 
-// freshen asks for the page where what it is about has changed. What is shown stays until the new one is there.
+// freshen requests the page again if what it shows may have changed. The old page stays until the
+// answer comes.
 func (m *Model) freshen() tea.Cmd {
 	of, words := m.wantedPage()
 	if of == m.page.of || of == "" {
@@ -82,7 +84,7 @@ func (m *Model) freshen() tea.Cmd {
 	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
 	return func() tea.Msg {
 		msg := pageMsg{number: number}
-		if ofNow { // what cannot be had, the command says
+		if ofNow { // if no snapshot can be taken, the command reports the error
 			if state, err := paw.State(ctx, a); err == nil {
 				msg.state, words = state, append(words, stateFlag, state.Commit)
 			}
@@ -94,7 +96,7 @@ func (m *Model) freshen() tea.Cmd {
 	}
 }
 
-// subject is what a page is about, without what its agent has done since.
+// subject returns a request without the agent's Mark.
 func subject(of string) string {
 	if i := strings.LastIndexByte(of, ' '); i >= 0 {
 		return of[:i]
@@ -102,7 +104,7 @@ func subject(of string) string {
 	return of
 }
 
-// colourFlag is what commands are told whose output the desk shows.
+// colourFlag returns the value of --color for commands whose output the desk shows.
 func (m Model) colourFlag() string {
 	if m.colour {
 		return "always"
@@ -110,7 +112,8 @@ func (m Model) colourFlag() string {
 	return "never"
 }
 
-// take takes an answer in, at the place where the user was. What grows at its end is followed there.
+// take replaces the text of the page and keeps the cursor's line. A log whose end was seen scrolls
+// to the new end.
 func (p *page) take(m Model, msg pageMsg) {
 	if msg.number != p.number {
 		return
@@ -128,7 +131,7 @@ func (p *page) take(m Model, msg pageMsg) {
 	p.move(0, m.pageHeight())
 }
 
-// move walks by so many lines, and keeps the cursor in view.
+// move moves the cursor by lines, and scrolls so that the cursor is seen.
 func (p *page) move(by, height int) {
 	p.height = height
 	p.cursor = min(max(p.cursor+by, 0), max(len(p.lines)-1, 0))
@@ -139,7 +142,7 @@ func (p *page) move(by, height int) {
 	p.top = max(min(p.top, len(p.lines)-height), 0)
 }
 
-// walk goes as far as a key does: by a line, or to an end, or as far as what is seen moves.
+// walk moves the cursor by a line or to an end, and scrolls for any other number of lines.
 func (p *page) walk(by, height int) {
 	switch by {
 	case 0:
@@ -150,14 +153,15 @@ func (p *page) walk(by, height int) {
 	}
 }
 
-// scroll moves what is seen, and the cursor with it.
+// scroll scrolls by lines, and moves the cursor along.
 func (p *page) scroll(by, height int) {
 	p.height = height
 	p.top = max(min(p.top+by, len(p.lines)-height), 0)
 	p.cursor = min(max(p.cursor+by, p.top), max(min(p.top+height, len(p.lines))-1, 0))
 }
 
-// seek walks to the next line, forwards or backwards, that is wanted; it reports whether there is one.
+// seek moves the cursor to the next line that is wanted, forwards with step 1 and backwards with
+// -1, and reports whether there is one.
 func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 	for i := p.cursor + step; i >= 0 && i < len(p.lines); i += step {
 		if wanted(display.Strip(p.lines[i])) {
@@ -168,7 +172,7 @@ func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 	return false
 }
 
-// turnUnderCursor is the number of the turn whose line in the list of turns has the cursor, 0 for none.
+// turnUnderCursor returns the number of the turn at the cursor in the list of turns, 0 for none.
 func (p page) turnUnderCursor() int {
 	if p.cursor >= len(p.lines) {
 		return 0
@@ -178,14 +182,14 @@ func (p page) turnUnderCursor() int {
 	return n
 }
 
-// jump goes to a line, and shows some of what is above it.
+// jump moves the cursor to a line, with a quarter of the page above that line.
 func (p *page) jump(to, height int) {
 	p.cursor = to
 	p.top = max(min(to-height/4, len(p.lines)-height), 0)
 	p.move(0, height)
 }
 
-// view is the part of the page that is seen.
+// view draws the part of the page that is seen.
 func (p page) view(m Model, width, height int) []string {
 	if len(p.lines) == 0 {
 		if p.asked {
@@ -220,7 +224,7 @@ func (p page) view(m Model, width, height int) []string {
 	return view
 }
 
-// marked are the first and the last line of what the user has marked: the line with the cursor, without a range.
+// marked returns the first and last marked line; without marks, the line of the cursor twice.
 func (p page) marked() (first, last int) {
 	if !p.marks {
 		return p.cursor, p.cursor
@@ -228,7 +232,7 @@ func (p page) marked() (first, last int) {
 	return min(p.anchor, p.cursor), max(p.anchor, p.cursor)
 }
 
-// emptyPage says of a page without lines what that means.
+// emptyPage says what a page without lines means.
 func (m Model) emptyPage() string {
 	if m.tab == tabDiff {
 		return "no changes " + m.scope.String()
@@ -236,7 +240,8 @@ func (m Model) emptyPage() string {
 	return "nothing yet"
 }
 
-// finds reports whether a line has the text; capitals count where the text has some.
+// finds reports whether a line contains the text. Upper and lower case differ only if the text has
+// upper case.
 func finds(line, text string) bool {
 	if strings.ToLower(text) == text {
 		line = strings.ToLower(line)
@@ -244,6 +249,6 @@ func finds(line, text string) bool {
 	return strings.Contains(line, text)
 }
 
-// beginsFile and beginsHunk tell where a diff goes to another file or place.
+// beginsFile and beginsHunk report whether a line of a diff begins a file, or a hunk or file.
 func beginsFile(line string) bool { return strings.HasPrefix(line, "diff --git ") }
 func beginsHunk(line string) bool { return strings.HasPrefix(line, "@@ ") || beginsFile(line) }

@@ -4,10 +4,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// allLines is further than any text goes.
+// allLines is larger than the number of lines of any text.
 const allLines = 1 << 30
 
-// scrollKey is how many lines a key goes down in a text of which so many are seen, 0 for keys that do something else.
+// scrollKey returns how many lines a key moves down, where page is the distance of page keys, 0 for
+// a key that does not move.
 func scrollKey(word string, page int) int {
 	switch word {
 	case "j", "down":
@@ -26,7 +27,7 @@ func scrollKey(word string, page int) int {
 	return 0
 }
 
-// pageHeight is how many lines of a page are seen.
+// pageHeight returns how many lines of a page are seen.
 func (m Model) pageHeight() int {
 	l := m.layout()
 	a, ok := m.current()
@@ -40,7 +41,7 @@ func (m Model) pageHeight() int {
 	return max(height, 1)
 }
 
-// inPage is the model after a key while the page has them.
+// inPage returns the model after a key that goes to the page.
 func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	m.note = note{}
 	a, ok := m.current()
@@ -130,7 +131,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// found walks to the next line that has what is searched for.
+// found moves the cursor to the next line that contains the search text.
 func (m *Model) found(step int) {
 	search := m.page.search
 	if search == "" {
@@ -141,7 +142,7 @@ func (m *Model) found(step int) {
 	}
 }
 
-// changeScope shows another part of the agent's changes.
+// changeScope shows the changes of another turn, all changes, or those since the user looked.
 func (m *Model) changeScope(word string, a Agent) {
 	last := lastTurn(a)
 	m.tab = tabDiff

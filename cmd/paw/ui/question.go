@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// questionCmd looks at the agent's question.
+// questionCmd reads what the agent asks.
 func (o onAgent) questionCmd() tea.Cmd {
 	m, a := o.m, o.a
 	paw, ctx := m.paw, m.ctx
@@ -17,10 +17,11 @@ func (o onAgent) questionCmd() tea.Cmd {
 	}
 }
 
-// keysOfAnswers are the keys that answer what an option means. None is the key that asks: typed twice, it would answer.
+// keysOfAnswers has a key for each meaning of an option. The key a, which opens the question, is
+// not among them: a pressed twice must not answer.
 var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 
-// answerKeys say for the line at the bottom which key is which answer.
+// answerKeys explains, for the line at the bottom, which key gives which answer.
 func answerKeys(options []Option) string {
 	var keys []string
 	for i, o := range options {
@@ -36,14 +37,15 @@ func answerKeys(options []Option) string {
 	return strings.Join(append(keys, "Esc later"), " · ")
 }
 
-// asked shows a question with its answers: one key answers exactly this one.
+// asked shows the agent's question with the keys of the answers. The answer goes to exactly this
+// question, by the question's ID.
 func (o onAgent) asked(q Question, err error) (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	if err != nil {
 		m.show(m.failure(err, "answer", a.Key()))
 		return m, nil
 	}
-	if m.ask != nil || m.roster.selected != a.Key() { // the user has gone on meanwhile
+	if m.ask != nil || m.roster.selected != a.Key() { // the user has selected another agent, or is asked something else
 		return m, nil
 	}
 	choose := map[string]string{}
@@ -66,7 +68,7 @@ func (o onAgent) asked(q Question, err error) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// dropQuestion takes away a question that its agent does not ask any more.
+// dropQuestion closes the question of an agent that no longer asks.
 func (m *Model) dropQuestion() {
 	if m.ask == nil || m.ask.about == "" {
 		return

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// roster holds the agents that the desk lists, in the order of the list, the selected one and the marked ones.
+// roster holds the agents of the desk, in the order of the list, and which are selected and marked.
 type roster struct {
 	board    Board
-	rows     []Agent             // those that the filter leaves, in the order in which they are shown
-	outlooks map[string]Forecast // by key of the agent
+	rows     []Agent             // the agents that the filter leaves, in the order of the list
+	outlooks map[string]Forecast // by the agent's key
 
 	filter   string
-	selected string          // key of the selected agent
-	chosen   bool            // the user has pressed a key: until then the first row is selected
-	marks    map[string]bool // agents that the next key is for, by key
-	numbers  map[string]int  // of the agents of several sessions, by key, as long as the desk is open
+	selected string          // the agent's key
+	chosen   bool            // the user has pressed a key; before, the first row is always selected
+	marks    map[string]bool // the marked agents, by key
+	numbers  map[string]int  // numbers of agents where several sessions are listed, by key; a number stays while the desk is open
 }
 
-// cutAgents are the agents of a session whose turns were cut.
+// cutAgents returns the names of the agents of a session whose turns were cut.
 func (l roster) cutAgents(session string) (names []string) {
 	for _, a := range l.rows {
 		if a.Cut && a.Session == session {
@@ -29,17 +29,18 @@ func (l roster) cutAgents(session string) (names []string) {
 	return names
 }
 
-// step selects an agent further down or up.
+// step selects the agent that many rows further down, or up for a negative number.
 func (l *roster) step(by int) { l.selectAt(l.index(l.rows) + by) }
 
-// selectAt selects the agent in that place, or the one at the end.
+// selectAt selects the agent of row i, or of the nearest row.
 func (l *roster) selectAt(i int) {
 	if len(l.rows) > 0 {
 		l.choose(l.rows[min(max(i, 0), len(l.rows)-1)])
 	}
 }
 
-// choose selects an agent. The one before it goes if the filter does not leave it.
+// choose selects an agent. The one that was selected leaves the list if the filter does not match
+// it.
 func (l *roster) choose(a Agent) {
 	l.selected = a.Key()
 	l.arrange("")
@@ -58,7 +59,7 @@ func (l *roster) nextGroup() {
 	}
 }
 
-// counts are how many agents are in each group.
+// counts returns how many agents each group has.
 func (l roster) counts() (count [len(groupNames)]int) {
 	for _, a := range l.board.Agents {
 		count[l.judged(a).Group]++
@@ -66,7 +67,7 @@ func (l roster) counts() (count [len(groupNames)]int) {
 	return count
 }
 
-// severalSessions reports whether names of agents need those of their sessions.
+// severalSessions reports whether agents of more than one session are listed.
 func (l roster) severalSessions() bool {
 	for _, a := range l.board.Agents {
 		if a.Session != l.board.Agents[0].Session {
@@ -76,7 +77,8 @@ func (l roster) severalSessions() bool {
 	return false
 }
 
-// number gives each agent of several sessions a number when it is seen first: those of their sessions are not unique.
+// number gives each agent a number when the agent is listed for the first time, if several sessions
+// are listed: the numbers within a session are not unique then.
 func (l *roster) number() {
 	if !l.severalSessions() {
 		return
@@ -88,7 +90,7 @@ func (l *roster) number() {
 	}
 }
 
-// numberOf is the number of an agent, by which a digit selects it wherever it stands.
+// numberOf returns the number that selects an agent when it is typed.
 func (l roster) numberOf(a Agent) int {
 	if l.severalSessions() {
 		return l.numbers[a.Key()]
@@ -96,7 +98,7 @@ func (l roster) numberOf(a Agent) int {
 	return a.Number
 }
 
-// neighbour is the agent that is selected when the selected one goes.
+// neighbour returns the key of the agent to select if the selected one goes.
 func (l roster) neighbour() string {
 	agents := l.rows
 	i := l.index(agents)
@@ -109,8 +111,9 @@ func (l roster) neighbour() string {
 	return agents[max(i-1, 0)].Key()
 }
 
-// arrange puts the agents that the filter leaves in order, and keeps one selected: that of now, whom the user looks at, also
-// when the filter would not leave it. It follows whatever they depend on.
+// arrange filters and sorts the agents, and keeps the selected agent selected and listed even if
+// the filter does not match it. If the selected agent has gone, neighbour is selected. arrange is
+// called whenever the board, the filter, the selection or a forecast has changed.
 func (l *roster) arrange(neighbour string) {
 	l.rows = nil
 	for _, a := range l.board.Agents {
@@ -125,7 +128,7 @@ func (l *roster) arrange(neighbour string) {
 		if a.Urgency != b.Urgency || a.Group > ToReview {
 			return a.Urgency - b.Urgency
 		}
-		return a.Since.Compare(b.Since) // whoever waits longest comes first
+		return a.Since.Compare(b.Since) // the agent that has waited longest comes first
 	})
 	l.rows = nested(l.rows)
 	if l.index(l.rows) < 0 {
@@ -139,7 +142,7 @@ func (l *roster) arrange(neighbour string) {
 	}
 }
 
-// narrow shows only the agents that a filter leaves. The one that is selected stays so if it is one of them.
+// narrow filters the list. The selected agent stays selected only if the filter matches it.
 func (l *roster) narrow(filter string) {
 	was := l.selected
 	l.filter, l.selected = filter, ""
@@ -149,7 +152,8 @@ func (l *roster) narrow(filter string) {
 	}
 }
 
-// judged is an agent that needs the user when its finished work conflicts with the branch that it is to land in.
+// judged moves an agent with finished work to NeedsYou if the work conflicts with the branch to
+// land in.
 func (l roster) judged(a Agent) Agent {
 	o := l.outlooks[a.Key()]
 	if len(o.Files) > 0 && (a.Group == ToReview || a.Group == Quiet) {
@@ -159,12 +163,12 @@ func (l roster) judged(a Agent) Agent {
 	return a
 }
 
-// index is the place of the selected agent, -1 when it is not there.
+// index returns the index of the selected agent, -1 if it is not listed.
 func (l roster) index(agents []Agent) int {
 	return slices.IndexFunc(agents, func(a Agent) bool { return a.Key() == l.selected })
 }
 
-// nested puts children behind their parents where both are in one group, and says how deep.
+// nested puts each child below its parent where both are in the same group, and sets depth.
 func nested(rows []Agent) []Agent {
 	type family struct {
 		group           Group
@@ -197,10 +201,10 @@ func nested(rows []Agent) []Agent {
 	return in
 }
 
-// conflictUrgency puts work that conflicts behind questions and errors.
+// conflictUrgency sorts conflicts behind questions and errors.
 const conflictUrgency = 100
 
-// title is the title of the terminal's window, which says how many agents need the user.
+// title returns the title of the terminal window, with the number of agents that need the user.
 func (l roster) title() string {
 	if n := l.counts()[NeedsYou]; n > 0 {
 		return fmt.Sprintf("paw: %d wait", n)

@@ -12,7 +12,7 @@ import (
 	"paw/config/display"
 )
 
-// run is a command of paw whose output is shown.
+// run is a command of paw whose output the detail shows.
 type run struct {
 	number  int
 	words   []string
@@ -22,13 +22,13 @@ type run struct {
 	over    bool
 	code    int
 	top     int
-	next    *ask // what is asked once it has ended well, nil for nothing
+	next    *ask // asked after the command has ended with exit code 0; nil for no question
 	cancel  func()
 	pending string
 }
 
 type (
-	// outputMsg is what a command has printed; more comes from rest.
+	// outputMsg carries output of a command; rest delivers the following messages.
 	outputMsg struct {
 		number int
 		text   string
@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// printed passes on what a command prints, for as long as there is a desk that shows it.
+// printed is a writer that sends what a command prints to the desk, until the desk ends.
 type printed struct {
 	number int
 	to     chan tea.Msg
@@ -65,7 +65,8 @@ func (p *printed) pass(msg tea.Msg) {
 	}
 }
 
-// command runs a command of paw. Its number is that of the model's last one.
+// command returns a tea.Cmd that runs a command of paw under the number m.last, and a function that
+// interrupts it.
 func (m *Model) command(words ...string) (cmd tea.Cmd, cancel func()) {
 	m.last++
 	m.running++
@@ -84,14 +85,15 @@ func (m *Model) command(words ...string) (cmd tea.Cmd, cancel func()) {
 	}, cancel
 }
 
-// quietly runs a command whose output is a line, which becomes a note; more of it, or an error, is shown.
+// quietly runs a command without showing its output as it comes. One line of output becomes a note;
+// longer output is shown at the end.
 func (m Model) quietly(words ...string) (tea.Model, tea.Cmd) {
 	cmd, _ := m.command(words...)
 	m.say(false, "%s …", title(words))
 	return m, cmd
 }
 
-// openly runs a command and shows its output as it comes; next is asked when it has ended well.
+// openly runs a command and shows the output as it comes; next is asked after exit code 0.
 func (m Model) openly(next *ask, words ...string) (tea.Model, tea.Cmd) {
 	cmd, cancel := m.command(append([]string{"--color", m.colourFlag()}, words...)...)
 	m.run = &run{number: m.last, words: words, begun: m.now, next: next, cancel: cancel}
@@ -99,7 +101,7 @@ func (m Model) openly(next *ask, words ...string) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// take takes in what the command has printed.
+// take returns the run with more output. Output of other runs is dropped.
 func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 	wait := func() tea.Msg { return <-msg.rest }
 	if r == nil || r.number != msg.number {
@@ -109,11 +111,12 @@ func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 	text := r.pending + msg.text
 	end := strings.LastIndexByte(text, '\n') + 1
 	next.pending = text[end:]
-	next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(text[:end])...) // the run before has fewer of the same lines
+	next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(text[:end])...) // m.run before never reads beyond its own lines
 	return &next, wait
 }
 
-// ran takes in the end of a command. It may have changed what the page is about.
+// ran returns the model after a command has ended. The page is requested again, since the command
+// may have changed what it shows.
 func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	m.running, m.done = m.running-1, m.done+1
 	if msg.code == 0 {
@@ -148,24 +151,25 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	return m, fresh
 }
 
-// show shows what a command has printed: at once, or behind what the user reads.
+// show shows the output of a command that has ended, or puts it behind the output that the user
+// reads now.
 func (m *Model) show(r *run) {
 	if m.run == nil {
-		m.run, m.note = r, note{} // that it runs is over
+		m.run, m.note = r, note{} // replaces the note that the command runs
 		return
 	}
 	m.later = append(m.later[:len(m.later):len(m.later)], r)
 	m.say(r.code != 0, "%s", display.Strip(r.lines[0]))
 }
 
-// leaveRun goes on to what is to be read next, or back to the agents.
+// leaveRun closes the output of a command, and shows the next one that waits.
 func (m *Model) leaveRun() {
 	if m.run = nil; len(m.later) > 0 {
 		m.run, m.later = m.later[0], m.later[1:]
 	}
 }
 
-// scrollRun moves what is seen of the output.
+// scrollRun scrolls the output of a command.
 func (m *Model) scrollRun(by int) {
 	at := m.layout().detail
 	next := *m.run
@@ -174,18 +178,18 @@ func (m *Model) scrollRun(by int) {
 	m.run = &next
 }
 
-// failure is a command that has ended with an error before it began.
+// failure returns a command that failed before it was run.
 func (m Model) failure(err error, words ...string) *run {
 	return &run{words: words, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(err.Error())}
 }
 
-// title is a command as a person would type it, with long words cut.
+// title returns a command as a user would type it, with long words cut.
 func title(words []string) string {
 	const longest = 40
 	shown := []string{"paw"}
 	for i, word := range words {
 		if word == stateFlag || i > 0 && words[i-1] == stateFlag {
-			continue // that it is about what was shown goes without saying
+			continue // the desk adds this flag, a user would not
 		}
 		word = strings.Join(strings.Fields(word), " ")
 		if r := []rune(word); len(r) > longest {
@@ -199,7 +203,8 @@ func title(words []string) string {
 	return strings.Join(shown, " ")
 }
 
-// view is the command with the end of what it has printed.
+// view draws the command and the end of its output or, once it has ended, the part that the user
+// has scrolled to.
 func (r *run) view(m Model, width, height int) []string {
 	state, style := "running "+Age(m.now.Sub(r.begun)), green
 	switch {
@@ -222,7 +227,8 @@ func (r *run) view(m Model, width, height int) []string {
 	return lines
 }
 
-// wrapped are the lines of the output in so many columns: hints are to be read whole.
+// wrapped returns the lines of the output, with lines longer than width broken so that hints can be
+// read in full.
 func (r *run) wrapped(m Model, width int) []string {
 	var lines []string
 	patch := r.words[0] == "diff"
@@ -245,7 +251,8 @@ func (r *run) wrapped(m Model, width int) []string {
 	return lines
 }
 
-// restyled gives a style that a line begins with to each of the lines that it is broken into, so that none has it from the one before.
+// restyled begins each part of a broken line with the line's first style, and ends each part
+// without style.
 func restyled(line string, parts []string) []string {
 	begin := display.Escape(line)
 	if begin == "" {
@@ -257,7 +264,7 @@ func restyled(line string, parts []string) []string {
 	return parts
 }
 
-// onTerminal is something that has the terminal for itself while it runs.
+// onTerminal is a tea.ExecCommand that calls a function with the terminal.
 type onTerminal struct {
 	do             func(stdin io.Reader, stdout, stderr io.Writer) error
 	stdin          io.Reader
@@ -269,7 +276,7 @@ func (o *onTerminal) SetStdin(r io.Reader)  { o.stdin = r }
 func (o *onTerminal) SetStdout(w io.Writer) { o.stdout = w }
 func (o *onTerminal) SetStderr(w io.Writer) { o.stderr = w }
 
-// attachCmd shows the pane of an agent until the user leaves it.
+// attachCmd shows the agent's pane until the user leaves it.
 func (o onAgent) attachCmd() tea.Cmd {
 	m, a := o.m, o.a
 	over := false
@@ -282,7 +289,7 @@ func (o onAgent) attachCmd() tea.Cmd {
 	})
 }
 
-// left is the model when the terminal is the desk's again.
+// left returns the model after the desk has the terminal back.
 func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {
 	if err != nil {
 		m.show(m.failure(err, "attach", m.roster.selected))
@@ -294,7 +301,7 @@ func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// editCmd lets the user change the text in his editor.
+// editCmd opens a text in the user's editor.
 func (m Model) editCmd(draft string) tea.Cmd {
 	result := ""
 	edit := func(stdin io.Reader, stdout, stderr io.Writer) (err error) {
@@ -306,7 +313,7 @@ func (m Model) editCmd(draft string) tea.Cmd {
 	})
 }
 
-// edited takes in what the user's editor has left.
+// edited puts the text from the editor into the question.
 func (m Model) edited(text string, err error) (tea.Model, tea.Cmd) {
 	switch {
 	case err != nil:

@@ -11,10 +11,12 @@ import (
 	"paw/config/display"
 )
 
-// stateFlag tells a command which state of an agent it is about: what was shown, and not what is there by the time.
+// stateFlag makes a command act on the given snapshot of an agent's work, which is the one that the
+// user saw.
 const stateFlag = "--state"
 
-// ofState is a command about a state; that of an agent of another machine is known there alone.
+// ofState adds the snapshot to a command. An agent of another machine has no snapshot here, and the
+// command is unchanged.
 func (s State) ofState(words ...string) []string {
 	if s.Commit == "" {
 		return words
@@ -22,7 +24,8 @@ func (s State) ofState(words ...string) []string {
 	return append(words[:2:2], append([]string{stateFlag, s.Commit}, words[2:]...)...)
 }
 
-// withState does something with what the agent has done: what the diff shows, where that is shown, else what is there now.
+// withState calls do with the snapshot that the diff shows or, where no diff is shown, with a new
+// snapshot. Of an agent on another machine, only the number of the last turn is known.
 func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	if m.tab == tabDiff && m.scope.turn == 0 {
@@ -40,7 +43,8 @@ func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.
 	return m, later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
 }
 
-// markSeen marks as seen what is shown: the turn of the diff, the state of the diff, or what the row says.
+// markSeen marks as seen what the user sees: the turn or the snapshot of the diff, or the last turn
+// that the row shows as finished.
 func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	if m.tab == tabDiff && m.scope.turn > 0 {
@@ -59,13 +63,13 @@ func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
 	})
 }
 
-// lastTurn is the number of the last turn that the row tells of, 0 for none.
+// lastTurn returns the number of the last turn in the row, 0 for none.
 func lastTurn(a Agent) int {
 	number, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, display.Ellipsis))
 	return number
 }
 
-// planLanding shows what would land, and lands just that when the user wants it.
+// planLanding shows what would land, and asks whether to land exactly that.
 func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
 	m, all := o.m, o.meant()
 	if len(all) > 1 {
@@ -81,7 +85,7 @@ func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
 	})
 }
 
-// planSeveral shows what would land of several agents, of one session at a time, and lands that when the user wants it.
+// planSeveral shows what would land of several agents of one session, and asks whether to land it.
 func (m Model) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
 	var names []string
 	for _, a := range all {

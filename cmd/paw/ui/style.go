@@ -2,24 +2,24 @@ package ui
 
 import "paw/config/display"
 
-// The styles of what is not coloured by a state.
+// The SGR codes of styles. The state of an agent has its own code, Agent.Colour.
 const (
 	bold    = "1"
 	dim     = "2"
-	grey    = display.Grey // of what is dim, where there are colours
+	grey    = display.Grey // replaces dim where there are colours
 	under   = "4"
 	reverse = "7"
 	red     = display.Red
 	green   = display.Green
 	yellow  = display.Yellow + ";1"
 	cyan    = display.Cyan
-	bar     = display.OnYellow // of what is asked
+	bar     = display.OnYellow // of the title of a boxed question
 )
 
-// palette paints text. Without colour the styles stay that are none.
+// palette adds styles to text. Without colour, only bold, dim, underline and reverse are used.
 type palette struct{ colour bool }
 
-// paint gives text a style by its code.
+// paint puts text into the style with an SGR code.
 func (p palette) paint(text, code string) string {
 	if text == "" || code == "" {
 		return text

@@ -7,25 +7,26 @@ import (
 	"paw/config/display"
 )
 
-// measure is the way in which the terminal counts columns, as the terminal has told.
+// measure counts columns as the terminal does.
 type measure = display.Measure
 
-// drawing are the line-drawing characters that a terminal shows between shift-out and shift-in.
+// drawing maps the letters that a terminal shows as lines between shift-out and shift-in.
 var drawing = map[byte]string{
 	'j': "┘", 'k': "┐", 'l': "┌", 'm': "└", 'n': "┼", 'q': "─", 't': "├", 'u': "┤", 'v': "┴", 'w': "┬", 'x': "│", '`': "◆", 'a': "▒", '~': "·",
 }
 
-// tabStop is how far apart the columns are that a tab goes to.
+// tabStop is the number of columns between tab stops.
 const tabStop = 8
 
-// cleaner makes lines out of text that programs wrote for a terminal. Nothing is left that would command the terminal but
-// the styles, and these only with colour. Styles go on from line to line, so each line begins with those that hold.
+// cleaner turns the output of a program for a terminal into lines. Only styles, and those only with
+// colour, remain of all control sequences. Each line begins with the styles that the lines before
+// have set.
 type cleaner struct {
 	measure
 	colour bool
 }
 
-// lines are the lines of a text.
+// lines returns the lines of a text.
 func (c cleaner) lines(text string) []string {
 	var all []string
 	holds := ""
@@ -37,7 +38,8 @@ func (c cleaner) lines(text string) []string {
 	return all
 }
 
-// line is one line, which begins with the style that holds, and the style that holds after it.
+// line cleans one line, begins it with the style holds, and returns the style that the next line
+// begins with.
 func (c cleaner) line(text, holds string) (clean, after string) {
 	var out strings.Builder
 	out.WriteString(holds)
@@ -67,7 +69,7 @@ func (c cleaner) line(text, holds string) (clean, after string) {
 			text = text[1:]
 		default:
 			n := plainPrefix(text)
-			if n == 0 { // one character that does not stand for itself
+			if n == 0 { // a control character, invalid UTF-8, or a character that reorders text
 				r, size := utf8.DecodeRuneInString(text)
 				if r == utf8.RuneError && size == 1 {
 					write("?")
@@ -88,7 +90,7 @@ func (c cleaner) line(text, holds string) (clean, after string) {
 	return out.String(), holds
 }
 
-// plainPrefix is how many bytes text begins with that show as they are.
+// plainPrefix returns how many bytes at the start of text can be shown as they are.
 func plainPrefix(text string) int {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
@@ -99,10 +101,11 @@ func plainPrefix(text string) int {
 	return len(text)
 }
 
-// longestStyle bounds how many bytes of styles a line begins with: beyond it the newest one alone counts.
+// longestStyle limits the bytes of styles that a line begins with. Beyond the limit only the newest
+// style is kept.
 const longestStyle = 256
 
-// styleAfter is the style that holds after one more sequence with these codes.
+// styleAfter returns the style after a sequence with these codes.
 func styleAfter(holds, sequence, codes string) string {
 	switch {
 	case codes == "" || codes == "0":

@@ -10,37 +10,39 @@ import (
 	"paw/config/display"
 )
 
-// How often the watcher looks. A look that costs more is made less often, so that a desk at rest takes next to nothing.
+// How often the watcher looks. The more a Look costs, the rarer it is, so that an idle desk takes
+// next to no time.
 const (
-	beat        = 500 * time.Millisecond // between two questions whether something was written down
-	soonest     = time.Second            // between two looks when nothing was
+	beat        = 500 * time.Millisecond // between two calls of Changed
+	soonest     = time.Second            // shortest time between two Looks without a change
 	latest      = 10 * time.Second
-	restingCost = 500 // a desk at rest looks for one part in so many of the time
-	busyCost    = 8   // one that something happens to
+	restingCost = 500 // a Look without a change comes after this many times the duration of the last Look
+	busyCost    = 8   // a Look with a change comes after at least this many times that duration
 	fastScreen  = 300 * time.Millisecond
-	slowScreen  = 4 * time.Second // of an agent of which nothing is heard: what its turns report wakes the watcher
+	slowScreen  = 4 * time.Second // longest time between two pictures of a pane; a key or new work of the agent ends it early
 )
 
-// watcher looks at what the desk shows, and tells the desk what is new.
+// watcher reads what the desk shows, and sends the desk what is new.
 type watcher struct {
 	paw  Paw
 	send func(tea.Msg)
 	now  func() time.Time
-	news <-chan struct{} // as in Options
+	news <-chan struct{} // Options.News
 
 	mu     sync.Mutex
 	wanted wanted
 	poked  chan struct{}
 }
 
-// wanted is what the desk shows now, beside the list.
+// wanted is what the watcher has to read for the current picture, beside the list.
 type wanted struct {
-	screen  Agent   // whose pane; without a name none is shown
-	rows    []Agent // that are seen
-	seconds bool    // something is shown that changes with each second
+	screen  Agent   // the agent whose pane is shown; without Pane, none is
+	rows    []Agent // the agents that are seen in the list
+	seconds bool    // the picture has a time that changes every second
 }
 
-// want tells the watcher what is shown.
+// want tells the watcher what is shown, and wakes the watcher if another agent, pane or Mark is
+// shown.
 func (w *watcher) want(now wanted) {
 	w.mu.Lock()
 	was := w.wanted.screen
@@ -65,7 +67,7 @@ func (w *watcher) shown() wanted {
 	return w.wanted
 }
 
-// look looks at all agents once.
+// look makes one Look, and returns how long it took.
 func (w *watcher) look(ctx context.Context) (boardMsg, time.Duration) {
 	begun := w.now()
 	board, err := w.paw.Look(ctx)
@@ -73,8 +75,8 @@ func (w *watcher) look(ctx context.Context) (boardMsg, time.Duration) {
 	return boardMsg{board, err, now}, now.Sub(begun)
 }
 
-// lookOn looks at all agents again and again: soon after something was written down, and from time to time, since not
-// everything is.
+// lookOn repeats the Look: soon after Changed reports true and, since paw does not write every
+// change, from time to time without.
 func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 	last, clock := w.now(), w.now()
 	for w.listen(ctx) {
@@ -98,7 +100,7 @@ func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 	}
 }
 
-// listen waits for news, for one beat at most; it reports false when there is nothing to wait for any more.
+// listen waits for news, at most one beat, and returns false when ctx has ended.
 func (w *watcher) listen(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -109,7 +111,8 @@ func (w *watcher) listen(ctx context.Context) bool {
 	return true
 }
 
-// screens shows the selected agent's pane, often while it changes and seldom while it does not.
+// screens sends the pane of the selected agent, often while it changes and seldom while it does
+// not.
 func (w *watcher) screens(ctx context.Context) {
 	every, last := fastScreen, screenMsg{}
 	for {
@@ -139,8 +142,9 @@ func (w *watcher) screens(ctx context.Context) {
 	}
 }
 
-// count counts the lines of the agents that are seen, and forecasts for their sessions, whenever their work has changed:
-// one thing at a time, since it costs processes of git.
+// count counts the changed lines of the agents that are seen, and forecasts their sessions,
+// whenever their work has changed. One agent and one session are done per beat, since each costs
+// git processes.
 func (w *watcher) count(ctx context.Context) {
 	lines, outlooks := map[string]string{}, map[string]string{}
 	for pause(ctx, beat) {
@@ -175,7 +179,7 @@ func (w *watcher) count(ctx context.Context) {
 	}
 }
 
-// pause waits; it reports false when there is nothing to wait for any more.
+// pause waits for d, and returns false when ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
