@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Whatever is added or started at the same moment gets names of its own, where nobody asked for one.
+// Agents and sessions that are added or started at the same moment without a name get different
+// names.
 func TestAutomaticNamesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,8 @@ import (
 	"paw/session"
 )
 
-// One Ctrl-C ends any question, with the exit code of an interrupt, and so does Ctrl-D with another one.
+// One Ctrl-C ends any question with the exit code of an interrupt; one Ctrl-D does with another
+// code.
 func TestQuestionsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -29,7 +30,7 @@ func TestQuestionsEnd(t *testing.T) {
 			w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 		}
 		t.Run(c.command+" "+c.key, func(t *testing.T) {
-			terminal := w.terminal("trap : INT; echo; paw " + c.command + "; echo ended $?; exec cat") // tmux may lose what comes right before an end
+			terminal := w.terminal("trap : INT; echo; paw " + c.command + "; echo ended $?; exec cat") // tmux may lose output right before the end of a program
 			defer killServer(terminal.socket)
 			terminal.awaits(c.question)
 			keys := []string{c.key}
@@ -45,7 +46,7 @@ func TestQuestionsEnd(t *testing.T) {
 	}
 }
 
-// A wait says on the terminal for whom it waits, and takes that back.
+// paw wait shows on the terminal which agents it waits for, and erases that line at the end.
 func TestWaitSaysForWhom(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")

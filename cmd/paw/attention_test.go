@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// labels are what the borders of the agents' panes say, with the states behind them.
+// labels returns the labels and states on the borders of the agents' panes.
 func (w *world) labels() string {
 	w.t.Helper()
 	return w.tmux("list-panes", "-a", "-F", "#{@paw_label} (#{@paw_state})").stdout
 }
 
-// Borders are right without anybody who looks: after the start, while agents work, and after a crash.
+// The borders of panes are right although nobody looks at paw: after the start, during turns, and
+// after a crash.
 func TestBordersFromTheFirstSecond(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,8 +42,8 @@ func TestBordersFromTheFirstSecond(t *testing.T) {
 	}
 }
 
-// paw lives in the user's own server, with sessions of the user beside its own: nothing of the user's is another one, while
-// its session runs and after it.
+// paw uses the user's own tmux server, beside the user's sessions, and changes nothing of theirs,
+// neither during a session of paw nor after it.
 func TestPawInTheUsersServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,7 +86,7 @@ func TestPawInTheUsersServer(t *testing.T) {
 	}
 }
 
-// Eight agents that were started where there is no terminal can be worked with on a small one.
+// Eight agents that were started without a terminal can be used on a small terminal.
 func TestEightAgentsOnASmallTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

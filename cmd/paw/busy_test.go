@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What takes longer than a second says so on a terminal, on one line that is gone in the end; elsewhere nothing says it.
+// A step longer than a second is shown on a terminal, in one line that is erased at the end, and
+// nowhere else.
 func TestWhatTakesLongSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,9 +21,9 @@ type crashCase struct {
 	name    string
 	prepare func(w *world)
 	command []string
-	as      string         // agent that calls paw, "" for the user
-	settled func(w *world) // waits for what goes on when the command has ended
-	ignore  *regexp.Regexp // what of the world is not compared
+	as      string         // agent that runs the command, "" for the user
+	settled func(w *world) // waits for the work that goes on after the command
+	ignore  *regexp.Regexp // lines of the state that are not compared
 }
 
 // TestKilledAfterEveryStep kills paw with SIGKILL after every step of start,
@@ -94,7 +94,7 @@ func TestKilledAfterEveryStep(t *testing.T) {
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")
 			w.ready("one")
 			w.ok(w.paw("land", "one"))
-		}, command: []string{"remove", "one"}}, // its branch goes, too
+		}, command: []string{"remove", "one"}}, // a landed branch is deleted
 		{name: "remove keep", prepare: started, command: []string{"remove", "one", "--keep-worktree"}},
 	}
 	for _, c := range cases {
@@ -119,7 +119,7 @@ func TestKilledAfterEveryStep(t *testing.T) {
 	}
 }
 
-// environment is that of the command, with one variable for the test.
+// environment returns the variables of the command, with one more for the test.
 func (c crashCase) environment(kv string) []string {
 	if c.as == "" {
 		return []string{kv}
@@ -127,7 +127,7 @@ func (c crashCase) environment(kv string) []string {
 	return asAgent(c.as, kv)
 }
 
-// state is the world when nothing goes on any more, as far as it is compared.
+// state returns the state of the world after all work has ended, without the lines to ignore.
 func (c crashCase) state(w *world) []string {
 	w.t.Helper()
 	if c.settled != nil {
@@ -136,8 +136,8 @@ func (c crashCase) state(w *world) []string {
 	return slices.DeleteFunc(w.state(), func(line string) bool { return c.ignore != nil && c.ignore.MatchString(line) })
 }
 
-// childSettled waits until the child three has done what it was told, or waits for
-// the user because its prompt was never handed over.
+// childSettled waits until the child three has done its task, or is idle with a prompt that was
+// never delivered.
 func childSettled(w *world) {
 	waitFor(w.t, "three is at rest", func() bool {
 		if a := w.agent("three"); a.State != "idle" {
@@ -148,7 +148,8 @@ func childSettled(w *world) {
 	})
 }
 
-// killedAndRecovered kills the command after a step, recovers, and returns the world.
+// killedAndRecovered kills the command after a step, runs recover twice, and returns the state of
+// the world.
 func killedAndRecovered(t *testing.T, c crashCase, at string) []string {
 	t.Helper()
 	w := newWorld(t)
@@ -169,8 +170,7 @@ func (w *world) worktree(agent string) string {
 	return filepath.Join(w.root, "shop.paw", "shop", agent)
 }
 
-// awaitDead waits until the locks of agents are free: the CLIs got SIGHUP but
-// need a moment.
+// awaitDead waits until the CLIs of agents have died of SIGHUP, which takes a moment.
 func (w *world) awaitDead(agents ...string) {
 	w.t.Helper()
 	for _, agent := range agents {
@@ -181,7 +181,7 @@ func (w *world) awaitDead(agents ...string) {
 	}
 }
 
-// volatile is what differs between two runs of the same thing.
+// volatile matches texts that differ between two runs: times and ids.
 var volatile = regexp.MustCompile(`[0-9]{8}T[0-9]{6}(\.[0-9]+)?Z?|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // state describes everything paw is responsible for, in comparable lines: refs,
@@ -190,7 +190,7 @@ func (w *world) state() []string {
 	w.t.Helper()
 	for _, s := range w.view().Sessions {
 		for _, a := range s.Agents {
-			if a.PID != nil || a.PaneAlive != nil && *a.PaneAlive { // or its launcher is about to run
+			if a.PID != nil || a.PaneAlive != nil && *a.PaneAlive { // a CLI runs, or its launcher is about to start one
 				w.ready(a.Name)
 			}
 		}
@@ -214,11 +214,11 @@ func (w *world) state() []string {
 	add("agent", w.agents())
 	add("record", w.record())
 	sort.Strings(lines)
-	// Work that was rescued twice, because paw was killed in between, is rescued.
+	// After paw was killed between two rescues, the same work may be rescued twice.
 	return slices.CompactFunc(lines, func(a, b string) bool { return a == b && strings.Contains(a, "/rescue/") })
 }
 
-// files lists files below dir with a hash of their content, without git's own.
+// files lists the files below dir with a hash of their content, without .git folders.
 func (w *world) files(dir string) string {
 	var b strings.Builder
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -236,7 +236,7 @@ func (w *world) files(dir string) string {
 	return b.String()
 }
 
-// agents are the states as paw status tells them.
+// agents lists the agents and their states in paw status.
 func (w *world) agents() string {
 	var b strings.Builder
 	for _, s := range w.view().Sessions {
@@ -247,7 +247,7 @@ func (w *world) agents() string {
 	return b.String()
 }
 
-// record is the saved session without what is different each time.
+// record returns the record of the session without fields that differ between runs.
 func (w *world) record() string {
 	data, err := os.ReadFile(filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stepsOf runs the command of a case, which is not killed, and returns its steps as
-// PAW_TEST_KILL takes them.
+// stepsOf runs the command of a case to its end, and returns its steps in the form of
+// PAW_TEST_KILL.
 func (w *world) stepsOf(c crashCase) []string {
 	w.t.Helper()
 	list := filepath.Join(w.root, "steps")
@@ -30,7 +30,7 @@ func (w *world) stepsOf(c crashCase) []string {
 	return steps
 }
 
-// kill runs a command that is killed after a step, unless it has no such step.
+// kill runs a command that is killed after a step. A command without that step ends normally.
 func (w *world) kill(at string, command ...string) {
 	w.t.Helper()
 	if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, command...); out.code != 137 && out.code != 0 {
@@ -38,9 +38,8 @@ func (w *world) kill(at string, command ...string) {
 	}
 }
 
-// TestKilledTwice kills a command after each of its steps, and then kills the
-// recover that follows, each time after another of its own. The next recover must
-// lead to the same world as the command that was not killed.
+// TestKilledTwice kills a command after each of its steps, and then the recover after it, each time
+// at another step. The next recover must lead to the same world as the command that was not killed.
 func TestKilledTwice(t *testing.T) {
 	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	started := func(w *world) { w.ok(w.paw(two...)) }
@@ -85,7 +84,7 @@ func TestKilledTwice(t *testing.T) {
 	}
 }
 
-// given brings a world to where the command of a case begins.
+// given prepares the world for the command of a case.
 func (w *world) given(c crashCase) {
 	w.t.Helper()
 	if c.prepare != nil {
@@ -93,8 +92,8 @@ func (w *world) given(c crashCase) {
 	}
 }
 
-// nothing is the world without a session: what start must leave behind after a
-// purge, wherever it was killed.
+// nothing fails the test unless the world is as before start: a start must not leave more than that
+// after a purge, wherever it was killed.
 func (w *world) nothing() {
 	w.t.Helper()
 	if left := w.git(w.repo, "for-each-ref", "--format=%(refname)"); left != "refs/heads/main\n" {
@@ -103,7 +102,7 @@ func (w *world) nothing() {
 	if left := w.git(w.repo, "worktree", "list"); strings.Count(left, "\n") != 1 {
 		w.t.Errorf("worktrees are left:\n%s", left)
 	}
-	// A server whose last session has ended answers for a moment more.
+	// A tmux server still answers for a moment after its last session has ended.
 	for end := time.Now().Add(10 * time.Second); w.tmux("list-sessions").code == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			w.t.Error("a tmux server is left")
@@ -121,8 +120,8 @@ func (w *world) nothing() {
 	}
 }
 
-// TestKilledStartIsStoppedOrPurged kills start after each of its steps. A purge
-// must then leave nothing, and a stop something that recover makes whole.
+// TestKilledStartIsStoppedOrPurged kills start after each of its steps. A purge must then leave
+// nothing, and after a stop, recover must complete the session.
 func TestKilledStartIsStoppedOrPurged(t *testing.T) {
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)

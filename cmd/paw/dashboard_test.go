@@ -17,7 +17,7 @@ import (
 	"paw/worktree"
 )
 
-// someSession has an agent in each kind of need.
+// someSession returns a session whose agents need the user in different ways, or not at all.
 func someSession(now time.Time) observe.SessionStatus {
 	t := now.Add(-2 * time.Minute)
 	agent := func(name, cli string, st session.AgentStatus) observe.AgentStatus {
@@ -81,7 +81,8 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
 	}
 }
 
-// Nothing is wider than the terminal, and the columns stand below each other, whatever people and agents write.
+// No line of paw status is wider than the terminal, and columns are aligned, whatever characters
+// users and agents write.
 func TestStatusFitsAnyWidth(t *testing.T) {
 	now := time.Now()
 	st := someSession(now)
@@ -108,7 +109,8 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 	}
 }
 
-// Where not all agents would be seen otherwise each has one line, and those that ask one more.
+// Where the screen is too low for all agents, each agent takes one line, and an agent that asks
+// takes two.
 func TestStatusInBrief(t *testing.T) {
 	now := time.Now()
 	const want = `
@@ -206,7 +208,7 @@ func TestStateCounts(t *testing.T) {
 	}
 }
 
-// What the models took is a column where somebody asked for it and the width allows, and a part of --json.
+// Usage is a column where --usage was given and the width allows, and a part of --json.
 func TestStatusWithUsage(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	st := someSession(now)

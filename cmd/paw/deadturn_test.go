@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// killedInTurn is a world with an agent one whose CLI was killed in its first turn, when it had written half.txt; the user has
-// committed main.txt since it was started.
+// killedInTurn returns a world with an agent, one, whose CLI was killed in the first turn after it
+// had written half.txt; the user has committed main.txt since start.
 func killedInTurn(t *testing.T) *world {
 	t.Helper()
 	w := started(t, "one")
@@ -23,8 +23,8 @@ func killedInTurn(t *testing.T) *world {
 	return w
 }
 
-// TestDeadTurnIsClosedFirst kills a CLI in a turn. Each command that writes closes the turn first: as a crash, with the files
-// that the CLI had left, and not with those that the command has written.
+// TestDeadTurnIsClosedFirst kills a CLI in a turn. Each command that writes files first closes the
+// turn as a crash, with the files that the CLI has left and without those of the command.
 func TestDeadTurnIsClosedFirst(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -54,7 +54,8 @@ func TestDeadTurnIsClosedFirst(t *testing.T) {
 	}
 }
 
-// TestRewindThatChangesNothing keeps the rewind before it as the one that --undo takes back.
+// TestRewindThatChangesNothing expects --undo, after a rewind without a change, to take back the
+// rewind before that one.
 func TestRewindThatChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := killedInTurn(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What make demo prints in the end works when it is pasted, one line after the other.
+// The lines that make demo prints at the end work when they are pasted one after the other.
 func TestDemoEndsWithLinesThatWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,7 +39,7 @@ func TestDemoEndsWithLinesThatWork(t *testing.T) {
 			attached = true
 			continue
 		}
-		// A shell expands an alias from the next line on.
+		// A shell expands an alias only from the next line on.
 		out := w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", fmt.Sprintf("alias paw=%s/paw\n%s\n", here, command)))
 		switch {
 		case strings.Contains(command, "diff") && !strings.Contains(out.stdout, "+buy bread"),

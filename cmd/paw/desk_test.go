@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// press types keys on a terminal, which are named as tmux names them.
+// press types keys, by their tmux names, on a terminal.
 func (o outerTerminal) press(keys ...string) {
 	o.w.t.Helper()
 	o.w.ok(o.tmux(append([]string{"send-keys", "--"}, keys...)...))
 }
 
-// awaits waits until the terminal shows all these texts.
+// awaits waits until the terminal shows all texts.
 func (o outerTerminal) awaits(texts ...string) {
 	o.w.t.Helper()
 	o.awaitsFor(patience, texts...)
 }
 
-// awaitsFor is awaits with the patience of the caller.
+// awaitsFor is awaits with another time limit.
 func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
 	o.w.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -46,7 +46,8 @@ func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
 // that stands by has given back what a desk had that was killed. That does so last.
 const deskScript = `echo before; stty -g > set.before; paw; code=$?; n=0; until stty -g > set.after; cmp -s set.before set.after || [ $((n += 1)) -gt 400 ]; do sleep 0.05; done; echo left with $code; cmp set.before set.after && echo as before; exec sleep 600`
 
-// desks are the pids of the desks of this world.
+// desks returns the pids of the desks of this world, and of the processes that restore their
+// terminals.
 func (w *world) desks() (pids []int) {
 	for _, p := range processes("HOME="+filepath.Join(w.root, "home"), "PAW_TEST_MAIN=1") {
 		if len(p.words) == 1 || p.words[1] == "ui" || p.words[1] == "__restore" {
@@ -56,7 +57,8 @@ func (w *world) desks() (pids []int) {
 	return pids
 }
 
-// The desk says who needs the user, follows what agents do, and leaves the terminal as it was.
+// The desk says which agents need the user, follows what the agents do, and leaves the terminal as
+// it was.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	w := started(t, "api", "web", "tests")
@@ -86,7 +88,7 @@ func TestDesk(t *testing.T) {
 	terminal.awaits("QUIET 1", "NEEDS YOU 1")
 
 	terminal.press("1", "Enter")
-	terminal.awaits("[paw-shop]") // the status line of tmux
+	terminal.awaits("[paw-shop]") // in the status line of tmux
 	w.ok(w.tmux("detach-client", "-s", "=paw-shop"))
 	terminal.awaits("NEEDS YOU 1")
 	terminal.press("a")
@@ -101,7 +103,7 @@ func TestDesk(t *testing.T) {
 	waitFor(t, "nothing to be left behind", func() bool { return len(w.desks()) == 0 })
 }
 
-// A desk that is killed leaves nothing behind, and what it showed goes on.
+// A desk that is killed leaves nothing behind, and the agents go on.
 func TestDeskIsKilled(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")
@@ -112,7 +114,7 @@ func TestDeskIsKilled(t *testing.T) {
 		kept, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop/one/draft.txt"))
 		return string(kept) == "later"
 	})
-	waitFor(t, "somebody stands by", func() bool { return w.inside("__restore") == 1 }) // before its exec, it looks like the desk
+	waitFor(t, "somebody stands by", func() bool { return w.inside("__restore") == 1 }) // until its exec, the process has the desk's command line
 	for _, pid := range w.desks() {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("__restore")) {
 			continue
@@ -137,7 +139,7 @@ func TestDeskIsKilled(t *testing.T) {
 	}
 }
 
-// Two desks show the same, however often their terminals change their size.
+// Two desks show the same, while the sizes of their terminals change again and again.
 func TestTwoDesksInAStorm(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
@@ -162,7 +164,7 @@ func TestTwoDesksInAStorm(t *testing.T) {
 	terminal.awaits("all sessions", "NEEDS YOU 1", "? 2  two  demo  waits for you", "QUIET 1")
 }
 
-// Where there is no terminal, or one that knows nothing, paw is paw status.
+// Without a terminal, or on a dumb one, paw without arguments is paw status.
 func TestNoDeskInAPipe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -275,7 +277,8 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.awaits("left with 0", "as before")
 }
 
-// In a popup of tmux, Enter shows the agent and ends the desk; a popup that is closed ends it, too. Nothing of it is left.
+// In a tmux popup, Enter shows the agent and ends the desk, and so does closing the popup. No desk
+// is left.
 func TestDeskInAPopup(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
@@ -310,7 +313,8 @@ func TestDeskInAPopup(t *testing.T) {
 	w.ok(w.paw("wait", "one"))
 }
 
-// Who leaves while a check runs is asked, and leaves nothing of it behind, also where it wants to go on.
+// The desk asks before it is left while a check runs, and then leaves no process of the check, even
+// one that ignores signals.
 func TestLeavingADeskEndsItsCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -343,7 +347,7 @@ func TestLeavingADeskEndsItsCommands(t *testing.T) {
 	}
 }
 
-// A desk ends with its terminal, also where nobody passes on that it has gone, as under su and sudo.
+// A desk ends when its terminal has gone, even if no SIGHUP arrives, as under su and sudo.
 func TestDeskEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")

@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// released is a folder that .ci/dist has filled for this platform.
+// released is the folder that .ci/dist has filled for this platform.
 var released string
 
-// TestDist makes what people install once, and installs it in every way.
+// TestDist builds the release once, and installs it in every way.
 func TestDist(t *testing.T) {
 	released = t.TempDir()
 	if err := makeDist("../..", released); err != nil {
@@ -31,7 +31,7 @@ func TestDist(t *testing.T) {
 	t.Run("man pages", testManPages)
 }
 
-// makeDist runs .ci/dist of a checkout.
+// makeDist runs .ci/dist in a checkout.
 func makeDist(checkout, dir string) error {
 	cmd := exec.Command("sh", ".ci/dist", runtime.GOOS+"/"+runtime.GOARCH)
 	cmd.Dir = checkout
@@ -44,7 +44,7 @@ func makeDist(checkout, dir string) error {
 
 func archiveOf(os, arch string) string { return fmt.Sprintf("paw_1.2.3_%s_%s", os, arch) }
 
-// The same files elsewhere, at another time, give the same bytes.
+// The same sources in another folder, at another time, give the same bytes.
 func testSameElsewhere(t *testing.T) {
 	first, elsewhere := released, filepath.Join(t.TempDir(), "another", "place")
 	list, err := exec.Command("git", "-C", "../..", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
@@ -54,7 +54,7 @@ func testSameElsewhere(t *testing.T) {
 	for _, name := range strings.Split(strings.TrimRight(string(list), "\x00"), "\x00") {
 		content, err := os.ReadFile(filepath.Join("../..", name))
 		if os.IsNotExist(err) {
-			continue // deleted, and not committed
+			continue // deleted but not committed
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func read(t *testing.T, parts ...string) string {
 	return string(content)
 }
 
-// installer runs install.sh with a HOME and a PATH of its own.
+// installer runs install.sh with its own HOME and a short PATH.
 func installer(t *testing.T, prefix string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{filepath.Join(released, "install.sh")}, args...)...)
@@ -100,7 +100,7 @@ func installer(t *testing.T, prefix string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// files are the files below a folder.
+// files lists the files below a folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	out, err := exec.Command("find", dir, "!", "-type", "d", "-printf", "%P\n").Output()
@@ -129,7 +129,7 @@ func testInstall(t *testing.T) {
 					t.Errorf("%s is not there: %q", file, there)
 				}
 			}
-			if out, err := installer(t, prefix, from...); err != nil { // over the first one
+			if out, err := installer(t, prefix, from...); err != nil { // a second time, over the first installation
 				t.Errorf("again: %v\n%s", err, out)
 			}
 			if out, err := installer(t, prefix, "--uninstall"); err != nil || len(files(t, prefix)) > 0 {
@@ -139,7 +139,8 @@ func testInstall(t *testing.T) {
 	}
 }
 
-// What was changed on the way is not installed, and files of other programs stay.
+// An archive that was changed on the way is not installed, and files of other programs are not
+// overwritten.
 func testInstallRefuses(t *testing.T) {
 	bad := t.TempDir()
 	if out, err := exec.Command("cp", "-R", released+"/.", bad).CombinedOutput(); err != nil {
@@ -188,7 +189,7 @@ func testInstallRefuses(t *testing.T) {
 	}
 }
 
-// The package goes into a root of its own and out again, and nothing of it stays.
+// The package is installed below another root and removed again, and leaves no file.
 func testPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("no dpkg here")
@@ -239,7 +240,8 @@ func testPackage(t *testing.T) {
 	}
 }
 
-// Each command has a page that man shows without a warning, and git finds that of `git paw --help`.
+// Each command has a man page that man shows without a warning, and `git paw --help` finds the page
+// of paw.
 func testManPages(t *testing.T) {
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("no man here")
@@ -294,8 +296,8 @@ func testManPages(t *testing.T) {
 	}
 }
 
-// TestRenameModule gives a copy of the project another path: it builds, its tests find what they name, and nothing speaks of
-// the old path.
+// TestRenameModule copies the project under another module path: the copy builds, its tests find
+// the files they name, and no file contains the old path.
 func TestRenameModule(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	inClone := func(name string, args ...string) string {

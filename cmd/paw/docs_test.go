@@ -16,7 +16,7 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// snippet is a piece of a document that is set as code, and where it stands.
+// snippet is a piece of code in a document, with its place.
 type snippet struct {
 	file string
 	line int
@@ -26,12 +26,13 @@ type snippet struct {
 var (
 	codeSpan = regexp.MustCompile("`([^`]+)`")
 	longFlag = regexp.MustCompile(`^--[a-z][a-z-]*`)
-	// pawCall is where a call of paw begins: at the start, or where a shell would expect a command.
+	// pawCall matches the beginning of a call of paw: at the start, or where a shell expects a
+	// command.
 	pawCall = regexp.MustCompile(`(?:^|[$(;|&] ?|\bdo |=\S+ |-u TMUX )(?:git )?paw `)
-	// remark is what follows a command on the same line: two spaces or a shell operator.
+	// remark matches the end of a command on its line: two spaces or a shell operator.
 	remark = regexp.MustCompile(`\s{2,}|\s[|&;<>]|;`)
 	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-	// usageFlag is a flag in cobra's list of them.
+	// usageFlag matches a flag in cobra's list of flags.
 	usageFlag = regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z-]+)`)
 )
 
@@ -55,7 +56,7 @@ func snippets(t *testing.T, name string) []snippet {
 	return found
 }
 
-// pawWords are the words behind "paw" of each call of it in a piece of code.
+// pawWords returns the words after "paw" of each call in a piece of code.
 func pawWords(code string) [][]string {
 	var calls [][]string
 	code = quoted.ReplaceAllString(strings.TrimSpace(code), "TEXT")
@@ -70,10 +71,10 @@ func pawWords(code string) [][]string {
 	return calls
 }
 
-// checkCall reports what of one call does not exist.
+// checkCall returns which words of a call do not exist.
 func checkCall(root *cobra.Command, words []string) (wrong []string) {
 	if words[0] == "help" && len(words) > 1 {
-		words = words[1:] // cobra adds that command when it runs
+		words = words[1:] // cobra adds the help command only when it runs
 		if _, topic := topicNamed(strings.Trim(words[0], ".,;:)`")); topic || words[0] == everybody {
 			return nil
 		}
@@ -86,7 +87,7 @@ func checkCall(root *cobra.Command, words []string) (wrong []string) {
 		word = strings.Trim(word, "[]()|.,\"'")
 		switch flag := longFlag.FindString(word); {
 		case word == "--":
-			return wrong // what comes behind it is no flag
+			return wrong // words after -- are no flags
 		case flag != "":
 			if !hasFlag(cmd, flag[2:]) {
 				wrong = append(wrong, cmd.CommandPath()+" has no flag "+flag)
@@ -100,8 +101,9 @@ func checkCall(root *cobra.Command, words []string) (wrong []string) {
 	return wrong
 }
 
-// Each line of the documents that is set as a command could be typed: one of paw has values for its flags, and arguments that
-// the command takes; what another one names is there.
+// Every line of the documents that is set as a command can be typed: a call of paw has values for
+// its flags and the arguments that the command takes, and the programs, scripts and targets of
+// other lines exist.
 func TestDocsLinesCouldBeTyped(t *testing.T) {
 	seen := 0
 	for _, name := range pages(t) {
@@ -133,13 +135,13 @@ func TestDocsLinesCouldBeTyped(t *testing.T) {
 	}
 }
 
-// wrongIn says what is wrong with a whole call of paw, "" for nothing.
+// wrongIn returns what is wrong with a call of paw, "" for nothing.
 func wrongIn(words []string) string {
 	root := rootForDocs()
 	if words[0] == "help" && len(words) > 1 {
 		return ""
 	}
-	words[len(words)-1] = strings.TrimRight(words[len(words)-1], ")") // of $( or <(
+	words[len(words)-1] = strings.TrimRight(words[len(words)-1], ")") // the end of $( or <(
 	cmd, rest, err := root.Find(words)
 	if err != nil {
 		return err.Error()
@@ -153,7 +155,8 @@ func wrongIn(words []string) string {
 	return ""
 }
 
-// programs are those that documents tell to run, with what has to be there for each.
+// programs are the programs that documents tell readers to run. Each function reports whether what
+// the words name exists.
 var programs = map[string]func(t *testing.T, words []string) bool{
 	"make": func(t *testing.T, words []string) bool {
 		makefile, err := os.ReadFile("../../Makefile")
@@ -161,7 +164,7 @@ var programs = map[string]func(t *testing.T, words []string) bool{
 	},
 	"sh": func(_ *testing.T, words []string) bool {
 		_, err := os.Stat(filepath.Join("../..", words[1]))
-		_, dist := os.Stat(filepath.Join("../../.ci", words[1])) // which .ci/dist lays beside the archives
+		_, dist := os.Stat(filepath.Join("../../.ci", words[1])) // .ci/dist puts such scripts beside the archives
 		return err == nil || dist == nil
 	},
 	"go": func(_ *testing.T, words []string) bool {
@@ -179,10 +182,10 @@ var programs = map[string]func(t *testing.T, words []string) bool{
 		var exit *exec.ExitError
 		return err == nil || errors.As(err, &exit) && exit.ExitCode() == 129
 	},
-	"sudo": func(_ *testing.T, words []string) bool { return words[1] == "apt" }, // TestDist has what it installs
+	"sudo": func(_ *testing.T, words []string) bool { return words[1] == "apt" }, // TestDist checks the package that apt installs
 }
 
-// notOfPaw says what is wrong with a line that runs another program, "" for nothing.
+// notOfPaw returns what is wrong with a line that runs another program, "" for nothing.
 func notOfPaw(t *testing.T, code string) string {
 	words := strings.Fields(remark.Split(strings.TrimPrefix(code, "$ "), 2)[0])
 	if len(words) < 2 || programs[words[0]] == nil || programs[words[0]](t, words) {
@@ -191,7 +194,7 @@ func notOfPaw(t *testing.T, code string) string {
 	return "there is no such thing"
 }
 
-// pages are the names of all documents.
+// pages returns the names of all documents.
 func pages(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../docs/*.md")
@@ -213,8 +216,7 @@ func rootForDocs() *cobra.Command {
 	return newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}}, "")
 }
 
-// TestDocsNameWhatExists: every call of paw in the documents names a command and
-// flags that there are.
+// TestDocsNameWhatExists: every call of paw in the documents names a command and flags that exist.
 func TestDocsNameWhatExists(t *testing.T) {
 	root := rootForDocs()
 	calls := map[string]int{}
@@ -235,7 +237,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 	}
 }
 
-// TestTurnsPageNamesVersions: docs/turns.md names the versions of CLIs that were looked at.
+// TestTurnsPageNamesVersions: docs/turns.md names the versions of the CLIs in cli.LookedAts.
 func TestTurnsPageNamesVersions(t *testing.T) {
 	content, err := os.ReadFile("../../docs/turns.md")
 	if err != nil {
@@ -286,7 +288,7 @@ func TestReferenceSections(t *testing.T) {
 	}
 }
 
-// checkSection compares the flags of a command with those its section names.
+// checkSection compares the flags of a command with the flags in its section.
 func checkSection(t *testing.T, cmd *cobra.Command, text string) {
 	t.Helper()
 	named := map[string]bool{}
@@ -319,8 +321,7 @@ func subcommandHas(cmd *cobra.Command, flag string) bool {
 	return false
 }
 
-// TestHelpIsComplete: every visible command has examples that work and says how
-// it exits.
+// TestHelpIsComplete: every visible command has examples whose calls exist, and says how it exits.
 func TestHelpIsComplete(t *testing.T) {
 	root := rootForDocs()
 	for _, cmd := range root.Commands() {
@@ -343,7 +344,8 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// TestAgentsPage: the page for agents is short, names what exists, and stands in docs/agents.md as it is.
+// TestAgentsPage: the page for agents is short, names only what exists, and is part of
+// docs/agents.md word for word.
 func TestAgentsPage(t *testing.T) {
 	content, err := os.ReadFile("../../docs/agents.md")
 	if err != nil {
@@ -375,7 +377,7 @@ func TestAgentsPage(t *testing.T) {
 	}
 }
 
-// TestDocsNameFilesThatExist: a map that leads nowhere is worse than none.
+// TestDocsNameFilesThatExist: the maps of the code name only files that exist.
 func TestDocsNameFilesThatExist(t *testing.T) {
 	goFile := regexp.MustCompile(`^[a-z_/]+\.go$`)
 	for page, folder := range map[string]string{"docs/how-it-works.md": "orchestrator", "CONTRIBUTING.md": "."} {

@@ -11,7 +11,7 @@ import (
 func TestFamilies(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		agents string // "agent<parent"
+		agents string // each as "agent<parent"
 		want   string
 	}{
 		{"no family", "a b c", "a,b,c"},

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// view is what paw status --all --json says.
+// view returns the output of paw status --all --json.
 func (w *world) view() statusJSON {
 	w.t.Helper()
 	var v statusJSON
@@ -24,7 +24,7 @@ func (w *world) view() statusJSON {
 	return v
 }
 
-// agent is one agent of session shop.
+// agent returns an agent of session shop, from paw status.
 func (w *world) agent(name string) agentJSON {
 	w.t.Helper()
 	for _, s := range w.view().Sessions {
@@ -38,7 +38,7 @@ func (w *world) agent(name string) agentJSON {
 	return agentJSON{}
 }
 
-// ready waits until agents take prompts: their programs are past their start.
+// ready waits until agents are idle, and so take prompts.
 func (w *world) ready(names ...string) {
 	w.t.Helper()
 	for _, name := range names {
@@ -46,7 +46,7 @@ func (w *world) ready(names ...string) {
 	}
 }
 
-// started is a world with agents of the built-in CLI that take prompts.
+// started returns a world with agents of the built-in CLI that take prompts.
 func started(t *testing.T, names ...string) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -60,14 +60,14 @@ func (w *world) start(names ...string) {
 	w.startWith(nil, names...)
 }
 
-// startWith is start with further variables.
+// startWith is start with more variables.
 func (w *world) startWith(extra []string, names ...string) {
 	w.t.Helper()
 	w.ok(w.pawWith(extra, "start", "--cli", strings.Join(names, "=demo,")+"=demo", "--detach"))
 	w.ready(names...)
 }
 
-// serverPID is the tmux server of the world.
+// serverPID returns the pid of the world's tmux server.
 func (w *world) serverPID() int {
 	w.t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(w.ok(w.tmux("display-message", "-p", "#{pid}")).stdout))
@@ -77,13 +77,13 @@ func (w *world) serverPID() int {
 	return pid
 }
 
-// atOnce runs paw n times at the same time.
+// atOnce runs n commands of paw at the same time.
 func (w *world) atOnce(n int, args func(i int) []string) []output {
 	w.t.Helper()
 	return w.atOnceWith(nil, n, args)
 }
 
-// atOnceWith is atOnce with further variables.
+// atOnceWith is atOnce with more variables.
 func (w *world) atOnceWith(extra []string, n int, args func(i int) []string) []output {
 	w.t.Helper()
 	outs := make([]output, n)
@@ -127,7 +127,8 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 func TestEightStartsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	// A remote branch as the start would have git write what it tracks into the one configuration that all share.
+	// With a remote branch as the start, git would write the upstream branch into the shared
+	// configuration.
 	w.git(w.root, "clone", "-q", "--bare", w.repo, filepath.Join(w.root, "origin.git"))
 	w.git(w.repo, "remote", "add", "origin", filepath.Join(w.root, "origin.git"))
 	w.git(w.repo, "fetch", "-q", "origin")

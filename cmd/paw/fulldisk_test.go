@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// fullDisk mounts a small file system where paw keeps its state; the returned
-// function fills it to the last byte.
+// fullDisk mounts a small file system where paw keeps its state. fill fills the file system to the
+// last byte.
 func fullDisk(t *testing.T, w *world) (fill func()) {
 	t.Helper()
 	dir := filepath.Join(w.root, "home/.local")

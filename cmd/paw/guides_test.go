@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// guides are pages, or sections of them, that say what to do; before runs what has to have happened before their first line.
+// guides are the pages, or sections of pages, whose commands the test runs; each function prepares
+// what a guide presupposes.
 var guides = map[string]func(w *world){
 	"first-day": nil, "answer": nil, "troubleshooting": nil, "coming-from": nil, "demo": nil, "landing": nil,
 	"after-a-crash": func(w *world) {
@@ -66,7 +67,8 @@ var guides = map[string]func(w *world){
 	},
 }
 
-// withForge gives the repository a remote that has its branch and a pull request 7, and a gh that knows both and two issues.
+// withForge gives the repository a remote with the branch main and pull request 7, and a gh that
+// knows the pull request and issues.
 func withForge(w *world) {
 	w.commits(".gitattributes", "NOTES.md merge=union\n")
 	server := filepath.Join(w.root, "server/acme/shop.git")
@@ -92,20 +94,20 @@ func (w *world) commits(name, content string) {
 	w.git(w.repo, "commit", "-qm", name)
 }
 
-// did has an agent do a turn.
+// did sends an agent a prompt and waits for the end of the turn.
 func (w *world) did(agent, prompt string) {
 	w.t.Helper()
 	w.ok(w.paw("send", agent, prompt))
 	w.ok(w.paw("wait", agent))
 }
 
-// Each command of the guides works where it stands, one after the other, with the demo CLI in the place of others.
+// The commands of each guide work one after the other, with the demo CLI instead of other CLIs.
 func TestGuidesWork(t *testing.T) {
 	for name, before := range guides {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.terminal("true") // which puts paw into a folder for PATH
+			w.terminal("true") // puts paw into a folder for PATH
 			killServer(filepath.Join(w.root, "o"))
 			if before != nil {
 				before(w)
@@ -121,7 +123,7 @@ func TestGuidesWork(t *testing.T) {
 	}
 }
 
-// guideLines are the commands of a guide, as they are typed.
+// guideLines returns the commands of a guide.
 func guideLines(t *testing.T, guide string) []string {
 	t.Helper()
 	var lines []string
@@ -134,7 +136,7 @@ func guideLines(t *testing.T, guide string) []string {
 	return lines
 }
 
-// configLines are the lines of a guide that stand in a configuration.
+// configLines returns the lines of a guide that belong into a configuration.
 func configLines(t *testing.T, guide string) []string {
 	t.Helper()
 	return slices.DeleteFunc(indentedLines(t, guide), func(line string) bool {
@@ -142,7 +144,8 @@ func configLines(t *testing.T, guide string) []string {
 	})
 }
 
-// indentedLines are the lines of a page, or of PAGE/HEADING the section whose heading begins so, that are set as code.
+// indentedLines returns the lines set as code on a page or, for PAGE/HEADING, in the section whose
+// heading begins with HEADING.
 func indentedLines(t *testing.T, guide string) (lines []string) {
 	t.Helper()
 	page, section, _ := strings.Cut(guide, "/")
@@ -162,7 +165,7 @@ func indentedLines(t *testing.T, guide string) (lines []string) {
 	return lines
 }
 
-// withDemo is a command line with the demo CLI in the place of others.
+// withDemo replaces the CLIs of a command line by the demo CLI.
 func withDemo(line string) string {
 	return cliFlag.ReplaceAllStringFunc(line, func(flag string) string {
 		var items []string
@@ -170,7 +173,7 @@ func withDemo(line string) string {
 			name, _, _ := strings.Cut(item, "=")
 			items = append(items, name+"=demo")
 		}
-		if strings.Contains(line, "--branches ") { // which name the agents
+		if strings.Contains(line, "--branches ") { // the branches name the agents
 			return "--cli demo"
 		}
 		return "--cli " + strings.Join(items, ",")
@@ -179,7 +182,7 @@ func withDemo(line string) string {
 
 var cliFlag = regexp.MustCompile(`--cli [\w=,]+`)
 
-// follow does what a line of a guide says, once nothing is under way that the reader would see and wait for.
+// follow runs a line of a guide, after the work is over that a reader would wait for.
 func (w *world) follow(line string) {
 	w.t.Helper()
 	if session, found := strings.CutPrefix(line, "paw attach "); found {
@@ -210,7 +213,7 @@ func (w *world) follow(line string) {
 	}
 }
 
-// answerAll says yes to each question that is open.
+// answerAll answers each open question with yes.
 func (w *world) answerAll() {
 	w.t.Helper()
 	for _, session := range w.view().Sessions {
@@ -223,7 +226,7 @@ func (w *world) answerAll() {
 	}
 }
 
-// TestDemoStepsAreDocumented: docs/demo.md has each step that the demo CLI names in its help.
+// TestDemoStepsAreDocumented: docs/demo.md explains every step in the demo CLI's help.
 func TestDemoStepsAreDocumented(t *testing.T) {
 	help := run([]string{"paw", "demo-agent", "--help"}, nil, nil, &strings.Builder{}, &strings.Builder{})
 	if help != 0 {
@@ -246,7 +249,8 @@ func TestDemoStepsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestDocsLinksLead: a link in the documents leads to a file that there is, and to a heading of it.
+// TestDocsLinksLead: every link in the documents leads to a file that exists, and to a heading of
+// that file.
 func TestDocsLinksLead(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -281,7 +285,7 @@ func TestDocsLinksLead(t *testing.T) {
 	}
 }
 
-// hasHeading reports whether a document has a heading with that anchor.
+// hasHeading reports whether a document has a heading with this anchor.
 func hasHeading(text, anchor string) bool {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "#") {

@@ -7,7 +7,7 @@ import (
 	"paw/session"
 )
 
-// claudeWorld has a claude that calls no hook of its own: the tests call them.
+// claudeWorld starts a claude that calls no hooks, so that a test calls them.
 func claudeWorld(t *testing.T) (w *world, a agentJSON) {
 	t.Helper()
 	w = newWorld(t)
@@ -20,7 +20,8 @@ func claudeWorld(t *testing.T) (w *world, a agentJSON) {
 	return w, a
 }
 
-// claudeHook calls a hook as claude does; more are the fields that this event has beside the others.
+// claudeHook calls a hook as claude does; more has the event's own fields, each name before its
+// value.
 func (w *world) claudeHook(a agentJSON, env []string, event string, more ...string) output {
 	w.t.Helper()
 	payload := map[string]any{
@@ -32,8 +33,8 @@ func (w *world) claudeHook(a agentJSON, env []string, event string, more ...stri
 	return w.hookOf("claude", a, env, payload)
 }
 
-// TestClaudeGoesOnWhileItsTurnIsSaved: the hook of an end ends at once, the turn runs until it is written down, and the
-// next one begins after that.
+// TestClaudeGoesOnWhileItsTurnIsSaved: the hook of a turn's end returns at once, the turn counts as
+// running until its end is written, and the next turn begins after that.
 func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	t.Parallel()
 	w, a := claudeWorld(t)
@@ -64,7 +65,8 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	}
 }
 
-// TestStateWhileATurnIsWrittenDown: what the CLI's own record tells of an end counts once its hook is through.
+// TestStateWhileATurnIsWrittenDown: a turn's end in the CLI's own record counts only after the hook
+// of that end has finished.
 func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	w := started(t, "demo")
@@ -85,7 +87,7 @@ func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	waitFor(t, "the turn is finished", func() bool { return w.agent("demo").State == "idle" && w.turnsOf("demo")[0].Tag != nil })
 }
 
-// TestKilledHandedHook kills the process that has the hook's work after each of its steps.
+// TestKilledHandedHook kills the process that does the hook's work after each step of the work.
 func TestKilledHandedHook(t *testing.T) {
 	for _, step := range []string{"turn.snapshot", "turn.ended", "turn.remembered", "turn.tagged"} {
 		t.Run(step, func(t *testing.T) {

@@ -14,11 +14,12 @@ func helpOf(words ...string) (string, int) {
 	return out.String() + problems.String(), code
 }
 
-// TestTopics: each page fits a terminal of 80x24 with its prompt, names what exists, and says in its first line what it is about.
+// TestTopics: each topic fits a terminal of 80x24 with the prompt below, names only what exists,
+// and says in the first line what it is about.
 func TestTopics(t *testing.T) {
 	root := rootForDocs()
 	for _, name := range topicNames() {
-		if name == "agents" { // which has a test of its own
+		if name == "agents" { // TestAgentsPage tests this topic
 			continue
 		}
 		page, code := helpOf("help", name)
@@ -41,7 +42,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestExitCodesTopic: the topic has the codes of the reference, in its words.
+// TestExitCodesTopic: the topic has the exit codes of docs/reference.md, in the same words.
 func TestExitCodesTopic(t *testing.T) {
 	reference, err := os.ReadFile("../../docs/reference.md")
 	if err != nil {
@@ -90,7 +91,8 @@ func TestHelpAll(t *testing.T) {
 	}
 }
 
-// TestHelpOfWords: --help in front of a command is about that, and a word that is none is answered as elsewhere.
+// TestHelpOfWords: --help before a command shows the command's help, and a word that is no command
+// is answered as without --help.
 func TestHelpOfWords(t *testing.T) {
 	of, _ := helpOf("land", "--help")
 	for _, words := range [][]string{{"--help", "land"}, {"help", "land"}, {"-h", "land"}, {"help", "merge"}} {

@@ -8,18 +8,19 @@ import (
 	"testing"
 )
 
-// placeholder is a word that stands for one that the reader has to find out.
+// placeholder matches a word in capitals, which the reader would have to replace.
 var placeholder = regexp.MustCompile(`(^|[ /=<])[A-Z]{3,}($|[ /=>])`)
 
-// misunderstood is what paw says of a line that has words which it does not know.
+// misunderstood matches the errors about words that paw does not know.
 var misunderstood = regexp.MustCompile(`no such (command|flag|session|agent)|word too many|word is missing|needs a value|unknown CLI|takes no value`)
 
-// What is answered with an error is typed as somebody would who knows other programs, or has not read on. Each hint is pasted
-// into a shell: it may be refused by what it finds, but never be misunderstood. No text speaks of the libraries below.
+// Each line is an error that a user makes who knows other programs or has not read on. The test
+// pastes each hint into a shell: paw may refuse the hint for what it finds, but never for the
+// hint's words. No message speaks of the libraries that paw uses.
 func TestHintsWorkWhenPasted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.terminal("true") // which puts paw into a folder for PATH
+	w.terminal("true") // puts paw into a folder for PATH
 	w.start("api", "web")
 	w.git(w.repo, "branch", "feat")
 	w.git(w.repo, "checkout", "-q", "-b", "side")
@@ -53,18 +54,18 @@ func TestHintsWorkWhenPasted(t *testing.T) {
 	}
 }
 
-// typedLine runs a line as a shell in the repository does.
+// typedLine runs a line in a shell in the repository.
 func (w *world) typedLine(line string) output {
 	w.t.Helper()
 	return w.run(w.repo, []string{"PATH=" + w.root + "/bin:" + os.Getenv("PATH")}, "sh", "-c", line)
 }
 
-// pasteHint runs the hint of a line, with a prompt for those that read one, as far as that ends nothing.
+// pasteHint runs a hint, with a prompt on standard input, except hints that end something.
 func (w *world) pasteHint(line, hint string) {
 	w.t.Helper()
 	words := strings.Fields(hint)
 	switch {
-	case words[0] == "npm" || strings.HasPrefix(hint, "paw stop") || strings.HasPrefix(hint, "paw purge") || strings.HasPrefix(hint, "paw remove"): // what they end is needed
+	case words[0] == "npm" || strings.HasPrefix(hint, "paw stop") || strings.HasPrefix(hint, "paw purge") || strings.HasPrefix(hint, "paw remove"): // later lines need what these hints would end
 		return
 	case words[0] != "paw":
 		if _, err := exec.LookPath(words[0]); err != nil && !strings.Contains(words[0], "=") {

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// TestHookKeepsItsBudget has an agent in whose first turn there is a file that cannot be saved while the CLI waits: a filter
-// hangs. The turn ends without a snapshot and says so, and a later one saves everything.
+// TestHookKeepsItsBudget has a file whose git filter hangs, so that the file cannot be saved in the
+// time that a hook takes. The turn ends without a snapshot and says so, and a later turn saves all
+// files.
 func TestHookKeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,7 +40,7 @@ func TestHookKeepsItsBudget(t *testing.T) {
 	}
 	w.checkTurns("demo")
 	later := first
-	for n := 2; later.Snapshot == nil; n++ { // on a slow machine even this takes longer than a second
+	for n := 2; later.Snapshot == nil; n++ { // on a slow machine, this too may take longer than the hook's second
 		later = w.goesOn(a, n, "do: say again")
 	}
 	if len(later.Notes) > 0 {
@@ -49,7 +50,8 @@ func TestHookKeepsItsBudget(t *testing.T) {
 	w.checkTurns("demo")
 }
 
-// goesOn has the demo agent take a prompt and waits until it goes on after that, which is turn n; no git is left then.
+// goesOn sends the demo agent the prompt of turn n, and waits until the CLI waits for the next
+// prompt and no git process is left.
 func (w *world) goesOn(a agentJSON, n int, prompt string) turnJSON {
 	w.t.Helper()
 	w.ok(w.paw("send", "demo", "--no-wait", prompt))
@@ -65,8 +67,9 @@ func (w *world) goesOn(a agentJSON, n int, prompt string) turnJSON {
 	return list[n-1]
 }
 
-// demoTimes reads from the demo agent's conversation when it called the hook of a turn's begin, when that had ended,
-// and when it called that of the turn's end: it writes an event before the hook and the prompt after it.
+// demoTimes reads three times from the demo agent's conversation: when it called the hook of the
+// turn's begin, when that hook had returned, and when it called the hook of the turn's end. The
+// demo CLI writes an event before each hook, and the prompt after it.
 func (w *world) demoTimes(a agentJSON, n int) (begun, worked, ended time.Time) {
 	w.t.Helper()
 	data, err := os.ReadFile(w.transcript(a))
@@ -80,7 +83,7 @@ func (w *world) demoTimes(a agentJSON, n int) (begun, worked, ended time.Time) {
 			Timestamp   time.Time
 		}
 		if json.Unmarshal([]byte(line), &e) != nil {
-			continue // half a line
+			continue // a line that is not complete yet
 		}
 		switch {
 		case e.Event == "turn_start" && e.Turn == n:
@@ -98,7 +101,7 @@ func (w *world) transcript(a agentJSON) string {
 	return filepath.Join(w.root, "home/.local/state/paw/demo", *a.ConversationID+".jsonl")
 }
 
-// checkSaved compares a turn's snapshot with the files: they are the same.
+// checkSaved fails the test unless a turn's snapshot equals the files.
 func (w *world) checkSaved(a agentJSON, one turnJSON) {
 	w.t.Helper()
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(w.root, "compare")}
@@ -112,7 +115,7 @@ func (w *world) checkSaved(a agentJSON, one turnJSON) {
 	}
 }
 
-// gitsBelow are the git processes that stand below dir.
+// gitsBelow lists the git processes whose working directory is below dir.
 func gitsBelow(dir string) []string {
 	var found []string
 	for _, p := range processes() {
@@ -124,7 +127,8 @@ func gitsBelow(dir string) []string {
 	return found
 }
 
-// TestHooksChangeNothing calls the hooks of a turn in a worktree in which everything is under way.
+// TestHooksChangeNothing calls the hooks of a turn in a worktree with every kind of unfinished
+// work.
 func TestHooksChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +201,7 @@ func TestHooksChangeNothing(t *testing.T) {
 		same(next)
 	}
 
-	// The hooks did save it.
+	// The hooks have saved the turn.
 	list := w.turnsOf("demo")
 	if len(list) != 2 || list[1].State != "finished" || list[1].Tag == nil || len(list[0].Notes)+len(list[1].Notes) > 0 {
 		t.Fatalf("turns: %+v", list)
@@ -217,7 +221,7 @@ func TestHooksChangeNothing(t *testing.T) {
 	}
 }
 
-// hook calls a hook as the demo agent does, with key as the field that this event has beside the others.
+// hook calls a hook as the demo CLI does; key is the name of the event's own field.
 func (w *world) hook(a agentJSON, event string, turn int, key string) output {
 	w.t.Helper()
 	return w.hookOf("demo", a, nil, map[string]any{
@@ -226,7 +230,7 @@ func (w *world) hook(a agentJSON, event string, turn int, key string) output {
 	})
 }
 
-// hookOf calls the hook of a CLI that payload names, with env beside what an agent has.
+// hookOf calls the hook of a CLI that the payload names, with env beside the variables of an agent.
 func (w *world) hookOf(cli string, a agentJSON, env []string, payload map[string]any) output {
 	w.t.Helper()
 	report, err := json.Marshal(payload)
@@ -237,8 +241,8 @@ func (w *world) hookOf(cli string, a agentJSON, env []string, payload map[string
 	return w.runReading(string(report), a.WorktreePath, env, self, "hook", cli, payload["hook_event_name"].(string))
 }
 
-// look is everything that a hook must leave as it is: what git says, and content, kind and time of each file of the
-// worktree and of its git directory, where index and HEAD are.
+// look returns what no hook may change: the output of git, and content, mode and time of each file
+// of the worktree and of its git directory, where index and HEAD are.
 func (w *world) look(tree string) map[string]string {
 	w.t.Helper()
 	admin := strings.TrimSpace(w.git(tree, "rev-parse", "--absolute-git-dir"))
@@ -273,7 +277,7 @@ func (w *world) look(tree string) map[string]string {
 			w.t.Fatalf("%s: there is no %s", admin, name)
 		}
 	}
-	// Without optional locks, or git itself would refresh the index.
+	// With optional locks, git status itself would refresh the index.
 	seen["git status"] = w.git(tree, "--no-optional-locks", "status", "--porcelain=v2", "--ignored")
 	return seen
 }

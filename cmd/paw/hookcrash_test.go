@@ -9,13 +9,13 @@ import (
 	"paw/session/turn"
 )
 
-// turnsOf are the turns of an agent of session shop.
+// turnsOf returns the turns of an agent of session shop.
 func (w *world) turnsOf(agent string) []turnJSON {
 	w.t.Helper()
 	return w.turnsIn("shop", agent)
 }
 
-// turnsIn are the turns of an agent as paw turns --json tells them.
+// turnsIn returns the turns of an agent, from paw turns --json.
 func (w *world) turnsIn(session, agent string) []turnJSON {
 	w.t.Helper()
 	var v turnsJSON
@@ -25,9 +25,9 @@ func (w *world) turnsIn(session, agent string) []turnJSON {
 	return v.Agents[0].Turns
 }
 
-// TestKilledHooks kills every hook process after one of its steps. The CLI must
-// go on, and after recover tags, log and record must agree: every finished turn
-// has its tag on its commit, no turn is left open, and no number is used again.
+// TestKilledHooks kills every hook process after one of its steps. The CLI must go on, and after
+// recover, tags, log and record must agree: every finished turn has its tag on its commit, no turn
+// is open, and no number is used twice.
 func TestKilledHooks(t *testing.T) {
 	for _, step := range []string{
 		"turn.claimed", "turn.started", "turn.before", "turn.snapshot", "turn.ended", "turn.remembered", "turn.tagged", "turn.aborted",
@@ -59,7 +59,7 @@ func TestKilledHooks(t *testing.T) {
 	}
 }
 
-// checkTurns compares log, tags and claims of an agent and returns the highest number.
+// checkTurns compares the log, tags and claims of an agent, and returns the highest number.
 func (w *world) checkTurns(agent string) int {
 	w.t.Helper()
 	tags := map[string]string{}

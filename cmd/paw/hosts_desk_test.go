@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// onScreen is a program in a terminal of its own here.
+// onScreen is a terminal on this machine in which a program runs.
 type onScreen struct {
 	m      *machines
 	socket string
 }
 
-// screen runs paw here on a terminal.
+// screen runs paw on a terminal of this machine.
 func (m *machines) screen(args ...string) *onScreen {
 	m.t.Helper()
 	s := &onScreen{m, filepath.Join(m.root, "run", "d")}

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// instead has a program of the test answer in the place of the paw over there, for requests whose command is one of these; others go to paw.
+// instead runs a script in place of the host's paw for requests with one of these commands; other
+// requests go to paw.
 func (m *machines) instead(commands, script string) {
 	m.t.Helper()
 	paw := filepath.Join(m.root, "there-paw")
@@ -41,8 +42,8 @@ esac
 	m.write(file, strings.Join(lines, ""), 0o600)
 }
 
-// A host whose programs are written by agents gets nothing done here but what was asked for: it is not believed, not waited for without end, and
-// commands no terminal.
+// A host whose programs agents have replaced can do nothing on this machine but what was asked for:
+// its output is checked, is not waited for without end, and does not control the terminal.
 func TestHostileHost(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "demo")
@@ -92,7 +93,8 @@ func TestHostileHost(t *testing.T) {
 	m.has("far.txt", "")
 }
 
-// A host that sends other refs than those that were asked for, or objects that git refuses, brings nothing here.
+// A host that sends refs that were not requested, or objects that git refuses, changes nothing on
+// this machine.
 func TestHostileObjects(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "demo")
@@ -113,7 +115,7 @@ func TestHostileObjects(t *testing.T) {
 	if after := m.git(m.repo, "for-each-ref", "refs/heads", "refs/tags"); after != before {
 		t.Errorf("refs have changed:\n%s", after)
 	}
-	// A tree with an entry .git, and a commit of it, as no git makes them.
+	// A commit whose tree has an entry .git, which git itself never makes.
 	blob := m.git(place, "hash-object", "-w", "--stdin")
 	m.write(filepath.Join(m.root, "tree"), "100644 .git\x00"+unhex(t, blob), 0o600)
 	tree := m.git(place, "hash-object", "-w", "--literally", "-t", "tree", filepath.Join(m.root, "tree"))
@@ -127,7 +129,7 @@ func TestHostileObjects(t *testing.T) {
 	m.git(m.repo, "fsck", "--no-progress")
 }
 
-// try runs a line of sh that may fail.
+// try runs a line in sh and ignores its failure.
 func (m *machines) try(line string) {
 	m.t.Helper()
 	m.write(filepath.Join(m.root, "line"), line+"\ntrue\n", 0o600)

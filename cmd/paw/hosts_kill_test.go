@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// with runs paw here with more variables, and returns its exit code.
+// with runs paw on this machine with more variables.
 func (m *machines) with(kv []string, args ...string) (output string, code int) {
 	m.t.Helper()
 	before := m.env
@@ -20,7 +20,7 @@ func (m *machines) with(kv []string, args ...string) (output string, code int) {
 	return out + complaints, code
 }
 
-// afresh takes back all that landings have left here.
+// afresh removes from this machine what landings have left.
 func (m *machines) afresh(tip string) {
 	m.t.Helper()
 	m.git(m.repo, "reset", "-q", "--hard", tip)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// landMachines are two machines with an agent over there that has done work which it has not committed.
+// landMachines returns two machines with started agents on the host.
 func landMachines(t *testing.T, agents string) *machines {
 	t.Helper()
 	m := newMachines(t, "/bin/sh")
@@ -17,7 +17,7 @@ func landMachines(t *testing.T, agents string) *machines {
 	return m
 }
 
-// turnThere lets an agent over there do a turn.
+// turnThere sends an agent on the host a prompt and waits for the end of the turn.
 func (m *machines) turnThere(agent, prompt string) {
 	m.t.Helper()
 	m.ok("send", "gpu:"+agent, prompt)
@@ -31,7 +31,7 @@ func (m *machines) has(path, want string) {
 	}
 }
 
-// says runs paw and looks at its exit code and at what it says.
+// says runs paw, and fails the test unless its exit code and output are as given.
 func (m *machines) says(code int, says string, args ...string) string {
 	m.t.Helper()
 	out, complaints, got := m.paw(args...)
@@ -41,8 +41,8 @@ func (m *machines) says(code int, says string, args ...string) string {
 	return out + complaints
 }
 
-// What an agent of a host has done, committed or not, lands here as if it were one of this machine: once, with what came since, undone, and
-// brought again.
+// What an agent on a host has done, committed or not, lands as from this machine: once, with later
+// work, undone, and again.
 func TestLandFromAHost(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "one=demo,two=demo")
@@ -97,7 +97,7 @@ func TestLandFromAHost(t *testing.T) {
 	m.git(m.repo, "fsck", "--no-progress")
 }
 
-// What cannot land from a host is refused as on this machine, with lines that work here.
+// What cannot land from a host is refused as on this machine, with hints that work on this machine.
 func TestRefusedFromAHost(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "demo")
@@ -125,7 +125,7 @@ func TestRefusedFromAHost(t *testing.T) {
 	}
 }
 
-// A repository over there that is none of this one is refused.
+// A host's repository that has no commit in common with the local one is refused.
 func TestUnrelatedHost(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -143,7 +143,8 @@ func TestUnrelatedHost(t *testing.T) {
 	m.has("a.txt", "")
 }
 
-// A local agent goes on from the end of a turn of a host's: its files are there, and what was said is told in a brief.
+// A local agent starts from the end of a turn of a host's agent: with its files, and a brief of its
+// conversation.
 func TestAddFromAHost(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "one=demo")

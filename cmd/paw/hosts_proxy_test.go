@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// link is the network between this machine and a host: a proxy on loopback in front of its sshd.
+// link is the network between this machine and a host: a proxy on loopback before the host's sshd.
 type link struct {
 	l      net.Listener
 	target string
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	delay   time.Duration // of each piece, in each direction
-	frozen  bool          // connections stand, and nothing passes
-	hole    bool          // new connections are accepted, and never answered
+	delay   time.Duration // of each piece of data, in each direction
+	frozen  bool          // connections stay open, and no data passes
+	hole    bool          // new connections are accepted but never answered
 	open    map[net.Conn]bool
 }
 
-// newLink puts a network in front of a port, which ssh then reaches by a name of its configuration.
+// newLink puts a proxy before the host's port; name is the host name that ssh then uses.
 func (m *machines) newLink(name string) *link {
 	m.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,7 +103,7 @@ func (k *link) connect(near net.Conn) {
 	<-done
 }
 
-// keep remembers a connection until what it returns is called, which closes the connection.
+// keep registers a connection. forget closes the connection and removes it.
 func (k *link) keep(c net.Conn) (forget func()) {
 	k.set(func() { k.open[c] = true })
 	return func() {
@@ -112,7 +112,8 @@ func (k *link) keep(c net.Conn) (forget func()) {
 	}
 }
 
-// pass hands pieces on, each after the delay: those behind are under way at the same time.
+// pass copies data, each piece after the delay. Pieces do not wait for the delay of earlier ones,
+// as in a real network.
 func (k *link) pass(from, to net.Conn) {
 	type piece struct {
 		text []byte
@@ -146,7 +147,7 @@ func (k *link) pass(from, to net.Conn) {
 	}
 }
 
-// patient lets commands wait longer for hosts than a person would: the machine may be busy with other tests.
+// patient raises how long commands wait for hosts, since the machine may be busy with other tests.
 func (m *machines) patient(seconds int, names ...string) {
 	m.t.Helper()
 	path := filepath.Join(m.root, "here/.config/paw/config.toml")
@@ -160,7 +161,8 @@ func (m *machines) patient(seconds int, names ...string) {
 	m.write(path, string(text), 0o600)
 }
 
-// hostRow returns the line of paw status about a host that did not answer, and of which its sessions have states, "" for none.
+// hostRow returns the line of paw status about a host that did not answer, "" for none, and whether
+// sessions of the host are listed.
 func (m *machines) hostRow(name string) (row string, known bool) {
 	m.t.Helper()
 	out := m.ok("status")
@@ -173,8 +175,9 @@ func (m *machines) hostRow(name string) (row string, known bool) {
 	return row, known
 }
 
-// TestHostBehindABadNetwork has a host far away, frozen behind a standing connection, cut in the middle of a wait, and in a black hole: every
-// command ends while the network is still so, nothing is concluded from silence, and the host is reached again by itself.
+// TestHostBehindABadNetwork slows the network to a host, freezes it, cuts it during a wait, and
+// leaves new connections unanswered. Every command ends in spite of that and concludes nothing from
+// silence, and the host is reached again once the network works.
 func TestHostBehindABadNetwork(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -230,8 +233,8 @@ func TestHostBehindABadNetwork(t *testing.T) {
 	m.has("far.txt", "there\n")
 }
 
-// TestFiveHosts asks five hosts at once, of which one is frozen, one is cut off and one is in a black hole: those that answer are there, and
-// the others are rows with a reason.
+// TestFiveHosts asks five hosts at once, of which one is frozen, one is cut off and one never
+// answers: paw status lists the agents of the others, and for these three a row with a reason.
 func TestFiveHosts(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")

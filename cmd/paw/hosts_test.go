@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A machine is added, agents run there, and what is said to them by the names HOST:AGENT is done there.
+// A host is added, agents run on it, and commands for HOST:AGENT act there.
 func TestHostFromNothingToATurn(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -74,7 +74,8 @@ func TestHostFromNothingToATurn(t *testing.T) {
 			t.Errorf("paw %v: exit code %d, want %d\n%s%s", tt.args, code, tt.code, out, complaints)
 		}
 	}
-	// Hints of a host name the host, so that a pasted line never means a local agent of the same name.
+	// Hints about a host name the host, so that a pasted line never means a local agent of the same
+	// name.
 	m.ok("start", "--cli", "demo", "--detach")
 	m.says(3, "paw: hint: paw remove demo --force --session gpu:shop\n", "remove", "gpu:demo")
 	m.says(3, "paw: hint: ssh -t gpu-box 'git -C ", "remove", "gpu:demo")
@@ -90,7 +91,8 @@ func TestHostFromNothingToATurn(t *testing.T) {
 	}
 }
 
-// The agents of a host stand in the same list; a host that does not answer is a row with its last states and their age.
+// Agents of hosts are in the same list as local ones; a host that does not answer is a row with the
+// last states and their age.
 func TestHostsInTheSameList(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -145,7 +147,8 @@ func TestHostsInTheSameList(t *testing.T) {
 	waitFor(t, "the host is reached again", func() bool { return strings.Contains(m.ok("status"), "gpu:shop  active") })
 }
 
-// A host that freezes behind a standing connection is given up after its patience, and reached again once it goes on.
+// A host that freezes behind an open connection is given up after its patience, and reached again
+// when it goes on.
 func TestFrozenHost(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -162,7 +165,8 @@ func TestFrozenHost(t *testing.T) {
 	waitFor(t, "the host is reached again", func() bool { return strings.Contains(m.ok("status"), "gpu:shop  active") })
 }
 
-// Whatever the login shell over there is, and however it greets: a request arrives word for word, and paw is installed from here.
+// With any login shell and any greeting on the host, a request arrives word for word, and paw is
+// installed from this machine.
 func TestLoginShells(t *testing.T) {
 	for _, name := range []string{"bash", "dash", "fish", "tcsh"} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +193,8 @@ func TestLoginShells(t *testing.T) {
 	}
 }
 
-// TestHostWithAnOlderPaw has a paw over there that answers no other machine: each command says so with the line that cures it, and the line does.
+// TestHostWithAnOlderPaw has a paw on the host that does not know requests from other machines:
+// each command says so with a hint, and the hint cures it.
 func TestHostWithAnOlderPaw(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")
@@ -226,7 +231,7 @@ func TestHostWithAnOlderPaw(t *testing.T) {
 	m.ok("start", "--on", "gpu", "--cli", "demo")
 }
 
-// Variables are handed over by their names alone, and arrive at the CLI over there.
+// Variables are passed by name only, and reach the CLI on the host.
 func TestVariablesAreHandedOver(t *testing.T) {
 	t.Parallel()
 	m := newMachines(t, "/bin/sh")

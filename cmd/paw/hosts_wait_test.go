@@ -37,15 +37,16 @@ func (m *machines) waiting(args ...string) (cmd *exec.Cmd, out func() string) {
 	return cmd, out
 }
 
-// asking counts the commands that run on the host for this machine.
+// asking counts the processes on the host that serve this machine.
 func (m *machines) asking() int {
 	m.t.Helper()
 	out, _ := exec.Command("pgrep", "-f", "^"+filepath.Join(m.root, "bin", "paw")+" __on ").Output()
 	return len(strings.Fields(string(out)))
 }
 
-// TestWaitOverMachines waits for agents of this machine and of a host in one command: it ends when all have, with the first that asks, and names
-// each as its user types it. A wait that is interrupted here ends there.
+// TestWaitOverMachines waits in one command for agents of this machine and of a host. The command
+// ends when all have ended, or with the first one that asks, and names each agent as the user does.
+// An interrupt ends the wait on the host as well.
 func TestWaitOverMachines(t *testing.T) {
 	t.Parallel()
 	m := landMachines(t, "far=demo,quiet=demo")

@@ -12,23 +12,23 @@ import (
 	"testing"
 )
 
-// machines are this machine and another one, which is a second HOME behind a real sshd on loopback.
+// machines are this machine and a host, which is a second HOME behind a real sshd on loopback.
 type machines struct {
 	t    *testing.T
 	root string
-	repo string   // here
-	env  []string // here
+	repo string   // on this machine
+	env  []string // on this machine
 	there,
 	repoThere string
 	sshd *exec.Cmd
-	conf string // of ssh here
+	conf string // configuration of ssh on this machine
 	port int
 
 	sshdPath string
 }
 
-// newMachines starts a sshd with keys of its own. What a login gets over there is the environment that remoteEnvironment says: the
-// account is the same, so its HOME is set by the key's options.
+// newMachines starts an sshd with its own keys. A login gets the variables of remoteEnvironment:
+// the host has the same user account, so the options of the key set another HOME.
 func newMachines(t *testing.T, shell string) *machines {
 	t.Helper()
 	sshd, err := exec.LookPath("/usr/sbin/sshd")
@@ -128,7 +128,7 @@ func (m *machines) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// paw runs paw here and returns what it prints and its exit code.
+// paw runs paw on this machine.
 func (m *machines) paw(args ...string) (stdout, stderr string, code int) {
 	m.t.Helper()
 	cmd := exec.Command(filepath.Join(m.root, "bin", "paw"), args...)
@@ -142,7 +142,7 @@ func (m *machines) paw(args ...string) (stdout, stderr string, code int) {
 	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
 }
 
-// ok is paw that has to succeed.
+// ok runs paw, which has to succeed.
 func (m *machines) ok(args ...string) string {
 	m.t.Helper()
 	out, complaints, code := m.paw(args...)
@@ -152,7 +152,7 @@ func (m *machines) ok(args ...string) string {
 	return out
 }
 
-// freePort is a port on loopback that nothing listens at.
+// freePort returns a port on loopback that no program listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -172,7 +172,7 @@ func listens(port int) bool {
 	return true
 }
 
-// connect switches the other machine on.
+// connect starts the host's sshd.
 func (m *machines) connect() {
 	m.t.Helper()
 	m.sshd = exec.Command(m.sshdPath, "-D", "-e", "-f", filepath.Join(m.root, "sshd_config"))
@@ -183,7 +183,7 @@ func (m *machines) connect() {
 	waitFor(m.t, "sshd listens", func() bool { return listens(m.port) })
 }
 
-// cut ends sshd and all its connections.
+// cut kills sshd and all its connections.
 func (m *machines) cut() {
 	for _, pid := range m.served() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -191,7 +191,7 @@ func (m *machines) cut() {
 	_ = m.sshd.Wait()
 }
 
-// freeze stops sshd and all its connections, or lets them go on.
+// freeze stops sshd and all its connections, or continues them.
 func (m *machines) freeze(stop bool) {
 	sig := syscall.SIGCONT
 	if stop {
@@ -202,7 +202,7 @@ func (m *machines) freeze(stop bool) {
 	}
 }
 
-// served are the processes of sshd: each connection has one that begins with it.
+// served returns the pids of sshd and of the processes below it, at least one for each connection.
 func (m *machines) served() (pids []int) {
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil || m.sshd == nil {

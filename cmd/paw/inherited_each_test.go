@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the system cannot mark all open files at once, each one is marked.
+// Where the system cannot mark all open files close-on-exec at once, each file is marked alone.
 func TestEachInheritedFileIsMarked(t *testing.T) {
 	var ends [2]int
 	if err := unix.Pipe(ends[:]); err != nil {

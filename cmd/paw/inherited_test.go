@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What paw was given is not for the tmux server that it starts, nor for the daemons
-// that a set-up command leaves: they would hold a lock as long as they live.
+// Files that paw inherited do not reach the tmux server that paw starts, nor daemons of a set-up
+// command: a lock on such a file would last as long as they run.
 func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -40,6 +40,6 @@ func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	// What another test of this process forks has the file until it execs.
+	// Another test of this process that forks holds the file until its exec.
 	waitFor(t, "the lock to end with paw", func() bool { return unix.Flock(int(again.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
 }

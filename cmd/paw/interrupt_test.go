@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// interrupted starts two agents whose set-up command never ends, sends paw a
-// signal in the middle of it, and returns how paw ended.
+// interrupted starts two agents whose set-up command does not end, and sends paw a signal during
+// the set-up.
 func (w *world) interrupted(setup string, sig syscall.Signal) output {
 	w.t.Helper()
 	return w.interruptedIn(nil, setup, sig, "start", "--cli", "one=demo,two=demo", "--detach")
 }
 
-// interruptedIn is interrupted for any command that sets worktrees up.
+// interruptedIn does the same for any command that sets worktrees up.
 func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) output {
 	w.t.Helper()
 	w.configure("[worktree]\nsetup = \"" + setup + "; touch " + w.root + "/started; sleep 1000\"\n")
@@ -58,9 +58,9 @@ func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 	}
 }
 
-// TestStartInterruptedAfterEveryStep sends Ctrl-C, or the hang-up of a terminal
-// that is closed, after each step of start. Either all of it is taken back, or
-// recover makes it whole, which is said.
+// TestStartInterruptedAfterEveryStep sends SIGINT, or SIGHUP as from a closed terminal, after each
+// step of start. Either start takes everything back, or says that recover completes the session,
+// and recover does.
 func TestStartInterruptedAfterEveryStep(t *testing.T) {
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)

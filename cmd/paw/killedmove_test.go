@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// moveWorld is a world in which an agent has written mine.txt in its first turn, and the user has committed m.txt and a line of
-// README.md since.
+// moveWorld returns a world in which an agent has written mine.txt in the first turn, and the user
+// has committed m.txt and README.md since.
 func moveWorld(t *testing.T) *world {
 	t.Helper()
 	w := started(t, "one")
@@ -22,9 +22,9 @@ func moveWorld(t *testing.T) *world {
 	return w
 }
 
-// TestKilledMoveNeverLandsAsADeletion kills what moves the files of a worktree past commits of main, back and forth, after each
-// of its steps. Whatever the user does next, with paw recover or without: main keeps what he has committed, and what the
-// agent has written lands.
+// TestKilledMoveNeverLandsAsADeletion kills commands that move a worktree's files across commits of
+// main, back and forth, after each of their steps. Whatever the user does next, with or without
+// recover: main keeps the user's commits, and the agent's files land.
 func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -101,13 +101,14 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 	}
 }
 
-// head is the commit that a checkout is at.
+// head returns the commit of a checkout.
 func (w *world) head(dir string) string {
 	w.t.Helper()
 	return strings.TrimSpace(w.git(dir, "rev-parse", "HEAD"))
 }
 
-// moveOpen reports whether the journal of a move is open in a worktree, or what comes before it is left.
+// moveOpen reports whether a worktree has the journal of a move, or the lock that is taken before
+// it.
 func (w *world) moveOpen(dir string) bool {
 	w.t.Helper()
 	admin := strings.TrimSpace(w.git(dir, "rev-parse", "--absolute-git-dir"))
@@ -116,7 +117,8 @@ func (w *world) moveOpen(dir string) bool {
 	return err == nil || lockErr == nil
 }
 
-// TestCutShortMoveIsShown kills a rewind of one agent: status and forecast say so of that agent, and go on with the others.
+// TestCutShortMoveIsShown kills a rewind of one agent: status and forecast name that agent, and
+// show the others as usual.
 func TestCutShortMoveIsShown(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
@@ -160,8 +162,8 @@ func TestCutShortMoveIsShown(t *testing.T) {
 	}
 }
 
-// TestKilledRewindThatMovedNothing: a rewind that was killed before it moved anything leaves the agent where it was, and what landed before
-// stays landed.
+// TestKilledRewindThatMovedNothing: a rewind that was killed before it changed a file leaves the
+// agent where it was, and landings stay landed.
 func TestKilledRewindThatMovedNothing(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")

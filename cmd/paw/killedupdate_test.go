@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// killedAfter is the environment of a paw that is killed with SIGKILL after the nth git that it has started, and counts them.
+// killedAfter returns variables for a paw that is killed with SIGKILL after its nth git process,
+// and whose git processes are counted.
 func (w *world) killedAfter(n int) []string {
 	w.t.Helper()
 	git, err := exec.LookPath("git")
@@ -31,8 +32,8 @@ exit $code
 	return []string{"PATH=" + dir + ":" + os.Getenv("PATH"), fmt.Sprintf("KILL_AFTER=%d", n)}
 }
 
-// TestKilledUpdate kills update after each of the gits that it starts, three times in a row: nothing of the agent's is lost,
-// undoing goes back, and the next update ends where one ends that was not killed.
+// TestKilledUpdate kills update after each of its git processes, three times in a row: none of the
+// agent's work is lost, an undo goes back, and the next update ends as one that was not killed.
 func TestKilledUpdate(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -89,7 +90,8 @@ func TestKilledUpdate(t *testing.T) {
 	t.Logf("killed after each of %d gits", gits)
 }
 
-// plain is what a look at a worktree says without what is staged, which an undo does not bring back.
+// plain turns staged changes in the output of git status into unstaged ones, since an undo does not
+// restore the index.
 func plain(look string) string {
 	lines := strings.Split(look, "\n")
 	for i, line := range lines {

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// landWorld is a world with two agents at rest, of which one has done work of every kind that is not committed.
+// landWorld returns a world with two idle agents; one of them, one, has uncommitted changes of
+// every kind.
 func landWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -29,7 +30,7 @@ func landWorld(t *testing.T) *world {
 	return w
 }
 
-// mixed changes the worktree of an agent in every way.
+// mixed makes every kind of change in an agent's worktree.
 func (w *world) mixed(agent string) {
 	w.t.Helper()
 	dir := w.worktree(agent)
@@ -46,7 +47,7 @@ func (w *world) mixed(agent string) {
 	}
 }
 
-// mixedToo changes other files in as many ways.
+// mixedToo makes the same kinds of changes in other files.
 func (w *world) mixedToo(agent string) {
 	w.t.Helper()
 	dir := w.worktree(agent)
@@ -62,15 +63,16 @@ func (w *world) mixedToo(agent string) {
 	}
 }
 
-// landVolatile is what two runs of the same landings do not have alike in the record.
+// landVolatile matches the fields of the record that differ between two runs of the same landings.
 var landVolatile = regexp.MustCompile(`"(at|before|after|state)": "[^"]*"`)
 
-// landed is the world as landings have left it.
+// landed returns the state of the world, without fields that differ between runs, and the index and
+// status of the checkout.
 func (w *world) landed() []string {
 	w.t.Helper()
 	var lines []string
 	for _, line := range w.state() {
-		if strings.HasPrefix(line, "record ") && strings.Contains(line, `"seen_landed": `) { // what was cut short is shown once more
+		if strings.HasPrefix(line, "record ") && strings.Contains(line, `"seen_landed": `) { // a landing that was cut short is shown to the user once more
 			continue
 		}
 		lines = append(lines, landVolatile.ReplaceAllString(line, `"$1": VOLATILE`))
@@ -78,8 +80,9 @@ func (w *world) landed() []string {
 	return append(lines, "index "+w.git(w.repo, "ls-files", "--stage"), "status "+w.git(w.repo, "status", "--porcelain"))
 }
 
-// TestKilledLanding kills land and its undoing after each of their steps, and then recover: after the next one it has
-// taken place or it has not, and the world is the one of that; nothing that the user has changed is lost.
+// TestKilledLanding kills land, and land --undo, after each of their steps. After the next recover,
+// the landing has either taken place or not, the world is the one of that case, and no change of
+// the user is lost.
 func TestKilledLanding(t *testing.T) {
 	mine := func(w *world) {
 		w.write(w.repo, "README.md", "the user's\n")
@@ -116,15 +119,15 @@ func TestKilledLanding(t *testing.T) {
 					c.prepare(w)
 					agent := w.files(w.worktree("one"))
 					w.kill(at, c.command...)
-					if c.command[1] != "--undo" { // whoever lands finishes what was cut short
+					if c.command[1] != "--undo" { // the next land finishes the landing that was cut short
 						w.kill(at, c.command...)
-					} else { // undone again, it would be another one
+					} else { // another --undo would undo another landing
 						w.kill("land.finished:1", "recover", "--detach")
 					}
 					w.kill("land.finished:1", "recover", "--detach")
 					w.ok(w.paw("recover", "--detach"))
 					got := w.landed()
-					if cmp.Equal(got, before) { // it did not take place: then it can
+					if cmp.Equal(got, before) { // the landing has not taken place, so land again
 						w.ok(w.paw(c.command...))
 						got = w.landed()
 					}
@@ -140,8 +143,8 @@ func TestKilledLanding(t *testing.T) {
 	}
 }
 
-// TestEightLandingsAtOnce: eight agents land at the same moment; each lands once, on top of the others, and the checkout is
-// the branch.
+// TestEightLandingsAtOnce: of eight agents that land at the same moment, each lands once, on top of
+// the others, and the checkout equals the branch.
 func TestEightLandingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,7 +167,8 @@ func TestEightLandingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTargetThatMovesMeanwhile: somebody else commits between the look at the branch and its move.
+// TestTargetThatMovesMeanwhile: another commit reaches the branch after a landing has looked at the
+// branch and before the landing moves it.
 func TestTargetThatMovesMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -180,8 +184,9 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestLandsAsAThreeWayMerge: whatever the form, the tree is the one of git's own three-way merge, the agents' worktrees are
-// byte for byte as before, and hooks and line ends of the user have no say in that. A git older than 2.39 comes to the same.
+// TestLandsAsAThreeWayMerge: in every form of landing, the landed tree equals git's own three-way
+// merge, the agents' worktrees stay as they are byte for byte, and the user's hooks and line-end
+// settings do not matter. With a git older than 2.39 the result is the same.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
 	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git", "squash, all"} {
 		t.Run(how, func(t *testing.T) {
@@ -231,7 +236,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 				t.Errorf("main is\n%s", got)
 			}
 			w.git(w.repo, "fsck", "--no-progress")
-			// What lands later has what landed before as its base.
+			// A later landing has the earlier one as its base.
 			w.write(w.worktree("one"), "sub/a.txt", "changed again\n")
 			w.ok(w.pawWith(env, "land", "one", "--as", form))
 			if got := w.git(w.repo, "show", "main:sub/a.txt"); got != "changed again\n" {
@@ -241,7 +246,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 	}
 }
 
-// mergedTree is the tree of main merged by git with a commit of all that each agent has.
+// mergedTree returns the tree of main after git has merged all files of each agent.
 func (w *world) mergedTree(agents ...string) string {
 	w.t.Helper()
 	clone := filepath.Join(w.root, "clone")
@@ -265,12 +270,13 @@ func (w *world) mergedTree(agents ...string) string {
 	return strings.TrimSpace(w.git(clone, "rev-parse", "HEAD^{tree}"))
 }
 
-// gitDirs is what the git directories of the worktrees have, but for what paw keeps there.
+// gitDirs lists the files in the git directories of the worktrees.
 func (w *world) gitDirs() string {
 	return w.files(filepath.Join(w.repo, ".git/worktrees"))
 }
 
-// TestLandingIsSigned: with commit.gpgSign each commit that the user gets is signed, and where that fails nothing moves.
+// TestLandingIsSigned: with commit.gpgSign each commit on the user's branch is signed, and if
+// signing fails, no branch moves.
 func TestLandingIsSigned(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -292,8 +298,8 @@ func TestLandingIsSigned(t *testing.T) {
 	}
 }
 
-// TestOddSettings: what the user has told git to do has no say in what lands, and no hook runs but those of refs; files are
-// written in the checkout as git would write them there.
+// TestOddSettings: the user's git settings do not change what lands, no hooks run except those for
+// refs, and the files of the checkout are written as git would write them there.
 func TestOddSettings(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -384,7 +390,9 @@ func TestOddSettings(t *testing.T) {
 	}
 }
 
-// TestLandingWaitsForNothingOpen: while the user or the agent is in the middle of something, nothing lands.
+// TestLandingWaitsForNothingOpen: a landing is refused while a rebase or merge is unfinished, the
+// agent's worktree is on another branch or has an embedded repository, or another git holds the
+// index.
 func TestLandingWaitsForNothingOpen(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -420,7 +428,8 @@ func TestLandingWaitsForNothingOpen(t *testing.T) {
 	w.ok(w.paw("land", "one"))
 }
 
-// TestHostileNames: names of files and branches, prompts and messages that mean something to git, a shell or a terminal.
+// TestHostileNames lands file and branch names, prompts and messages that have a meaning to git, a
+// shell or a terminal.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLandInASparseCheckout: files outside of it land, and are not written.
+// TestLandInASparseCheckout: files outside the sparse checkout land, and are not written.
 func TestLandInASparseCheckout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,7 +41,8 @@ func TestLandInASparseCheckout(t *testing.T) {
 	w.hasStatus(w.repo, "")
 }
 
-// TestLandASubmodule: its pointer lands exactly where nobody has the branch checked out, and is refused elsewhere.
+// TestLandASubmodule: a submodule's commit lands only on a branch that is not checked out, and is
+// refused elsewhere.
 func TestLandASubmodule(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")
@@ -70,7 +71,8 @@ func TestLandASubmodule(t *testing.T) {
 	}
 }
 
-// until then nobody can commit a half.
+// TestLandOnAFullDisk: git can neither write all files nor put the branch back. Until recover has
+// finished the landing, which needs space, half a landing cannot be committed.
 func TestLandOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	disk := filepath.Join(w.root, "disk")

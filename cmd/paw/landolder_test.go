@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// olderGit is the environment of a paw whose git does not know git merge-tree --stdin, as before 2.39.
+// olderGit returns variables for a git without merge-tree --stdin, as before 2.39.
 func (w *world) olderGit() []string {
 	w.t.Helper()
 	git, err := exec.LookPath("git")
@@ -19,7 +19,7 @@ func (w *world) olderGit() []string {
 	return []string{"PATH=" + filepath.Join(w.root, "old") + ":" + os.Getenv("PATH")}
 }
 
-// TestForecastAndUpdateWithAnOlderGit: they come to what they come to with a newer one.
+// TestForecastAndUpdateWithAnOlderGit: both commands come to the same results as with a newer git.
 func TestForecastAndUpdateWithAnOlderGit(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
@@ -47,5 +47,3 @@ func TestForecastAndUpdateWithAnOlderGit(t *testing.T) {
 	}
 	w.git(w.repo, "fsck", "--no-progress")
 }
-
-// TestLandOnAFullDisk: git cannot write all files, nor can the branch be put back. recover ends it once there is space, and

@@ -17,17 +17,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A launcherProgram is what stands between paw and a CLI on users' machines, as one
-// of the programs that the test binary can be: __launcher KIND COMMAND...
+// launcherPrograms do what programs between paw and a CLI do on users' machines. The test binary
+// runs such a program as __launcher KIND COMMAND...
 var launcherPrograms = map[string]func(argv []string){
-	// node's process.execve: every inherited descriptor is marked, then the program is replaced.
+	// node's process.execve: marks every inherited descriptor close-on-exec, then execs.
 	"exec-drop": func(argv []string) {
 		markAll()
 		if path, err := exec.LookPath(argv[0]); err == nil {
 			_ = unix.Exec(path, argv, os.Environ())
 		}
 	},
-	// volta: starts a child that gets nothing but the terminal, waits for it and ends as it ended.
+	// volta: starts a child that inherits only the terminal, waits, and exits as the child does.
 	"spawn-drop": func(argv []string) {
 		markAll()
 		cmd := exec.Command(argv[0], argv[1:]...)
@@ -37,7 +37,7 @@ var launcherPrograms = map[string]func(argv []string){
 	},
 }
 
-// markAll marks every file but the standard ones to be closed by the next program.
+// markAll marks every file but the standard streams close-on-exec.
 func markAll() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -50,8 +50,8 @@ func markAll() {
 	}
 }
 
-// launchers are the ways in which CLIs are started on users' machines, as the
-// command of the demo CLI.
+// launchers returns commands that start the demo CLI in the ways in which CLIs are started on
+// users' machines.
 func launchers(t *testing.T) map[string][]string {
 	t.Helper()
 	kinds := map[string][]string{
@@ -70,7 +70,7 @@ func launchers(t *testing.T) map[string][]string {
 	return kinds
 }
 
-// ownNode is the Node that test-clis installs where the machine's is old.
+// ownNode returns the Node that make test-clis installs where the system's is too old.
 func ownNode() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -79,7 +79,7 @@ func ownNode() string {
 	return filepath.Join(cache, "paw-clis/node22/node_modules/node/bin/node")
 }
 
-// launchedBy makes a world in which the demo CLI is started by a command.
+// launchedBy returns a world in which a command starts the demo CLI.
 func launchedBy(t *testing.T, command []string) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -92,17 +92,17 @@ func launchedBy(t *testing.T, command []string) *world {
 	return w
 }
 
-// launchBy has the demo CLI started by a command from now on.
+// launchBy configures the command that starts the demo CLI.
 func (w *world) launchBy(command []string) {
 	w.t.Helper()
-	words, err := json.Marshal(command) // a list of strings is the same in TOML
+	words, err := json.Marshal(command) // TOML writes a list of strings as JSON does
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.configure("[clis.demo]\ncommand = " + string(words) + "\n")
 }
 
-// launched are the living processes that carry the mark of a launch in this world.
+// launched returns the pids of running processes of agent demo.
 func (w *world) launched() []int {
 	w.t.Helper()
 	var pids []int
@@ -115,7 +115,7 @@ func (w *world) launched() []int {
 	return pids
 }
 
-// paste runs a hint in a shell, where paw is this test.
+// paste runs a hint in a shell in which paw is the test binary.
 func (w *world) paste(hint string) output {
 	w.t.Helper()
 	return w.run(w.repo, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", `paw() { "`+self+`" "$@"; }; `+hint)
@@ -123,8 +123,8 @@ func (w *world) paste(hint string) output {
 
 var hintLine = regexp.MustCompile(`(?m)^paw: hint: (.*)$`)
 
-// TestEveryLauncher starts, uses, loses and ends an agent whose CLI is not what the
-// pane started.
+// TestEveryLauncher starts, uses, loses and ends an agent whose CLI is not the program that the
+// pane has started.
 func TestEveryLauncher(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
@@ -157,7 +157,8 @@ func TestEveryLauncher(t *testing.T) {
 	}
 }
 
-// usedWhileItRuns does what must not take a running agent for a dead or a foreign one.
+// usedWhileItRuns runs commands that must not take a running agent for a dead one, or for a program
+// of somebody else.
 func (w *world) usedWhileItRuns(pid int) {
 	w.t.Helper()
 	if out := w.ok(w.paw("recover", "--detach")); !regexp.MustCompile(`(?m)^  demo +demo +alive$`).MatchString(out.stdout) {
@@ -175,8 +176,8 @@ func (w *world) usedWhileItRuns(pid int) {
 	}
 }
 
-// orphaned checks what is said of an agent that runs on without its pane, and that
-// the hint of doctor brings it back.
+// orphaned checks what paw says about an agent that runs without its pane, and that doctor's hint
+// brings the agent back.
 func (w *world) orphaned() {
 	w.t.Helper()
 	waitFor(w.t, "the orphan is shown", func() bool {
@@ -199,8 +200,8 @@ func (w *world) orphaned() {
 	}
 }
 
-// TestAProgramWhoseLauncherWasKilled: what the launcher has started reads from the
-// terminal that it has lost, and may write files. It is the agent.
+// TestAProgramWhoseLauncherWasKilled: the program that a killed launcher has started still reads
+// from the lost terminal, and may write files, so it counts as the agent.
 func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
@@ -242,9 +243,9 @@ func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
 	}
 }
 
-// TestALauncherThatGoesIntoTheBackground: its pane is dead, so the agent is over.
-// What it left in its terminal session ends with the session of paw; a daemon,
-// which has begun a session of its own, is the user's.
+// TestALauncherThatGoesIntoTheBackground: the launcher's pane is dead, so the agent has ended.
+// Processes left in the pane's terminal session end with paw's session; a daemon with its own
+// terminal session stays.
 func TestALauncherThatGoesIntoTheBackground(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
@@ -255,13 +256,14 @@ setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 	pids := w.pids("left", "daemon")
 	waitFor(t, "it is over", func() bool { a := w.agent("demo"); return a.State == "completed" && a.PID == nil })
 	killServer(w.socket)
-	w.ok(w.paw("stop")) // also without the pane
+	w.ok(w.paw("stop")) // stop works without the pane
 	if !ended(pids[0]) || ended(pids[1]) {
 		t.Errorf("ended: what it left %v, want true; the daemon %v, want false", ended(pids[0]), ended(pids[1]))
 	}
 }
 
-// TestStopEndsWhatIgnoresSIGTERM: all of it, not only the process of the pane.
+// TestStopEndsWhatIgnoresSIGTERM: stop kills all processes of the agent, not only the one in the
+// pane.
 func TestStopEndsWhatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

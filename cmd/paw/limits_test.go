@@ -12,8 +12,8 @@ import (
 
 // Limits of the product's own code. A type or a file beyond its limit holds more than one concept.
 const (
-	maxMethods = 60  // declared on one type
-	maxLines   = 400 // of one file
+	maxMethods = 60  // methods declared on one type
+	maxLines   = 400 // lines of one file
 )
 
 func TestNoTypeOrFileHasTooMuch(t *testing.T) {

@@ -38,7 +38,7 @@ func TestTurnsWere(t *testing.T) {
 	}
 }
 
-// TestPrintLog: what everybody said, with colours on a terminal and without.
+// TestPrintLog: the log shows all messages, with colours on a terminal and else without.
 func TestPrintLog(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	l := &orchestrator.Logged{Agent: "demo", Transcript: cli.Transcript{Messages: []history.Message{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A terminal whose tmux server is killed says so in one sentence, and how to go on.
+// A terminal whose tmux server was killed shows one sentence about it, and how to go on.
 func TestTerminalOfADeadServer(t *testing.T) {
 	t.Parallel()
 	w := started(t, "demo")

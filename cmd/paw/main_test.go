@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// self is the test binary.
+// self is the path of the test binary.
 var self = func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -25,23 +25,24 @@ var self = func() string {
 	return path
 }()
 
-// TestMain lets the test binary be paw: as a command of the scripts, in the
-// worlds of the crash tests, and in the panes that either of them opens.
+// TestMain lets the test binary be paw: as a command of the scripts, in the worlds of the tests,
+// and in the panes that these open.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "__launcher" {
 		launcherPrograms[os.Args[2]](os.Args[3:])
 	}
 	if os.Getenv("PAW_TEST_MAIN") != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
-		mainForTests() // tmux and CLIs call the paw that started them; as a test it would run all tests again
+		mainForTests() // tmux and CLIs call the paw that started them, which must not run the tests again
 	}
 	testscript.Main(tests{m}, map[string]func(){"paw": mainForTests, "git-paw": mainForTests})
 }
 
-// tests are those of this binary.
+// tests runs the tests of this binary.
 type tests struct{ *testing.M }
 
-// Run runs them. What they start may be interrupted also where the tests themselves are not, as under nohup(1) and behind
-// an & of a script: a signal that is ignored stays so over execve(2), one that is caught does not.
+// Run makes SIGINT and SIGHUP work in the programs that tests start, even if the test process
+// ignores these signals, as under nohup(1) or after & in a script: execve(2) keeps an ignored
+// signal ignored, but resets a caught one.
 func (m tests) Run() int {
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
@@ -51,16 +52,16 @@ func (m tests) Run() int {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given { // the most part of these tests waits: for tmux, for programs, for time that has to pass
+	if !given { // most of these tests wait for tmux or for programs rather than compute
 		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	return m.M.Run()
 }
 
-// mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with
-// SIGKILL after the Nth time of a step, PAW_TEST_STEPS=FILE lists the steps,
-// PAW_TEST_AT=STEP and PAW_TEST_DO=COMMAND run something in between.
-// PAW_TEST_PATIENCE=DURATION is how long paw doctor --cli waits for anything.
+// mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills paw with SIGKILL when it has
+// done a step for the Nth time, PAW_TEST_STEPS=FILE lists the steps, and PAW_TEST_AT=STEP with
+// PAW_TEST_DO=COMMAND runs a command after a step. PAW_TEST_PATIENCE=DURATION is how long paw
+// doctor --cli waits for anything.
 func mainForTests() {
 	kill, nth := os.Getenv("PAW_TEST_KILL"), 1
 	if name, n, ok := strings.Cut(kill, ":"); ok {
@@ -68,14 +69,14 @@ func mainForTests() {
 		nth, _ = strconv.Atoi(n)
 	}
 	at := os.Getenv("PAW_TEST_AT")
-	if len(os.Args) < 2 || os.Args[1] != "hook" { // a hook hands it over
-		os.Unsetenv("PAW_TEST_AT") // not again in what runs in between
+	if len(os.Args) < 2 || os.Args[1] != "hook" { // a hook passes the variable on to the process that does its work
+		os.Unsetenv("PAW_TEST_AT") // the command between the steps must not run it again
 	}
 	if patience, err := time.ParseDuration(os.Getenv("PAW_TEST_PATIENCE")); err == nil {
 		trialPatience = patience
 	}
 	file := os.Getenv("PAW_TEST_STEPS")
-	os.Unsetenv("PAW_TEST_STEPS") // the steps are those of this process, not of what it starts in panes
+	os.Unsetenv("PAW_TEST_STEPS") // only the steps of this process are listed, not those of paw in panes
 	seen := map[string]int{}
 	stepHook = func(name string) {
 		if file != "" {

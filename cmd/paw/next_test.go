@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// From a session of the user's own on the same tmux server, paw next switches his terminal to the agent that waits; from
-// there on to the next one. paw attach without an agent shows the one that waits, too.
+// In a session of the user's own on the same tmux server, paw next switches the user's terminal to
+// the agent that waits, and from there to the next one. paw attach without an agent also shows the
+// agent that waits.
 func TestNextFromInsideTmux(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

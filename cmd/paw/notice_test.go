@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Who has the pane in view needs no notice; in another window he gets it, on the terminal that he looks at, past tmux.
+// A user whose terminal shows the pane gets no notice; a user in another window gets one on the
+// terminal, past tmux.
 func TestNoNoticeOfAPaneInView(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -28,7 +29,7 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Its end is what shows that it has told nobody: it looks when the dwell is over.
+	// The process looks when the dwell is over; if it has ended without a notice, it sends none.
 	waitFor(t, "the process that would tell has ended", func() bool { return time.Since(taken.ModTime()) > time.Second && w.inside("__notify") == 0 })
 	if text, err := os.ReadFile(told); err == nil {
 		t.Errorf("told of a pane in view: %s", text)
@@ -46,8 +47,9 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	}
 }
 
-// Without focus events, which tmux does not ask for by itself, a terminal that shows the pane says nothing of who is there: the user
-// sees what happens before his next key, and is told of what happens when he presses none.
+// Without focus events, which tmux does not request by itself, a terminal that shows the pane does
+// not say whether the user is there. The user is taken to have seen what happened before his next
+// key, and gets a notice of what happens while he presses none.
 func TestNoticeOfATerminalThatTellsNothingOfItsFocus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -69,7 +71,8 @@ func TestNoticeOfATerminalThatTellsNothingOfItsFocus(t *testing.T) {
 	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), `"event":"finished"`) })
 }
 
-// An end that a hook of the user may hold back is told once claude's own record shows that it was one, and once.
+// An end that a Stop hook of the user may hold back leads to one notice, when claude's own record
+// shows that the turn has ended.
 func TestNoticeOfAHeldEnd(t *testing.T) {
 	t.Parallel()
 	w, a := claudeWorld(t)
@@ -107,7 +110,8 @@ func TestNoticeOfAHeldEnd(t *testing.T) {
 	}
 }
 
-// With a dwell of 0 the user is told as soon as claude itself is at rest: it is at work in its own record until its hook has ended.
+// With a dwell of 0 the notice comes as soon as claude is idle: in its own record, claude works
+// until its hook has ended.
 func TestNoticeAtOnce(t *testing.T) {
 	t.Parallel()
 	w, a := claudeWorld(t)
@@ -129,7 +133,7 @@ func TestNoticeAtOnce(t *testing.T) {
 	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "all done") })
 }
 
-// noticesTaken are the files of the notices that some process has taken upon itself.
+// noticesTaken returns the files by which a process takes over a notice.
 func (w *world) noticesTaken() []string {
 	taken, err := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/agents/*/*/notice-*"))
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// release ends the turns of children that were started with held.
+// release ends the turns whose prompt is held(name).
 func (w *world) release(name string) {
 	w.t.Helper()
 	w.write(w.root, "go_"+name, "")
 }
 
-// held is a prompt that works until released.
+// held returns a prompt whose turn lasts until release.
 func (w *world) held(name string) string {
 	return fmt.Sprintf("do: run until test -e %s; do sleep 0.02; done", filepath.Join(w.root, "go_"+name))
 }
 
-// deliveries are the turns of an agent that tell how its children ended.
+// deliveries returns the turns of an agent whose prompt reports how its children ended.
 func (w *world) deliveries(agent string) []turnJSON {
 	w.t.Helper()
 	var told []turnJSON
@@ -33,7 +33,7 @@ func (w *world) deliveries(agent string) []turnJSON {
 	return told
 }
 
-// awaitDelivery waits until a turn of an agent that tells how its children ended is over.
+// awaitDelivery waits for the end of the first turn in deliveries.
 func (w *world) awaitDelivery(agent string) {
 	w.t.Helper()
 	waitFor(w.t, agent+" was told", func() bool {
@@ -42,7 +42,7 @@ func (w *world) awaitDelivery(agent string) {
 	})
 }
 
-// waits tells whether the record has a wait of the agent.
+// waits reports whether the record has a wait of the agent.
 func (w *world) waits(agent string) bool {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json"))
@@ -66,8 +66,9 @@ func (w *world) waits(agent string) bool {
 	return false
 }
 
-// TestKilledDeliveries kills every process of paw after one step of a wait or its delivery. The parent is told once or,
-// when it was killed between the record and the typing, never, and the status says so.
+// TestKilledDeliveries kills every process of paw after one step of a wait or its delivery. The
+// parent is prompted once; or never, if paw was killed after recording and before typing the
+// prompt, and then paw status says so.
 func TestKilledDeliveries(t *testing.T) {
 	for step, unconfirmed := range map[string]bool{
 		"wait.recorded": false, "turn.ended": false, "deliver.recorded": true, "deliver.typed": false, "deliver.acknowledged": false,
@@ -102,8 +103,8 @@ func TestKilledDeliveries(t *testing.T) {
 	}
 }
 
-// A child whose CLI is killed says nothing to anybody, and neither does one whose hooks were killed. Its parent is told
-// all the same, by no command of the user, also when everything was brought back in between.
+// A child whose CLI or hooks were killed reports nothing. Its parent is prompted nevertheless,
+// without a command of the user, even after a recover in between.
 func TestAKilledChildReachesItsParent(t *testing.T) {
 	for name, recovered := range map[string]bool{"at once": false, "after a recover": true} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +136,8 @@ func TestAKilledChildReachesItsParent(t *testing.T) {
 	}
 }
 
-// checkUnconfirmed checks what is shown of results that were about to be typed when paw was killed, and what becomes of them.
+// checkUnconfirmed checks what status, wait and recover say about results whose prompt was about to
+// be typed when paw was killed.
 func (w *world) checkUnconfirmed(parent, child string) {
 	w.t.Helper()
 	const what = "the results of c were typed"
@@ -160,7 +162,7 @@ func (w *world) checkUnconfirmed(parent, child string) {
 	}
 }
 
-// However many children end at once, their parent is prompted once.
+// A parent of many children that end at once is prompted once.
 func TestEightChildrenEndAtOnce(t *testing.T) {
 	t.Parallel()
 	w := started(t, "p")
@@ -197,8 +199,8 @@ func TestEightChildrenEndAtOnce(t *testing.T) {
 	}
 }
 
-// Nothing is typed into a dialog of the parent; and a process that waits for its end has not inherited the child's lock
-// from the hook that started it.
+// paw types no prompt into a dialog of the parent; and the process that waits for the dialog's end
+// does not hold the child's lock, which the hook that started it had.
 func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 	t.Parallel()
 	w := started(t, "p")
@@ -219,7 +221,7 @@ func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 		a := w.agent("c")
 		return a.State == "error" && a.PID == nil
 	})
-	if w.inside("__deliver") == 0 { // the death of the child may have started another one
+	if w.inside("__deliver") == 0 { // the child's death may have started another such process
 		t.Fatal("the delivery ended before the dialog")
 	}
 	if a := w.agent("p"); *a.Reason != "waits for the results of c (1 of 1 done); and for you: really" {

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Outcomes, questions and messages of errors are what agents make them.
+// The texts of outcomes, questions and errors come from agents, and are printed without control
+// characters.
 func TestTableDoesNotActOnTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	plain := false
@@ -22,7 +23,7 @@ func TestTableDoesNotActOnTheTerminal(t *testing.T) {
 	}
 }
 
-// Columns begin below each other also behind characters that take two columns or none.
+// Columns are aligned after characters that take two columns or none.
 func TestTableCountsColumns(t *testing.T) {
 	var out bytes.Buffer
 	a := &invocation{printer: printer{stdout: &out, colourFlag: "never"}}

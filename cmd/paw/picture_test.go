@@ -15,7 +15,8 @@ import (
 
 var drawPicture = flag.Bool("draw", false, "draw the pictures of docs anew")
 
-// TestPicture plays what the README's picture shows, and compares: the picture is what one sees. `make picture` draws it.
+// TestPicture plays the commands of the README's picture, and compares what the terminal shows with
+// the picture. `make picture` draws the picture.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, folderOf12(t))
@@ -41,7 +42,8 @@ func TestPicture(t *testing.T) {
 	sameAsPicture(t, "../../docs/picture.svg", drawn)
 }
 
-// TestPictureOfTheDesk plays what the picture of the desk shows: it asks who needs the user, answers, and shows what is new.
+// TestPictureOfTheDesk plays the keys of the picture of the desk, and compares the screens with the
+// picture.
 func TestPictureOfTheDesk(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, folderOf12(t))
@@ -68,7 +70,8 @@ func TestPictureOfTheDesk(t *testing.T) {
 	sameAsPicture(t, "../../docs/desk.svg", picture.Draw(110, w.asAtHome(asks), w.asAtHome(terminal.colours())))
 }
 
-// sameAsPicture compares what was drawn with a picture or, with -draw, writes it.
+// sameAsPicture compares a drawing with the file of a picture; with -draw, it writes the file
+// first.
 func sameAsPicture(t *testing.T, file, drawn string) {
 	t.Helper()
 	if *drawPicture {
@@ -85,10 +88,10 @@ func sameAsPicture(t *testing.T, file, drawn string) {
 	}
 }
 
-// homeOf12 takes the place of the folder in which the picture is made, column by column.
+// homeOf12 replaces the path of the test's folder in the picture, and has the same length.
 const homeOf12 = "/home/me/src"
 
-// folderOf12 makes a folder whose name has twelve characters.
+// folderOf12 makes a folder whose path has twelve characters.
 func folderOf12(t *testing.T) string {
 	t.Helper()
 	for n := os.Getpid(); ; n++ {
@@ -101,7 +104,7 @@ func folderOf12(t *testing.T) string {
 	}
 }
 
-// colours is the screen of a terminal with its styles.
+// colours returns the screen of a terminal with its styles.
 func (o outerTerminal) colours() string {
 	o.w.t.Helper()
 	return o.tmux("capture-pane", "-e", "-p").stdout
@@ -126,7 +129,7 @@ var (
 	geometry       = regexp.MustCompile(` (x|width|textLength)="\d+"`)
 )
 
-// asAtHome is a screen without what is different each time, and with nothing moved by that.
+// asAtHome replaces the parts of a screen that differ between runs by texts of the same length.
 func (w *world) asAtHome(screen string) string {
 	screen = strings.ReplaceAll(screen, w.root, homeOf12)
 	screen = conversationID.ReplaceAllString(screen, "3f9d2c1e-8a47-4b06-9d15-6c0e7b52a418")
@@ -135,8 +138,8 @@ func (w *world) asAtHome(screen string) string {
 	})
 }
 
-// withoutTimes is a picture without how long something has been so, and without what that moves.
+// withoutTimes removes from a picture the ages of states, and the geometry that depends on them.
 func withoutTimes(svg string) string {
 	svg = blanks.ReplaceAllString(howLong.ReplaceAllString(svg, "TIME"), " ")
-	return geometry.ReplaceAllString(strings.ReplaceAll(svg, "> TIME", ">TIME"), "") // one at the right end of its column
+	return geometry.ReplaceAllString(strings.ReplaceAll(svg, "> TIME", ">TIME"), "") // an age at the right end of its column
 }

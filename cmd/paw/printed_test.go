@@ -10,7 +10,8 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// What some terminals obey as control characters, U+0080 to U+009F, comes escaped: the value stays the same.
+// U+0080 to U+009F, which some terminals take for control characters, are escaped in JSON: the
+// value stays the same.
 func TestJSONHasNoControlCharacters(t *testing.T) {
 	text := "a\u009b31mb\u0080\u009f\u00a0ä€\u061b\x7f"
 	for name, print := range map[string]func(a *invocation){
@@ -29,7 +30,8 @@ func TestJSONHasNoControlCharacters(t *testing.T) {
 	}
 }
 
-// A text of many lines cannot look like the settings of another file, nor push itself off the screen unseen.
+// A command of many lines can neither look like the setting of another command, nor scroll the
+// question off the screen.
 func TestQuestionOfTrustNamesEveryLine(t *testing.T) {
 	asked := []config.Command{{Key: "worktree.setup", Text: "rm -rf x\n\n\nworktree.setup = npm ci"}, {Key: "clis.a.args", Text: "[]"}}
 	text, question := trustQuestion(asked)

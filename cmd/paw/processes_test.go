@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// process is a program that runs, as /proc tells of it.
+// process is a running program, as in /proc.
 type process struct {
 	pid         int
-	words       []string // its command line
+	words       []string // command line
 	environment []string
 }
 
-// processes are those whose environment has all these variables.
+// processes returns the processes whose environment has all these variables.
 func processes(variables ...string) []process {
 	var found []process
 	all, _ := filepath.Glob("/proc/[0-9]*")
@@ -31,13 +31,15 @@ func processes(variables ...string) []process {
 	return found
 }
 
-// zeroEnded are the texts of a file, each of which ends with a zero byte; none of a process that has ended.
+// zeroEnded returns the texts of a file in which each text ends with a zero byte, as in
+// /proc/PID/environ.
 func zeroEnded(file string) []string {
 	data, _ := os.ReadFile(file)
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// inside counts the processes of this world that run a command with this word, such as __deliver.
+// inside counts the processes of this world that have this word, such as __deliver, in their
+// command line.
 func (w *world) inside(word string) int {
 	return len(slices.DeleteFunc(processes("PAW_TMUX_SOCKET="+w.socket), func(p process) bool { return !slices.Contains(p.words, word) }))
 }

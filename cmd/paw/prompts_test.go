@@ -12,10 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hostile is what a prompt may hold and no shell or tmux may touch.
+// hostile is a prompt that no shell and no tmux may change.
 const hostile = "say \"quotes\" 'and' `ticks` $HOME \\ ; #{pid} #(touch /tmp/never) %% 😀\n  second line, spaces inside   \n\ttabs\n;"
 
-// awaitPrompt waits until the last turn of an agent has exactly this prompt and ended.
+// awaitPrompt waits for the end of an agent's last turn, and fails the test unless the turn has
+// exactly this prompt.
 func (w *world) awaitPrompt(agent, prompt string) {
 	w.t.Helper()
 	waitFor(w.t, "a turn with the prompt ended", func() bool {
@@ -28,7 +29,7 @@ func (w *world) awaitPrompt(agent, prompt string) {
 	}
 }
 
-// sendBytes pipes a prompt into paw send.
+// sendBytes sends a prompt on the standard input of paw send.
 func (w *world) sendBytes(agent, prompt string) {
 	w.t.Helper()
 	w.ok(w.runReading(prompt, w.repo, nil, self, "send", agent))
@@ -47,7 +48,7 @@ func TestHostilePromptArrivesByteForByte(t *testing.T) {
 	}
 }
 
-// Prompts that are sent to one agent at the same time come one after the other, each whole.
+// Prompts sent to one agent at the same time arrive one after the other, each whole.
 func TestPromptsSentAtOnceDoNotMix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Lines break between words, before a command and not within it; tables, other lines and their ends stay.
+// Lines break between words and before a command, not within one; tables, other lines and line ends
+// stay.
 func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
 		"short\n":                                  "short\n",

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// portsAlone keeps other tests off the ports of agents, in this process and in others: another home is only seen once its servers
-// listen.
+// portsAlone keeps other tests, of this process and of others, off the ports of agents. A test with
+// another HOME sees a port in use only when a server listens.
 func portsAlone(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(os.TempDir(), "paw-test-ports.lock"), os.O_RDWR|os.O_CREATE, 0o666)
@@ -35,7 +35,7 @@ func portsAlone(t *testing.T) {
 	}
 }
 
-// portsOf are the first ports of the agents of a session, by agent.
+// portsOf returns the first port of each agent of a session.
 func (w *world) portsOf(dir string, extra []string, args ...string) map[string]int {
 	w.t.Helper()
 	out := w.ok(w.run(dir, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, append([]string{"status", "--json"}, args...)...)).stdout
@@ -46,7 +46,7 @@ func (w *world) portsOf(dir string, extra []string, args ...string) map[string]i
 	return found
 }
 
-// listen occupies a port of one address of this machine until the test ends.
+// listen listens on a port of one address of this machine until the test ends.
 func listen(t *testing.T, network, address string, port int) {
 	t.Helper()
 	l, err := net.Listen(network, net.JoinHostPort(address, strconv.Itoa(port)))
@@ -56,8 +56,8 @@ func listen(t *testing.T, network, address string, port int) {
 	t.Cleanup(func() { l.Close() })
 }
 
-// TestServersOfAgentsAllAnswer has five agents of two sessions in two repositories run a server each, on the port that each is
-// given, while others have ports in between.
+// TestServersOfAgentsAllAnswer runs a server in each of five agents, of two sessions in two
+// repositories, on the agent's port, while other programs use ports in between.
 func TestServersOfAgentsAllAnswer(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -127,7 +127,8 @@ func TestEightStartsAtOnceShareNoPort(t *testing.T) {
 	}
 }
 
-// TestRecoverNamesWhoHasAPort takes a port of a stopped agent before paw recover: the message names port and process.
+// TestRecoverNamesWhoHasAPort occupies a port of a stopped agent: paw recover names the port and
+// the process.
 func TestRecoverNamesWhoHasAPort(t *testing.T) {
 	t.Parallel()
 	portsAlone(t)
@@ -154,15 +155,16 @@ setup = "echo FOUND=$PORT >> $PAW_ENV"
 teardown = "echo $FOUND $PORT >> ../../../torn; echo x > left"
 `
 
-// TestReadyKilledAfterEveryStep kills paw while it gives agents ports, sets up and tears down. The next one ends where the command
-// that was not killed ends, the teardown has run at least once, and never for a removal that was refused.
+// TestReadyKilledAfterEveryStep kills paw while it gives agents ports, sets up and tears down. The
+// next command ends as the one that was not killed; the teardown has run at least once, and never
+// for a removal that was refused.
 func TestReadyKilledAfterEveryStep(t *testing.T) {
 	t.Parallel()
 	portsAlone(t)
 	start := []string{"start", "--cli", "one=demo", "--detach"}
 	started := func(w *world) {
 		w.configure(readyConfiguration)
-		w.write(w.root, "shop.paw/kept", "\n") // purge takes the folder away that is empty
+		w.write(w.root, "shop.paw/kept", "\n") // purge would remove the folder if it were empty
 		w.ok(w.paw(start...))
 	}
 	for _, c := range []crashCase{
@@ -180,7 +182,7 @@ func TestReadyKilledAfterEveryStep(t *testing.T) {
 				w.given(c)
 				w.kill(at, c.command...)
 				_, err := os.Stat(filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json"))
-				if c.name == "purge" || err != nil { // nothing was begun, or everything is done
+				if c.name == "purge" || err != nil { // either nothing was begun, or everything is done
 					waitFor(t, "the command is carried out", func() bool { return w.paw(c.command...).code == 0 })
 				} else {
 					w.ok(w.paw("recover", "--detach"))
@@ -204,7 +206,8 @@ func TestReadyKilledAfterEveryStep(t *testing.T) {
 	}
 }
 
-// TestTeardownSparesWhatIsRefused has work come into a worktree when its removal has been planned: the teardown does not run.
+// TestTeardownSparesWhatIsRefused writes into a worktree after its removal was planned: the
+// teardown does not run.
 func TestTeardownSparesWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,15 +20,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tmuxSocket returns the socket of a test's tmux server, the place of -L s with root/tmp as TMUX_TMPDIR, which stands for /tmp. The
-// folder is there, as on a machine that has been up for a while: the test's own clients say -S.
+// tmuxSocket returns the socket of a test's tmux server: the path of tmux -L s with
+// TMUX_TMPDIR=root/tmp, which stands for /tmp. The folder exists, as on a machine that has been up
+// for a while; the tests' own clients use -S.
 func tmuxSocket(root string) (string, error) {
 	folder := filepath.Join(root, "tmp", "tmux-"+strconv.Itoa(os.Getuid()))
 	return filepath.Join(folder, "s"), os.MkdirAll(folder, 0o700)
 }
 
-// reboot takes away all that a reboot takes of a test's machine: each process of its user, everything in /tmp, the folder
-// XDG_RUNTIME_DIR, and the boot that locks and records speak of. The pids in these belong to another process now.
+// reboot removes from a test's machine what a reboot removes: the user's processes, everything in
+// /tmp, and XDG_RUNTIME_DIR. Locks and records then name an earlier boot, and pids that now belong
+// to other processes.
 func reboot(home, socket string) error {
 	if err := killAll(home); err != nil {
 		return err
@@ -54,7 +56,8 @@ var (
 	pidField  = regexp.MustCompile(`"(server_)?pid": ?\d+`)
 )
 
-// ofAnotherBoot has a lock or record speak of processes of another boot. The file itself is the lock, and stays.
+// ofAnotherBoot changes the boot and pids in a lock file or record. The file itself, which is the
+// lock, stays.
 func ofAnotherBoot(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -68,8 +71,9 @@ func ofAnotherBoot(file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// killAll kills all processes that have that home, and what lives in their terminals: some CLIs write over their environment. As
-// by a power cut none of them sees another one end: all are stopped first, and a terminal goes after those that it would hang up.
+// killAll kills all processes with this HOME, and all in their terminals, since some CLIs overwrite
+// their environment. As in a power cut, no process sees another one end: all are stopped first, and
+// no process gets a hang-up before it is killed.
 func killAll(home string) error {
 	killed := map[int]bool{}
 	for end, stopped := time.Now().Add(patience), 0; time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -77,7 +81,7 @@ func killAll(home string) error {
 		for _, p := range all {
 			_ = syscall.Kill(p.pid, syscall.SIGSTOP)
 		}
-		if len(all) != stopped { // one was started meanwhile
+		if len(all) != stopped { // another process has started meanwhile
 			stopped = len(all)
 			continue
 		}
@@ -93,7 +97,8 @@ func killAll(home string) error {
 	return errors.New("processes are left after a reboot")
 }
 
-// letGo reports whether a killed process has let go of its files: its last thread has ended, which is not the one that it is named after.
+// letGo reports whether a killed process has closed its files, which it has when its last thread
+// has ended; the first thread may end earlier.
 func letGo(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	return len(threads) <= 1 && ended(pid)
@@ -102,11 +107,12 @@ func letGo(pid int) bool {
 // aProcess is a process that has not ended.
 type aProcess struct {
 	pid      int
-	session  string // the terminal session that it is in, "" in that of the test
+	session  string // its terminal session (setsid), "" for that of the test
 	terminal bool   // it has a terminal
 }
 
-// hangsUp is how much a process hangs up when it ends: nothing, its terminal, or the terminals that it made.
+// hangsUp orders processes by what their end hangs up: nothing, their terminal, or the terminals
+// that they serve.
 func (p aProcess) hangsUp() int {
 	switch {
 	case p.session != strconv.Itoa(p.pid):
@@ -117,7 +123,8 @@ func (p aProcess) hangsUp() int {
 	return 2
 }
 
-// processesOf finds the processes that have a home, and those in their terminals, in the order in which none hangs up another.
+// processesOf returns the processes with this HOME, and those in their terminals, in an order in
+// which killing one hangs up none that comes later.
 func processesOf(home string) (some []aProcess) {
 	var all []aProcess
 	terminals := map[string]bool{}
@@ -171,7 +178,7 @@ func cmdReboot(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(reboot(ts.Getenv("HOME"), ts.Getenv("PAW_TMUX_SOCKET")))
 }
 
-// reboot is that of the machine of a world.
+// reboot reboots the machine of a world.
 func (w *world) reboot() {
 	w.t.Helper()
 	if err := reboot(filepath.Join(w.root, "home"), w.socket); err != nil {
@@ -179,12 +186,13 @@ func (w *world) reboot() {
 	}
 }
 
-// eight are as many agents as one repository has on a busy day.
+// eight are names for as many agents as a repository has on a busy day.
 var eight = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
 var cutTurn = regexp.MustCompile(`(?m)^2 +crash `)
 
-// Everything comes back after a reboot that empties /tmp: eight agents with their conversations, and each turn that was cut is named.
+// After a reboot that empties /tmp, recover brings back eight agents with their conversations, and
+// names each turn that was cut.
 func TestRebootWithEightAgents(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what boot a process is of")
@@ -237,7 +245,7 @@ func TestRebootWithEightAgents(t *testing.T) {
 	w.ok(w.paw("send", "a", "do: say still here"))
 }
 
-// ranHints runs each hint for paw that a text has, none of which may be a dead end.
+// ranHints runs each paw command in the hints of a text; none may fail.
 func (w *world) ranHints(t *testing.T, text string) {
 	t.Helper()
 	for _, hint := range regexp.MustCompile(`(?m)^paw: hint: paw (.*)$`).FindAllStringSubmatch(text, -1) {
@@ -245,8 +253,8 @@ func (w *world) ranHints(t *testing.T, text string) {
 	}
 }
 
-// A user who logs out loses /run/user/UID, where TMUX_TMPDIR may have pointed: the session goes on in the default place, and its
-// record says so.
+// A user who logs out loses /run/user/UID, where TMUX_TMPDIR may have pointed: the session goes on
+// at the default place, and the record says so.
 func TestLogoutThatTakesTheFolderOfTheSocket(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what boot a process is of")
@@ -275,8 +283,9 @@ func TestLogoutThatTakesTheFolderOfTheSocket(t *testing.T) {
 	}
 }
 
-// The clock of the machine was set after the server had started: it is the same server, told by its process and not by the time of
-// day, with a record of this paw and one of an older paw.
+// After the machine's clock was set, the tmux server still counts as the same one: its process
+// identifies the server, not the time of day. That holds for a record of this paw and for one of an
+// older paw.
 func TestServerAfterTheClockWasSet(t *testing.T) {
 	t.Parallel()
 	for what, older := range map[string]bool{"record of this paw": false, "record of an older paw": true} {
@@ -306,7 +315,7 @@ func TestServerAfterTheClockWasSet(t *testing.T) {
 	}
 }
 
-// editRecord changes the record of the world's session as another program would.
+// editRecord changes the record of the world's session.
 func (w *world) editRecord(edit func(string) string) {
 	w.t.Helper()
 	file := filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json")

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestOneCommandIsThatOfTheWholeTree: the tree with the one command that was typed has what the whole tree has of it.
+// TestOneCommandIsThatOfTheWholeTree: a command built alone, for speed, equals the same command in
+// the whole tree.
 func TestOneCommandIsThatOfTheWholeTree(t *testing.T) {
 	flags := func(cmd *cobra.Command) (all []string) {
 		cmd.InitDefaultHelpFlag()

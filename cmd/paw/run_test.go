@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// running is a paw that has not ended yet.
+// running is a paw in the background.
 type running struct {
 	w              *world
 	cmd            *exec.Cmd
@@ -24,19 +24,19 @@ type running struct {
 	ended          chan struct{}
 }
 
-// begin starts paw and does not wait for it.
+// begin starts paw in the background.
 func (w *world) begin(args ...string) *running {
 	w.t.Helper()
 	return w.beginWith(nil, args...)
 }
 
-// beginWith is begin with further variables.
+// beginWith is begin with more variables.
 func (w *world) beginWith(extra []string, args ...string) *running {
 	w.t.Helper()
 	return w.beginBy(nil, extra, args...)
 }
 
-// beginBy is beginWith by means of another program, such as nohup.
+// beginBy starts paw in the background through another program, such as nohup.
 func (w *world) beginBy(before, extra []string, args ...string) *running {
 	w.t.Helper()
 	argv := slices.Concat(before, []string{self}, args)
@@ -51,7 +51,7 @@ func (w *world) beginBy(before, extra []string, args ...string) *running {
 		close(r.ended)
 	}()
 	w.t.Cleanup(func() {
-		if <-r.ended; w.t.Failed() { // its context is over
+		if <-r.ended; w.t.Failed() { // the test's context has ended
 			w.t.Logf("paw %s said:\n%s%s", strings.Join(args, " "), r.stdout.String(), r.stderr.String())
 		}
 	})
@@ -65,7 +65,7 @@ func (r *running) signal(sig syscall.Signal) {
 	}
 }
 
-// end waits for the end and returns how it was.
+// end waits for the end of paw.
 func (r *running) end() output {
 	r.w.t.Helper()
 	select {
@@ -76,7 +76,7 @@ func (r *running) end() output {
 	return output{stdout: r.stdout.String(), stderr: r.stderr.String(), code: r.cmd.ProcessState.ExitCode()}
 }
 
-// pids waits for files in the world's folder and reads a pid from each.
+// pids waits until files of the world's folder have a pid each.
 func (w *world) pids(names ...string) []int {
 	w.t.Helper()
 	var pids []int
@@ -93,7 +93,7 @@ func (w *world) pids(names ...string) []int {
 	return pids
 }
 
-// stoppedOne is a world with the agent one, whose pane is gone.
+// stoppedOne returns a world with a stopped agent, one.
 func stoppedOne(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -102,8 +102,8 @@ func stoppedOne(t *testing.T) *world {
 	return w
 }
 
-// busy is a prompt that leaves uncommitted work, starts processes that write
-// their pids, and never ends.
+// busy returns a prompt that leaves uncommitted work, starts processes that write their pids, and
+// does not end.
 func (w *world) busy() string {
 	return "do: write draft.txt half done\n" +
 		"do: run echo $PPID > " + w.root + "/cli; (echo $$ > " + w.root + "/child; exec sleep 1000)"
@@ -176,7 +176,7 @@ func TestRunHoldsTheAgent(t *testing.T) {
 	}
 }
 
-// The second Ctrl-C does not wait for anything, and still leaves no process.
+// A second Ctrl-C ends paw run at once, and leaves no process.
 func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := stoppedOne(t)
@@ -202,8 +202,8 @@ func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 	}
 }
 
-// timeout(1) signals paw and then the process group, paw included; others may never
-// stop. The turn is closed all the same.
+// timeout(1) signals paw and then the process group, which has paw in it; other programs may go on
+// signalling. The turn is closed nevertheless.
 func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
 	for name, storm := range map[string]func(t *testing.T, run *running){
 		"timeout": func(t *testing.T, run *running) { run.signal(syscall.SIGTERM) },
@@ -250,7 +250,7 @@ func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
 	}
 }
 
-// nohup starts paw with SIGHUP ignored, and it stays so.
+// nohup starts paw with SIGHUP ignored, and SIGHUP stays ignored.
 func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
 	t.Parallel()
 	w := stoppedOne(t)
@@ -266,7 +266,7 @@ func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
 	}
 }
 
-// A killed paw leaves its CLI, and the CLI the lock: nobody starts a second one.
+// After paw run is killed, its CLI goes on and keeps the agent's lock: no second CLI is started.
 func TestKilledRunLeavesTheAgentHeldByItsCLI(t *testing.T) {
 	for _, kind := range []string{"with the lock", "without it"} {
 		t.Run(kind, func(t *testing.T) {
@@ -303,8 +303,8 @@ func (w *world) killedRun() {
 	}
 }
 
-// A turn whose paw was killed is either aborted or, from its END on, whole and
-// tagged; its number is never used again.
+// A turn whose paw was killed is either aborted or, once its END is written, complete and tagged;
+// its number is never used again.
 func TestKilledRunIsRecovered(t *testing.T) {
 	command := []string{"run", "one", "--prompt", "a note"}
 	for step, state := range map[string]string{
@@ -344,10 +344,10 @@ func TestKilledRunIsRecovered(t *testing.T) {
 	}
 }
 
-// An agent that paw run was making when it was killed is completed without a pane.
+// If paw run is killed while it adds an agent, the agent is completed without a pane.
 func TestKilledRunOfANewAgentIsRecovered(t *testing.T) {
 	command := []string{"run", "--cli", "two=demo", "--prompt", "a note"}
-	ofTheTurn := regexp.MustCompile(`refs/|NOTES\.md|high_water|turns_finished|last_finished|HEAD`) // that the killed run never did
+	ofTheTurn := regexp.MustCompile(`refs/|NOTES\.md|high_water|turns_finished|last_finished|HEAD`) // what the killed run has not done
 	list := func(w *world) []string {
 		var kept []string
 		for _, line := range w.state() {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// readOnly runs paw as an agent where some folders are read-only, as they are in the sandboxes of CLIs.
+// readOnly runs paw as an agent with some folders read-only, as in the sandboxes of CLIs.
 func (w *world) readOnly(dirs []string, args ...string) output {
 	w.t.Helper()
 	const script = `while [ "$1" != -- ]; do mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; shift; done; shift; exec "$@"`
@@ -23,7 +23,7 @@ func (w *world) readOnly(dirs []string, args ...string) output {
 	return out
 }
 
-// What an agent starts in a sandbox says which folders paw needs, all at once, and changes nothing.
+// A command in a sandbox names all folders that paw needs, and changes nothing.
 func TestASandboxIsNamed(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")
@@ -31,8 +31,8 @@ func TestASandboxIsNamed(t *testing.T) {
 	before := w.state()
 	for _, c := range []struct {
 		args []string
-		shut []string // of these folders
-		want []string // named
+		shut []string // read-only folders
+		want []string // folders in the message
 	}{
 		{[]string{"done"}, []string{data, state, git, trees}, []string{data, state}},
 		{[]string{"wait", "--notify"}, []string{data, state, git, trees}, []string{data, state}},

@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 }
 
 func setUpScript(env *testscript.Env) error {
-	// Socket paths have about 100 bytes: the script's own folder may be too deep.
+	// A socket's path may have about 100 bytes, and the script's own folder may be too deep.
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func setUpScript(env *testscript.Env) error {
 	return nil
 }
 
-// scriptEnvironment shuts the user's own configuration out.
+// scriptEnvironment returns variables that keep the user's own configuration away.
 func scriptEnvironment(home, socket string) []string {
 	return []string{
 		"HOME=" + home, "PAW_TMUX_SOCKET=" + socket, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
@@ -76,7 +76,7 @@ func scriptEnvironment(home, socket string) []string {
 	}
 }
 
-// killServer ends the tmux server of a socket with SIGKILL and waits until it is gone.
+// killServer kills the tmux server of a socket with SIGKILL and waits for its end.
 func killServer(socket string) {
 	out, err := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
 	if err != nil {
@@ -92,7 +92,7 @@ func killServer(socket string) {
 	}
 }
 
-// ended tells whether a process is gone; a zombie that nobody reaps has ended, too.
+// ended reports whether a process has ended, or is a zombie.
 func ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -102,7 +102,7 @@ func ended(pid int) bool {
 	return len(fields) > 0 && fields[0] == "Z"
 }
 
-// until REGEXP COMMAND...: run the command until its output matches.
+// until REGEXP COMMAND...: runs the command until its output matches.
 func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP COMMAND...")
@@ -121,12 +121,13 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s never printed %s; last:\n%s", strings.Join(args[1:], " "), args[0], out)
 }
 
-// pause waits before a condition is looked at once more: the looks at what takes long must not take the time of what is waited for.
+// pause waits before a condition is checked again, longer from time to time, so that slow checks do
+// not take the time of what they wait for.
 func pause(began time.Time) {
 	time.Sleep(min(max(20*time.Millisecond, time.Since(began)/10), 250*time.Millisecond))
 }
 
-// tmux ARGS...: a tmux client on the script's own server.
+// tmux ARGS...: runs tmux with the script's own server.
 func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec("tmux", append([]string{"-S", ts.Getenv("PAW_TMUX_SOCKET")}, args...)...)
 	if (err != nil) != neg {
@@ -134,9 +135,9 @@ func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// killserver [-nowait]: the server dies as in a crash, and with it all that ran in
-// its panes: SIGHUP comes from the kernel, a moment after the server is gone, so
-// the command waits for the end of those processes unless the script does that.
+// killserver [-nowait]: kills the tmux server, and so all programs in its panes. The kernel sends
+// them SIGHUP a moment after the server has ended, so the command waits for their end, except with
+// -nowait.
 func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {
 	nowait := len(args) == 1 && args[0] == "-nowait"
 	if neg || len(args) > 0 && !nowait {
@@ -159,15 +160,15 @@ func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// inTerminals lists the processes that belong to the sessions (setsid(2)) which the
-// first processes of panes lead, as "pid name".
+// inTerminals lists, as "pid name", the processes in the terminal sessions (setsid(2)) that leaders
+// lead.
 func inTerminals(leaders []string) []string {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	var found []string
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it ended meanwhile
+			continue // the process has ended meanwhile
 		}
 		// proc(5): pid (name) state ppid pgrp session
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
@@ -178,7 +179,7 @@ func inTerminals(leaders []string) []string {
 	return found
 }
 
-// exitcode N COMMAND...: the command ends with exactly this code.
+// exitcode N COMMAND...: expects the command to end with exactly this code.
 func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N COMMAND...")
@@ -199,7 +200,7 @@ func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repo DIR: a repository with one commit.
+// repo DIR: makes a repository with one commit.
 func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: repo DIR")
@@ -210,7 +211,7 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor polls a condition and fails the test when it never holds.
+// waitFor polls a condition, and fails the test if it does not hold within patience.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < patience; pause(began) {
@@ -240,7 +241,7 @@ func newWorld(t *testing.T) *world {
 	return newWorldIn(t, root)
 }
 
-// newWorldIn makes a world in an empty folder, which is deleted with it.
+// newWorldIn makes a world in an empty folder, which is deleted at the end.
 func newWorldIn(t *testing.T, root string) *world {
 	t.Helper()
 	socket, err := tmuxSocket(root)
@@ -281,7 +282,7 @@ func (w *world) write(dir, name, content string) {
 	}
 }
 
-// script writes a program.
+// script writes an executable file.
 func (w *world) script(dir, name, content string) {
 	w.t.Helper()
 	w.write(dir, name, content)
@@ -290,31 +291,31 @@ func (w *world) script(dir, name, content string) {
 	}
 }
 
-// configure writes the configuration of the user.
+// configure writes the user's configuration.
 func (w *world) configure(settings string) {
 	w.t.Helper()
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", settings)
 }
 
-// awaitFile waits until a file is there.
+// awaitFile waits until a file exists.
 func (w *world) awaitFile(path string) {
 	w.t.Helper()
 	waitFor(w.t, path+" is there", func() bool { _, err := os.Stat(path); return err == nil })
 }
 
-// output is what a command printed and how it ended.
+// output is the output and the exit code of a command.
 type output struct {
 	stdout, stderr string
 	code           int
 }
 
-// run runs a program in dir with further variables; 137 is death by SIGKILL.
+// run runs a program in dir with more variables; death by SIGKILL is exit code 137.
 func (w *world) run(dir string, extra []string, name string, args ...string) output {
 	w.t.Helper()
 	return w.runReading("", dir, extra, name, args...)
 }
 
-// runReading is run of a program that reads something.
+// runReading is run with a text on standard input.
 func (w *world) runReading(stdin, dir string, extra []string, name string, args ...string) output {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -345,7 +346,7 @@ func (w *world) pawWith(extra []string, args ...string) output {
 	return w.run(w.repo, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, args...)
 }
 
-// ok fails the test unless the command ended well.
+// ok fails the test unless the command ended with exit code 0.
 func (w *world) ok(out output) output {
 	w.t.Helper()
 	if out.code != 0 {
@@ -354,7 +355,7 @@ func (w *world) ok(out output) output {
 	return out
 }
 
-// okAll fails the test unless all commands ended well.
+// okAll fails the test unless all commands ended with exit code 0.
 func (w *world) okAll(outs []output) {
 	w.t.Helper()
 	for _, out := range outs {
@@ -367,7 +368,7 @@ func (w *world) git(dir string, args ...string) string {
 	return w.ok(w.run(dir, nil, "git", args...)).stdout
 }
 
-// hasStatus fails the test unless git status says just that.
+// hasStatus fails the test unless the output of git status is as given.
 func (w *world) hasStatus(dir, want string) {
 	w.t.Helper()
 	if got := w.git(dir, "status", "--porcelain"); got != want {

@@ -12,7 +12,7 @@ import (
 	"paw/orchestrator/selftest"
 )
 
-// tried is what paw doctor --cli demo prints as JSON, with its results by play.
+// tried runs paw doctor --cli demo, and returns the output and its results by name.
 func (w *world) tried(extra ...string) (trialJSON, map[string]selftest.Line, output) {
 	w.t.Helper()
 	out := w.pawWith(append(extra, "TMPDIR="+w.root), "doctor", "--cli", "demo", "--json")
@@ -27,7 +27,8 @@ func (w *world) tried(extra ...string) (trialJSON, map[string]selftest.Line, out
 	return view, lines, out
 }
 
-// untouched fails the test unless HOME holds only what is named, and nothing of a trial runs or lies around.
+// untouched fails the test unless HOME has only the named files, and no process and no folder of a
+// trial is left.
 func (w *world) untouched(names ...string) {
 	w.t.Helper()
 	home := filepath.Join(w.root, "home")
@@ -54,7 +55,7 @@ func (w *world) untouched(names ...string) {
 	}
 }
 
-// inTrial are the command lines of processes that belong to a trial of this world.
+// inTrial returns the command lines of the processes of a trial.
 func (w *world) inTrial() []string {
 	home := "HOME=" + filepath.Join(w.root, "home/.cache/paw-doctor-")
 	var lines []string
@@ -66,7 +67,7 @@ func (w *world) inTrial() []string {
 	return lines
 }
 
-// TestTrial: everything works with the built-in CLI.
+// TestTrial: every test of paw doctor --cli passes with the built-in CLI.
 func TestTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,7 +91,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// TestTrialOfABrokenCLI: what a CLI does not do is a FAIL, and nothing is left of it either.
+// TestTrialOfABrokenCLI: what a CLI does not do is a FAIL, and no process or file is left.
 func TestTrialOfABrokenCLI(t *testing.T) {
 	for name, broken := range map[string]struct {
 		script string
@@ -102,7 +103,7 @@ func TestTrialOfABrokenCLI(t *testing.T) {
 			map[string]selftest.Result{"start": selftest.OK, "before a prompt": selftest.OK, "turn": selftest.Fail, "Esc": selftest.NotTried, "stop": selftest.OK},
 			map[string]string{"turn": "the prompt did not get through within 8s; status says "},
 		},
-		"ends soon": { // and not while start still looks
+		"ends soon": { // but not while start still watches
 			"echo needs a newer Node; sleep 1; exit 3",
 			map[string]selftest.Result{"before a prompt": selftest.Fail, "turn": selftest.NotTried, "stop": selftest.OK},
 			map[string]string{"before a prompt": "not idle; status says error (exit code 3); the screen ends with: needs a newer Node"},
@@ -136,7 +137,8 @@ func TestTrialOfABrokenCLI(t *testing.T) {
 	}
 }
 
-// TestInterruptedTrialLeavesNothing: Ctrl-C in the midst of it, and a second one at once.
+// TestInterruptedTrialLeavesNothing: one Ctrl-C during a trial, and two at once, leave nothing
+// behind.
 func TestInterruptedTrialLeavesNothing(t *testing.T) {
 	for name, signals := range map[string][]syscall.Signal{
 		"Ctrl-C": {syscall.SIGINT}, "terminal closed": {syscall.SIGHUP}, "Ctrl-C twice": {syscall.SIGINT, syscall.SIGINT},

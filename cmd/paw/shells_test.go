@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each shell shows agents with their states when Tab is pressed, as a person presses it.
+// Tab lists the agents with their states in each shell.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	w := started(t, "api", "web")

@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asAgent is the environment of a command that an agent of session shop runs.
+// asAgent returns the variables of a command that an agent of session shop runs.
 func asAgent(name string, more ...string) []string {
 	return append([]string{"PAW_SESSION=shop", "PAW_AGENT=" + name}, more...)
 }
 
-// spawn has an agent start a child, and returns what paw says of it.
+// spawn runs paw spawn as an agent.
 func (w *world) spawn(parent string, args ...string) spawnJSON {
 	w.t.Helper()
 	var v spawnJSON
@@ -30,7 +30,8 @@ func (w *world) spawn(parent string, args ...string) spawnJSON {
 	return v
 }
 
-// tree lists the files of a worktree that are not ignored, with type, mode and hash, and the links with their targets.
+// tree lists the files of a worktree that are not ignored, with mode and hash, or with the target
+// of a link.
 func (w *world) tree(dir string) []string {
 	w.t.Helper()
 	var lines []string
@@ -38,7 +39,7 @@ func (w *world) tree(dir string) []string {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		if name == "" || err != nil {
-			continue // deleted, and in the index
+			continue // a deleted file that is still in the index
 		}
 		content, _ := os.ReadFile(path)
 		if info.Mode()&os.ModeSymlink != 0 {
@@ -51,7 +52,8 @@ func (w *world) tree(dir string) []string {
 	return lines
 }
 
-// A child begins with every file as its parent has it, committed or not, and the parent keeps its own worktree to the byte.
+// A child begins with all files as its parent has them, committed or not, and the parent's worktree
+// stays as it is byte for byte.
 func TestSpawnTakesTheWorkAlong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,7 +116,7 @@ func TestSpawnTakesTheWorkAlong(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(two.WorktreePath, "x.log")); err == nil {
 		t.Error("an ignored file came along")
 	}
-	// The work is kept by a ref of the child, also when its parent goes on.
+	// A ref of the child keeps the work when the parent goes on.
 	if got := strings.TrimSpace(w.git(w.repo, "for-each-ref", "--format=%(objectname)", "refs/paw/shop_two/start/")); got != *two.Snapshot {
 		t.Errorf("refs/paw/shop_two/start has %q, want %s", got, *two.Snapshot)
 	}
@@ -122,7 +124,7 @@ func TestSpawnTakesTheWorkAlong(t *testing.T) {
 		t.Errorf("tag 0 of the child is on %s", got)
 	}
 
-	// A clean parent needs no snapshot; without --cli a child has the CLI of its parent.
+	// A clean parent needs no snapshot; without --cli a child has its parent's CLI.
 	w.git(dir, "update-index", "--no-assume-unchanged", "quiet.txt")
 	w.git(dir, "add", "-A")
 	w.git(dir, "commit", "-q", "-m", "all of it")
@@ -135,7 +137,7 @@ func TestSpawnTakesTheWorkAlong(t *testing.T) {
 	}
 }
 
-// However many are spawned at once, there are never more than allowed, and those that are get names of their own.
+// However many children are spawned at once, no more than the limit start, and their names differ.
 func TestSpawnsAtOnceKeepTheLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,8 +181,8 @@ func TestSpawnsAtOnceKeepTheLimit(t *testing.T) {
 	w.spawn("one", "--prompt", "do: say at last")
 }
 
-// A spawn that is cut short, such as by the time limit that CLIs have for commands, leaves nothing but a line in the
-// log of its parent's turn.
+// A spawn that is interrupted, for example by a CLI's time limit for commands, leaves nothing but a
+// line in the log of the parent's turn.
 func TestInterruptedSpawnLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// user is the environment of another user of the same machine and repository.
+// user returns the variables of another user of the same machine and repository.
 func (w *world) user(name string) []string {
 	w.t.Helper()
 	home := filepath.Join(w.root, name)
@@ -21,10 +21,9 @@ func (w *world) user(name string) []string {
 		"XDG_CONFIG_HOME=" + home + "/config", "XDG_CACHE_HOME=" + home + "/cache"}
 }
 
-// TestTwoUsersStartAtTheSameTime lets a second user start in the same repository
-// after each step of a start, with the name that paw chooses and with one that is
-// asked for: each gets a worktree of his own or is refused, and takes nothing from
-// the other one when he goes.
+// TestTwoUsersStartAtTheSameTime has a second user start in the same repository after each step of
+// a start, with a name chosen by paw and with a given one. The second user gets his own worktrees
+// or is refused, and removing his session takes nothing from the first user.
 func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 	for _, named := range []string{"", " --name same"} {
 		for _, step := range []string{"start.recorded", "start.tagged", "worktree.filled"} {
@@ -62,9 +61,9 @@ func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestKilledStartLosesItsNameToAnotherUser has a start killed before it has tagged
-// anything, and another user take the name: nothing of his is touched by what is
-// left of the first one, and that can be got rid of.
+// TestKilledStartLosesItsNameToAnotherUser kills a start before it has tagged anything, and has
+// another user take the name: what is left of the first start does not touch the other user's
+// session, and can be removed.
 func TestKilledStartLosesItsNameToAnotherUser(t *testing.T) {
 	w := newWorld(t)
 	start := []string{"start", "--cli", "demo", "--detach"}
@@ -83,8 +82,8 @@ func TestKilledStartLosesItsNameToAnotherUser(t *testing.T) {
 	w.ok(w.pawWith(second, "send", "demo", "a note"))
 }
 
-// apart fails the test unless there are so many agents, each with a worktree, a
-// branch and a start of its own.
+// apart fails the test unless there are want agents, each with its own worktree, branch and start
+// tag.
 func (w *world) apart(want int) {
 	w.t.Helper()
 	for what, list := range map[string]string{
@@ -98,8 +97,8 @@ func (w *world) apart(want int) {
 	}
 }
 
-// TestStartsRaceForAnEmptyDirectory starts several sessions at once in a directory
-// that is no repository yet, of which one is refused late.
+// TestStartsRaceForAnEmptyDirectory starts several sessions at once in a directory that is no
+// repository yet; one start is refused late.
 func TestStartsRaceForAnEmptyDirectory(t *testing.T) {
 	for round := range 5 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {

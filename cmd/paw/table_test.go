@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Where a table has no room the columns that matter least go, in their order, and none goes where there is room.
+// A table without room for all columns leaves out the least important columns first; a table with
+// room leaves out none.
 func TestTablesFit(t *testing.T) {
 	rows := [][]cell{
 		heads("N", "OUTCOME", "COMMIT", "FILES", "PROMPT"),

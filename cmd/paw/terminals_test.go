@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A terminal only shows what agents do: it comes and goes a hundred times, while every kind of turn is under way, and no
-// state changes.
+// A terminal only shows what agents do: attaching and detaching a hundred times, during every kind
+// of turn, changes no state.
 func TestTerminalsComeAndGo(t *testing.T) {
 	t.Parallel()
 	w := started(t, "p", "asks", "idle", "busy", "failed", "works")
@@ -29,12 +29,13 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	waitFor(t, "all are at it", func() bool { return cmp.Equal(want, w.statesAsShown(false)) })
 	before := w.statesAsShown(true)
 
-	watch := w.begin("status", "--watch", "--json") // another one that only looks
+	watch := w.begin("status", "--watch", "--json") // another terminal, which only watches
 	defer watch.cmd.Process.Kill()
 	terminal := w.terminal(`i=0; while test $i -lt 100; do paw attach shop; i=$((i+1)); echo $i > ` + w.root + `/times; done`)
 	for i := range 100 {
 		terminal.awaits("[paw-shop] 0:")
-		// An answer of the terminal that tmux has not read when it detaches would be taken for keys at the next attach.
+		// tmux would take an answer of the terminal that it reads after a detach for keys at the
+		// next attach.
 		waitFor(t, "tmux has read the last answer of the terminal", func() bool {
 			return strings.TrimSpace(w.tmux("list-clients", "-F", "#{client_termtype}").stdout) != ""
 		})
@@ -54,7 +55,7 @@ func TestTerminalsComeAndGo(t *testing.T) {
 		t.Errorf("after a hundred terminals: states (-before +after)\n%s", diff)
 	}
 
-	// And all of it goes on.
+	// All agents go on.
 	w.write(w.root, "go_on", "")
 	w.release("c")
 	w.ok(w.tmux("send-keys", "-t", *w.agent("asks").PaneID, "y"))
@@ -62,7 +63,7 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	waitFor(t, "the parent was told", func() bool { return len(w.deliveries("p")) == 1 })
 }
 
-// statesAsShown are the agents with their states, in detail also since when they hold.
+// statesAsShown lists the agents with their states; with detail, also since when.
 func (w *world) statesAsShown(detail bool) []string {
 	w.t.Helper()
 	var lines []string
@@ -79,7 +80,7 @@ func (w *world) statesAsShown(detail bool) []string {
 	return lines
 }
 
-// outerTerminal is a terminal that is not in the tmux of the world.
+// outerTerminal is a terminal outside the world's tmux server.
 type outerTerminal struct {
 	w      *world
 	socket string
@@ -91,7 +92,7 @@ func (w *world) terminal(script string) outerTerminal {
 	return w.sized(100, 30, script)
 }
 
-// sized is terminal of so many columns and lines.
+// sized is terminal with another size.
 func (w *world) sized(width, height int, script string) outerTerminal {
 	w.t.Helper()
 	bin := filepath.Join(w.root, "bin")
@@ -103,25 +104,25 @@ func (w *world) sized(width, height int, script string) outerTerminal {
 	return o
 }
 
-// tmux is a client of the terminal's own server.
+// tmux runs tmux with the terminal's own server.
 func (o outerTerminal) tmux(args ...string) output {
 	o.w.t.Helper()
 	return o.w.run(o.w.root, nil, "tmux", append([]string{"-S", o.socket}, args...)...)
 }
 
-// screen is what the terminal shows.
+// screen returns what the terminal shows.
 func (o outerTerminal) screen() string {
 	o.w.t.Helper()
 	return o.tmux("capture-pane", "-p").stdout
 }
 
-// ended tells whether the script has ended.
+// ended reports whether the script has ended.
 func (o outerTerminal) ended() bool {
 	o.w.t.Helper()
 	return strings.TrimSpace(o.tmux("display-message", "-p", "#{pane_dead}").stdout) == "1"
 }
 
-// What was on the terminal before paw status --watch is there again after it.
+// The screen before paw status --watch is back after it.
 func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,7 +140,7 @@ func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 	}
 }
 
-// paw status --watch ends with its terminal, also where nobody passes on that it has gone.
+// paw status --watch ends when its terminal has gone, even if no SIGHUP arrives.
 func TestWatchEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -150,7 +151,7 @@ func TestWatchEndsWithItsTerminal(t *testing.T) {
 	w.awaitFile(w.root + "/ended")
 }
 
-// Long output goes through the pager that git would take, on terminals; what is piped does not.
+// Long output goes through git's pager on a terminal, and not into a pipe.
 func TestPager(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Six agents that end their turns at the same time get each its own next tag.
+// Six agents whose turns end at the same time each get their own next tag.
 func TestSixTurnsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

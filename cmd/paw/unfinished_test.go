@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestUnfinishedLandingIsInNobodysWay: a landing that cannot be finished, because another git has the index, is told with a
-// command that helps; agents come back all the same, and work lands elsewhere.
+// TestUnfinishedLandingIsInNobodysWay: a landing that cannot be finished, because another git holds
+// the index, is reported with a hint; agents still come back, and work still lands on other
+// branches.
 func TestUnfinishedLandingIsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
@@ -17,7 +18,7 @@ func TestUnfinishedLandingIsInNobodysWay(t *testing.T) {
 	w.git(w.repo, "branch", "other")
 	w.kill("land.move.files", "land", "one")
 	lock := filepath.Join(w.repo, ".git/index.lock")
-	w.write(w.repo, ".git/index.lock", "") // of a git that waits for the user's message
+	w.write(w.repo, ".git/index.lock", "") // the lock of a git that waits for the user's message
 	if out := w.paw("doctor"); !strings.Contains(out.stdout+out.stderr, "a landing of shop/one was cut short there") {
 		t.Errorf("doctor says\n%s%s", out.stdout, out.stderr)
 	}
@@ -42,7 +43,8 @@ func TestUnfinishedLandingIsInNobodysWay(t *testing.T) {
 	}
 }
 
-// TestLandWhereNothingIsCheckedOut: a checkout that has no index yet has no files of its branch, and gets none.
+// TestLandWhereNothingIsCheckedOut: a checkout that has no index yet has no files of its branch,
+// and landings write none.
 func TestLandWhereNothingIsCheckedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -65,7 +67,8 @@ func TestLandWhereNothingIsCheckedOut(t *testing.T) {
 	w.hasStatus(w.repo, "")
 }
 
-// TestMessageIsWrittenBeforeAnythingIsHeld: while the user writes the message of a landing others land.
+// TestMessageIsWrittenBeforeAnythingIsHeld: while one user writes the message of a landing, others
+// can land.
 func TestMessageIsWrittenBeforeAnythingIsHeld(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
@@ -86,7 +89,7 @@ func TestMessageIsWrittenBeforeAnythingIsHeld(t *testing.T) {
 	}
 }
 
-// TestUpdateIsSigned: the merge commit of an update is signed as the user's own are.
+// TestUpdateIsSigned: the merge commit of an update is signed like the user's own commits.
 func TestUpdateIsSigned(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// TestAnEndThatStatusShowsIsWrittenDown: claude writes an Esc into its transcript and calls no hook. The moment paw status has it, paw
-// turns has it, with its snapshot: what the user does then is not of the turn.
+// TestAnEndThatStatusShowsIsWrittenDown: claude writes an Esc into its transcript and calls no
+// hook. As soon as paw status shows the end, paw turns has it with a snapshot: later changes of the
+// user do not belong to the turn.
 func TestAnEndThatStatusShowsIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	w, a := claudeWorld(t)

@@ -15,7 +15,7 @@ func TestVersionAsJSON(t *testing.T) {
 	}
 }
 
-// A command without words completes to none, and not to files.
+// A command without arguments completes to nothing, not to files.
 func TestNothingCompletesToFiles(t *testing.T) {
 	for _, line := range []string{"next", "clis", "doctor", "version", "ui", "add", "start", "spawn", "done", "forecast"} {
 		if _, out, _ := typed("__complete", line, ""); !strings.HasSuffix(strings.TrimSpace(out), ":4") {

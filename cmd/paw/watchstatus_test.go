@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// TestWatchLooksSoonAfterAChange counts the time between two looks of --watch: what is written down is seen long before the next second, and
-// a file that is always written to does not make it look all the time.
+// TestWatchLooksSoonAfterAChange measures the time between two looks of --watch: a change is seen
+// long before the next second, but a file that changes all the time does not make paw look all the
+// time.
 func TestWatchLooksSoonAfterAChange(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		after time.Duration // when something is written down
-		want  time.Duration // longest wait
+		after time.Duration // time of the change
+		want  time.Duration // longest time until the next look
 		least time.Duration
 	}{
 		{"never", time.Hour, watchInterval + watchSoonest, watchInterval},

@@ -10,15 +10,16 @@ import (
 	"testing"
 )
 
-// shownOnTerminals are the commands that print tables and sentences.
+// shownOnTerminals are commands that print tables and sentences.
 var shownOnTerminals = []string{
 	"status", "status --all", "status --since yesterday", "status --dirty --forecast", "turns", "turns --since yesterday", "forecast", "usage", "queue", "land --list", "land docs --dry-run",
 	"land docs", "land --undo", "land docs search", "clis", "host", "doctor", "answer auth </dev/null", "wait billing", "blame README.md", "log --grep search", "send auth hi", "staus", "remove auth --dry-run",
 	"rewind docs 1 --dry-run", "update docs", "stop later", "recover later --detach", "queue add docs 'and then the index of all the chapters of that book, please'", "queue", "--help", "--help all", "land --help",
 }
 
-// On terminals of 40 to 200 columns nothing is longer than a line but a command to paste and a word: nothing is cut in a word.
-// On one with 16 colours there are no others, and with NO_COLOR there is none.
+// On terminals of 40 to 200 columns no line is too long, except a command to paste and a single
+// word, and no word is cut. A terminal with 16 colours gets no others, and with NO_COLOR there are
+// none.
 func TestEveryWidth(t *testing.T) {
 	t.Parallel()
 	w := started(t, "search", "auth", "billing", "docs", "later")
@@ -57,7 +58,7 @@ func TestEveryWidth(t *testing.T) {
 	}
 }
 
-// checkWidth looks for lines that the terminal has broken.
+// checkWidth reports lines that are wider than the terminal.
 func checkWidth(t *testing.T, width int, screen string) {
 	t.Helper()
 	command := ""

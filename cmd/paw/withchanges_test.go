@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dirtied is a world whose checkout has changes of every kind that are not committed.
+// dirtied returns a world whose checkout has every kind of uncommitted change.
 func dirtied(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -45,7 +45,7 @@ func dirtied(t *testing.T) *world {
 	return w
 }
 
-// checkout tells all of the user's checkout that paw must leave as it is.
+// checkout lists everything about the user's checkout that paw must not change.
 func (w *world) checkout() []string {
 	w.t.Helper()
 	index, err := os.ReadFile(filepath.Join(w.repo, ".git/index"))
@@ -147,7 +147,8 @@ func TestWithChangesRefusesWhatItCannotTakeWhole(t *testing.T) {
 	}
 }
 
-// TestWithChangesLandsWhatIsAsItWas lands on a checkout that still has the files which were handed over, and takes that back.
+// TestWithChangesLandsWhatIsAsItWas lands on a checkout that still has the files handed over to the
+// agent, and takes the landing back.
 func TestWithChangesLandsWhatIsAsItWas(t *testing.T) {
 	t.Parallel()
 	w := dirtied(t)
@@ -178,12 +179,12 @@ func TestWithChangesLandsWhatIsAsItWas(t *testing.T) {
 	if diff := cmp.Diff(before, w.files(w.repo)); diff != "" {
 		t.Errorf("files after the undo (-before +after)\n%s", diff)
 	}
-	want := strings.NewReplacer("A  ", "?? ", "D  ", " D ", "R  sub/a.txt -> sub/b.txt", " D sub/a.txt\n?? sub/b.txt").Replace(status) // nothing is staged any more
+	want := strings.NewReplacer("A  ", "?? ", "D  ", " D ", "R  sub/a.txt -> sub/b.txt", " D sub/a.txt\n?? sub/b.txt").Replace(status) // no change is staged any more
 	if diff := cmp.Diff(sortedLines(want), sortedLines(w.git(w.repo, "status", "--porcelain"))); diff != "" {
 		t.Errorf("status after the undo (-before +after)\n%s", diff)
 	}
 
-	// One that was changed since is in the way.
+	// A file that was changed since the start is in the way.
 	w.write(w.repo, "staged.txt", "staged, then changed\n")
 	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "would write over staged.txt (changed)") && !strings.Contains(out.stderr, "would write over staged.txt (untracked)") {
 		t.Errorf("exit code %d\n%s", out.code, out.stderr)
@@ -196,7 +197,8 @@ func TestWithChangesLandsWhatIsAsItWas(t *testing.T) {
 	}
 }
 
-// TestWithChangesOfSeveralLandTogether has two agents go on with the same new file, and the user commit it by hand before the third.
+// TestWithChangesOfSeveralLandTogether has two agents work on the same new file, and the user
+// commit the file by hand before the third agent lands.
 func TestWithChangesOfSeveralLandTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -233,8 +235,9 @@ func TestWithChangesOfSeveralLandTogether(t *testing.T) {
 	}
 }
 
-// TestWithChangesKilledAfterEveryStep kills paw while it hands changes over, lands them and takes the landing back. What the user had
-// not committed is in the checkout, or in its branch, and nowhere half.
+// TestWithChangesKilledAfterEveryStep kills paw while it hands changes over, lands them and takes
+// the landing back. The user's uncommitted changes are then either in the checkout or in the
+// branch, and complete.
 func TestWithChangesKilledAfterEveryStep(t *testing.T) {
 	t.Parallel()
 	dirty := func(w *world) {

@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// rawPrompts are the places that need a prompt byte for byte: they compare it with what a CLI has recorded, or write it
-// into the contract of --json. All others read it with Words or Task.
+// rawPrompts are the places that need a prompt byte for byte: they compare it with a CLI's record,
+// or print it in --json. All other places call Words or Task.
 var rawPrompts = []string{"orchestrator/typing/", "orchestrator/transcript/", "orchestrator/queue/gather.go", "orchestrator/turns/cut.go", "orchestrator/selftest/", "cmd/paw/turns.go", "session/turn/"}
 
-// TestPromptsAreReadInWords finds code that shows a prompt as the CLI got it, with markers and texts of paw in it.
+// TestPromptsAreReadInWords finds code that shows a prompt as the CLI got it, with markers and
+// texts that paw has added.
 func TestPromptsAreReadInWords(t *testing.T) {
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ func typed(words ...string) (code int, stdout, stderr string) {
 	return code, out.String(), said.String()
 }
 
-// What people type who know other programs is answered with the command that they mean, or with none.
+// Names of commands in other programs are answered with paw's command for the same, or with none.
 func TestWordsThatAreNoCommands(t *testing.T) {
 	for line, want := range map[string]string{
 		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw start\n",
@@ -95,7 +95,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// Every word that stands for a command leads to one that there is.
+// Every such name leads to a command that exists.
 func TestOtherWordsLeadSomewhere(t *testing.T) {
 	root := rootForDocs()
 	lines := maps.Clone(otherWords)
