@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Ancestry returns a common ancestor of all tips, "" for none, and the parents of tips and others
@@ -85,7 +86,7 @@ func (o Objects) CommonBase(ctx context.Context, commits ...string) (string, err
 func (o Objects) parentsOf(ctx context.Context, commits []string, without string) (map[string][]string, error) {
 	var input strings.Builder
 	for _, commit := range commits {
-		if isOID(commit) {
+		if gitdir.IsOID(commit) {
 			input.WriteString(commit + "\n")
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"paw/worktree/gitdir"
 )
 
 // ErrNotMerged says that a branch has commits which the other branch has not.
@@ -99,7 +101,7 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 	if into == "HEAD" {
 		into = cmp.Or(r.headOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
 	}
-	if !isOID(into) {
+	if !gitdir.IsOID(into) {
 		var err error
 		if into, err = r.Head(ctx, into); err != nil {
 			return nil, err
@@ -134,7 +136,7 @@ func (r Refs) Tip(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	if files {
-		return (&refReader{commonDir: r.Repository.CommonDir}).resolve("refs/heads/" + branch), nil
+		return (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).Resolve("refs/heads/" + branch), nil
 	}
 	tips, err := r.Branches(ctx, []string{branch})
 	return tips[branch], err

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // Checks manages worktrees without a branch, in which states are checked.
@@ -52,7 +53,7 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 		return "", err
 	}
 	head := Entry{AdminDir: admin}
-	head.readHead(&refReader{commonDir: c.Repository.CommonDir})
+	head.readHead(&gitdir.Refs{CommonDir: c.Repository.CommonDir})
 	if head.Branch == p.Branch && head.Head != "" {
 		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head.Head)...); err != nil {
 			return "", err
@@ -132,7 +133,7 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 
 // markRunning writes the mark file of a running check, and returns its path.
 func markRunning(path string) (mark string, err error) {
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +143,7 @@ func markRunning(path string) (mark string, err error) {
 // markLeft records the content of a worktree after a check. Without that record the content counts
 // as somebody's work.
 func markLeft(path string) {
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		return
 	}
@@ -153,7 +154,7 @@ func markLeft(path string) {
 
 // leftByCheck reports whether a worktree's content is unchanged since the last check.
 func leftByCheck(path string) bool {
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		return false
 	}
@@ -205,7 +206,7 @@ func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Prob
 		return nil, err
 	}
 	state, err := c.setUpState(ctx, commit, s)
-	if err != nil || readLine(setUpMark(admin)) == state {
+	if err != nil || gitdir.Line(setUpMark(admin)) == state {
 		return nil, err
 	}
 	if err := removeFile(setUpMark(admin)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Checkout is the worktree that has a branch checked out: the main one or a linked one.
@@ -47,7 +48,7 @@ func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, err
 		}
 		if i > 0 {
 			err = Verify(e.Path, r.Repository.CommonDir, branch)
-		} else if gitDir, ok := gitDirOf(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
+		} else if gitDir, ok := gitdir.Of(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
 			err = &MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
 		}
 		if err != nil && !exists(e.Path) {
@@ -138,8 +139,8 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, k
 // alike returns new files whose names differ from others only in case, on a file system that
 // ignores case.
 func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
-	cfg, err := readCore(m.Repository.CommonDir)
-	if err != nil || !cfg.ignoreCase {
+	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
+	if err != nil || !cfg.IgnoreCase {
 		return nil, err
 	}
 	out, err := m.objects.home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)

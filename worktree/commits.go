@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Work describes, for people, what a commit and a snapshot on top of it have beyond a base.
@@ -132,7 +133,7 @@ func (o Objects) treeAndParents(ctx context.Context, commit string) (tree string
 
 // IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.
 func (o Objects) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
-	if !isOID(commit) {
+	if !gitdir.IsOID(commit) {
 		return false, &RefError{Ref: commit}
 	}
 	out, err := o.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"paw/worktree/gitdir"
 )
 
 // DiffFormat says how changes are written: in place of a patch the summary of `git diff --stat`; in color, which is for reading
@@ -169,7 +171,7 @@ func (o Objects) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 	}
 	trees := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		if i < len(commits) && isOID(line) {
+		if i < len(commits) && gitdir.IsOID(line) {
 			trees[commits[i]] = line
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Head returns the commit id of ref, as seen from the worktree that paw runs in; "" means HEAD. The
@@ -52,7 +53,7 @@ func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 // asked, since it may refuse another user's repository and a bare one.
 func (r Refs) headInFiles(ctx context.Context) string {
 	top := r.Repository.Worktree
-	gitDir, ok := gitDirOf(top)
+	gitDir, ok := gitdir.Of(top)
 	if top == "" || !ok {
 		return ""
 	}
@@ -79,7 +80,7 @@ func (r Refs) CurrentBranch() string {
 	if e.AdminDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
 		return ""
 	}
-	e.readHead(&refReader{commonDir: r.Repository.CommonDir})
+	e.readHead(&gitdir.Refs{CommonDir: r.Repository.CommonDir})
 	return e.Branch
 }
 
@@ -108,7 +109,7 @@ func (r Refs) Branches(ctx context.Context, names []string) (map[string]string, 
 // branchesAt lists branches with these names or below them ("a" also finds "a/b"); names match in
 // any case if the file system ignores case.
 func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string, error) {
-	cfg, err := readCore(r.Repository.CommonDir)
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string
 		refs[i] = "refs/heads/" + name
 	}
 	var listed map[string]string
-	if cfg.ignoreCase {
+	if cfg.IgnoreCase {
 		listed, err = r.list(ctx, append([]string{"--ignore-case"}, refs...)...)
 	} else {
 		listed, err = r.List(ctx, refs...)
@@ -126,7 +127,7 @@ func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string
 	for ref, oid := range listed {
 		branch := strings.TrimPrefix(ref, "refs/heads/")
 		near := func(name string) bool { return branch == name || inside(branch, name, "/") }
-		if cfg.ignoreCase || slices.ContainsFunc(names, near) {
+		if cfg.IgnoreCase || slices.ContainsFunc(names, near) {
 			found[branch] = oid
 		}
 	}
@@ -146,7 +147,7 @@ func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 		}
 		ref := "refs/heads/" + name
 		found, err := r.List(ctx, ref)
-		if target := (&refReader{commonDir: r.Repository.CommonDir}).leadsTo(ref); target != "" && found[ref] != "" {
+		if target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref); target != "" && found[ref] != "" {
 			return "", otherName(name, target)
 		}
 		return found[ref], err
@@ -177,10 +178,10 @@ func otherName(name, target string) error {
 // tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
 // they have the classic format, and the file system does not ignore case.
 func (r Refs) tellsByFiles() (bool, error) {
-	files, err := refsInFiles(r.Repository.CommonDir)
+	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
 	if err != nil || !files {
 		return false, err
 	}
-	cfg, err := readCore(r.Repository.CommonDir)
-	return !cfg.ignoreCase, err
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
+	return !cfg.IgnoreCase, err
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // MergeBases returns the best common ancestors of a commit and of all others taken together; none
@@ -44,7 +45,7 @@ func (o Objects) MergeTrees(ctx context.Context, dir, base, ours, theirs string)
 // Matching returns the refs that match a for-each-ref pattern without a final slash, with their
 // ids. Matching starts git only if the files of the ref store do not suffice.
 func (r Refs) Matching(ctx context.Context, pattern string) (map[string]string, error) {
-	if found, ok, err := storedMatching(r.Repository.CommonDir, pattern); ok || err != nil {
+	if found, ok, err := gitdir.MatchRefs(r.Repository.CommonDir, pattern); ok || err != nil {
 		return found, err
 	}
 	return r.list(ctx, pattern)
@@ -66,7 +67,7 @@ func (r Refs) PastTips(branch string) ([]PastTip, error) {
 	for line := range bytes.Lines(log) {
 		head, why, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
 		ids := strings.Fields(head)
-		if len(ids) > 1 && isOID(ids[1]) && strings.Trim(ids[1], "0") != "" {
+		if len(ids) > 1 && gitdir.IsOID(ids[1]) && strings.Trim(ids[1], "0") != "" {
 			tips = append(tips, PastTip{ids[0], ids[1], why})
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/worktree/gitdir"
 )
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
@@ -289,7 +291,7 @@ func (i inspection) lookIntoFolder(name string) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && (exists(filepath.Join(at, ".git")) || isGitDir(at)):
+		case d.IsDir() && (exists(filepath.Join(at, ".git")) || gitdir.Is(at)):
 			i.dirt.Embedded = append(i.dirt.Embedded, relative)
 			return fs.SkipDir
 		case !d.IsDir():

@@ -12,6 +12,7 @@ import (
 
 	"paw/config/disk"
 	"paw/config/poll"
+	"paw/worktree/gitdir"
 )
 
 // Journal describes a move: paw's change of the files, the index and the ref of HEAD in one
@@ -98,7 +99,7 @@ func readJournal(admin string) (*Journal, error) {
 // moveLeft reports whether a move has left a journal in a git directory, or the index.lock that is
 // made before it.
 func moveLeft(admin string) bool {
-	return exists(filepath.Join(admin, journalFile)) || readLine(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
+	return exists(filepath.Join(admin, journalFile)) || gitdir.Line(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
 }
 
 // placeLock is the lock under which a move (see Journal) changes one worktree.
@@ -260,7 +261,7 @@ func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error)
 	if j != nil && j.Rescue == rescue {
 		return m.reached(ctx, m.head(ctx, Checkout{Path: path, AdminDir: admin}), j)
 	}
-	return readLine(filepath.Join(admin, journalDone)) == rescue, nil
+	return gitdir.Line(filepath.Join(admin, journalDone)) == rescue, nil
 }
 
 // reached reports whether a ref, now at head, has been moved by this move. The ref may have been
@@ -319,7 +320,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 
 // unlockIndex removes index.lock, unless it is another program's by now.
 func (v *move) unlockIndex() {
-	if path := filepath.Join(v.at.AdminDir, "index.lock"); readLine(path) == strings.TrimSpace(lockMark) {
+	if path := filepath.Join(v.at.AdminDir, "index.lock"); gitdir.Line(path) == strings.TrimSpace(lockMark) {
 		os.Remove(path)
 	}
 }

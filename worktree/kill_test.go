@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/worktree/gitdir"
 
 	"golang.org/x/sys/unix"
 )
@@ -155,14 +156,14 @@ func partial(t *testing.T, w *world) (p Plan, kill, release func()) {
 	running := w.paw("", nil, p)
 	running.start.Close()
 	waitFor(t, "the filter", func() bool {
-		return readLine(fifo+".pid") != "" && exists(filepath.Join(p.Path, "a.txt"))
+		return gitdir.Line(fifo+".pid") != "" && exists(filepath.Join(p.Path, "a.txt"))
 	})
 	if err := running.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	running.cmd.Wait()
 	var group int
-	if _, err := fmt.Sscan(readLine(fifo+".pid"), &group); err != nil {
+	if _, err := fmt.Sscan(gitdir.Line(fifo+".pid"), &group); err != nil {
 		t.Fatal(err)
 	}
 	ended := false

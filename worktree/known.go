@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"paw/worktree/gitdir"
 )
 
 // known caches unchanging facts about objects, by their full ids, so that one command asks git only
@@ -39,7 +41,7 @@ func (k *known) isTreeOf(commit, tree string) {
 	} else if bare != tree {
 		return
 	}
-	if k == nil || !isOID(commit) || !isOID(bare) {
+	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(bare) {
 		return
 	}
 	k.mutex.Lock()
@@ -50,7 +52,7 @@ func (k *known) isTreeOf(commit, tree string) {
 // changesBetween returns the changes between two commits or trees, calling ask at most once for
 // each pair.
 func (k *known) changesBetween(from, to string, ask func() ([]change, error)) ([]change, error) {
-	if k == nil || !isOID(from) || !isOID(to) {
+	if k == nil || !gitdir.IsOID(from) || !gitdir.IsOID(to) {
 		return ask()
 	}
 	pair := [2]string{from, to}
@@ -86,7 +88,7 @@ func (k *known) isBefore(commit, tip string) bool {
 
 // cameBefore stores that commit is an ancestor of tip.
 func (k *known) cameBefore(commit, tip string) {
-	if k == nil || !isOID(commit) || !isOID(tip) {
+	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(tip) {
 		return
 	}
 	k.mutex.Lock()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // Registry lists the worktrees that git has registered.
@@ -39,7 +40,7 @@ type Entry struct {
 // half-made entry makes `git worktree list` fail. Such an entry is listed with the fields that can
 // be read.
 func (r Registry) List(ctx context.Context) ([]Entry, error) {
-	refs := &refReader{commonDir: r.Repository.CommonDir}
+	refs := &gitdir.Refs{CommonDir: r.Repository.CommonDir}
 	main := Entry{Path: r.Repository.Path, AdminDir: r.Repository.CommonDir, Bare: r.Repository.Bare}
 	if main.Path == "" {
 		main.Path = r.Repository.CommonDir
@@ -89,40 +90,40 @@ func (r Registry) adminDirs() ([]string, error) {
 	return dirs, nil
 }
 
-func readEntry(admin string, refs *refReader) Entry {
+func readEntry(admin string, refs *gitdir.Refs) Entry {
 	e := Entry{AdminDir: admin}
 	if reason, err := disk.ReadFile(filepath.Join(admin, "locked")); err == nil {
 		e.Locked = true
 		e.LockReason = strings.TrimSpace(string(reason))
 	}
-	dotGit := readLine(filepath.Join(admin, "gitdir"))
+	dotGit := gitdir.Line(filepath.Join(admin, "gitdir"))
 	if dotGit == "" {
 		e.Prunable = true
 		return e
 	}
-	dotGit = absoluteFrom(admin, dotGit)
+	dotGit = gitdir.AbsoluteFrom(admin, dotGit)
 	e.Path = filepath.Dir(dotGit)
 	e.Prunable = !pointsTo(dotGit, admin)
 	e.readHead(refs)
 	return e
 }
 
-func (e *Entry) readHead(refs *refReader) {
-	head := readLine(filepath.Join(e.AdminDir, "HEAD"))
+func (e *Entry) readHead(refs *gitdir.Refs) {
+	head := gitdir.Line(filepath.Join(e.AdminDir, "HEAD"))
 	if target, ok := strings.CutPrefix(head, "ref:"); ok {
 		target = strings.TrimSpace(target)
 		e.Branch = strings.TrimPrefix(target, "refs/heads/")
-		e.Head = refs.resolve(target)
+		e.Head = refs.Resolve(target)
 		return
 	}
-	if isOID(head) {
+	if gitdir.IsOID(head) {
 		e.Head = head
 	}
 }
 
 // pointsTo reports whether a worktree's .git file names the git directory admin.
 func pointsTo(dotGit, admin string) bool {
-	target, err := readGitFile(dotGit)
+	target, err := gitdir.Target(dotGit)
 	return err == nil && samePath(target, admin)
 }
 
@@ -130,16 +131,16 @@ func pointsTo(dotGit, admin string) bool {
 // and those of a rebase or bisect.
 func heldBranches(gitDir string) []string {
 	var held []string
-	if target, ok := strings.CutPrefix(readLine(filepath.Join(gitDir, "HEAD")), "ref:"); ok {
+	if target, ok := strings.CutPrefix(gitdir.Line(filepath.Join(gitDir, "HEAD")), "ref:"); ok {
 		held = append(held, strings.TrimSpace(target))
 	}
 	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name"} {
-		held = append(held, readLine(filepath.Join(gitDir, name)))
+		held = append(held, gitdir.Line(filepath.Join(gitDir, name)))
 	}
-	if start := readLine(filepath.Join(gitDir, "BISECT_START")); start != "" {
+	if start := gitdir.Line(filepath.Join(gitDir, "BISECT_START")); start != "" {
 		held = append(held, "refs/heads/"+strings.TrimPrefix(start, "refs/heads/"))
 	}
-	held = append(held, strings.Split(readLine(filepath.Join(gitDir, "rebase-merge", "update-refs")), "\n")...)
+	held = append(held, strings.Split(gitdir.Line(filepath.Join(gitDir, "rebase-merge", "update-refs")), "\n")...)
 	var branches []string
 	for _, ref := range held {
 		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && name != "" {
@@ -167,21 +168,21 @@ func verified(path, commonDir, branch string) (string, error) {
 	mismatch := func(what, want, got string) (string, error) {
 		return "", &MismatchError{Path: path, What: what, Want: want, Got: got}
 	}
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		return mismatch("directory", "a linked worktree", "")
 	}
-	if !isGitDir(admin) {
+	if !gitdir.Is(admin) {
 		return mismatch("registration", admin, "")
 	}
-	if got := commonDirOf(admin); commonDir != "" && !samePath(got, commonDir) {
+	if got := gitdir.Common(admin); commonDir != "" && !samePath(got, commonDir) {
 		return mismatch("repository", commonDir, got)
 	}
-	if !samePath(filepath.Dir(admin), filepath.Join(commonDirOf(admin), "worktrees")) {
+	if !samePath(filepath.Dir(admin), filepath.Join(gitdir.Common(admin), "worktrees")) {
 		return mismatch("registration", "a linked worktree", admin)
 	}
-	back := readLine(filepath.Join(admin, "gitdir"))
-	if back == "" || !samePath(absoluteFrom(admin, back), filepath.Join(path, ".git")) {
+	back := gitdir.Line(filepath.Join(admin, "gitdir"))
+	if back == "" || !samePath(gitdir.AbsoluteFrom(admin, back), filepath.Join(path, ".git")) {
 		return mismatch("registration", path, filepath.Dir(back))
 	}
 	if held := heldBranches(admin); branch != "" && !slices.Contains(held, branch) {
@@ -202,7 +203,7 @@ func Glance(path, branch string) Glimpse {
 	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return Glimpse{Gone: true, Branch: branch}
 	}
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		return Glimpse{Branch: branch} // Commands that use the worktree report what is wrong with it.
 	}
@@ -211,7 +212,7 @@ func Glance(path, branch string) Glimpse {
 
 // branchIn returns the branch in use by the worktree with this git directory.
 func branchIn(admin, expected string) string {
-	head := readLine(filepath.Join(admin, "HEAD"))
+	head := gitdir.Line(filepath.Join(admin, "HEAD"))
 	if head == "" || head == "ref: refs/heads/"+expected {
 		return expected
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // look holds the differences of a worktree from HEAD and from its index at one moment.
@@ -100,7 +101,7 @@ func (l *look) add(line string) bool {
 	kind, rest, _ := strings.Cut(line, " ")
 	switch kind {
 	case "#":
-		if oid, ok := strings.CutPrefix(rest, "branch.oid "); ok && isOID(oid) {
+		if oid, ok := strings.CutPrefix(rest, "branch.oid "); ok && gitdir.IsOID(oid) {
 			l.head = oid
 		}
 	case "?":

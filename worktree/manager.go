@@ -16,6 +16,7 @@ import (
 	"paw/config/disk"
 	"paw/config/poll"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Manager changes the worktrees of one repository.
@@ -276,7 +277,7 @@ func CorruptIndex(err error) (checkout, file string) {
 	if !errors.As(err, &failed) || !failed.CorruptIndex() {
 		return "", ""
 	}
-	admin, found := gitDirOf(failed.Dir)
+	admin, found := gitdir.Of(failed.Dir)
 	if !found {
 		return "", ""
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Merged is the result of merging two commits.
@@ -36,7 +37,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	var input strings.Builder
 	for _, pair := range pairs {
 		for _, oid := range pair {
-			if !isOID(oid) {
+			if !gitdir.IsOID(oid) {
 				return nil, &RefError{Ref: oid}
 			}
 		}
@@ -64,7 +65,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 			one.add(rest[0], pairs[min(len(all), len(pairs)-1)])
 			rest = rest[1:]
 		}
-		if !isOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
+		if !gitdir.IsOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
 		}
 		one.Conflicts = sorted(one.Conflicts)

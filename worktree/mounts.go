@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"paw/config/poll"
+	"paw/worktree/gitdir"
 )
 
 // mountsAmong returns the mount points at or below path. Files of a mounted file system are not the
@@ -46,7 +47,7 @@ const checkVariable = "PAW_CHECK="
 // PIDs: they would change what the next check tests. Processes left running by a completed check
 // are kept.
 func endLeftRunning(ctx context.Context, path string) []int {
-	admin, err := readGitFile(filepath.Join(path, ".git"))
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil || !exists(runningMark(admin)) {
 		return nil
 	}

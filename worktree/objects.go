@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // idOfObject returns the id of an object, given with its header, in a repository's object format.
@@ -95,7 +96,7 @@ func inPack(index string, id []byte) bool {
 
 // idSizeOf returns the length of a repository's object ids, in bytes.
 func idSizeOf(commonDir string) (int, error) {
-	format, err := repositoryExtension(commonDir, "objectformat")
+	format, err := gitdir.Extension(commonDir, "objectformat")
 	if format == "sha256" {
 		return sha256.Size, err
 	}

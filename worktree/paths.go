@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"paw/worktree/gitdir"
 
-	"paw/config/disk"
+	"golang.org/x/sys/unix"
 )
 
 func exists(path string) bool {
@@ -55,15 +55,6 @@ func resolved(path string) string {
 	}
 }
 
-// readLine returns the content of a one-line file, "" if it cannot be read.
-func readLine(path string) string {
-	content, err := disk.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(content), "\r\n")
-}
-
 func inside(name, folder, separator string) bool {
 	return strings.HasPrefix(name, folder+separator)
 }
@@ -88,7 +79,7 @@ type folders struct{ Repository Repository }
 func (f folders) file() string { return filepath.Join(f.Repository.CommonDir, "paw", "folders") }
 
 func (f folders) made() []string {
-	return strings.Split(readLine(f.file()), "\n")
+	return strings.Split(gitdir.Line(f.file()), "\n")
 }
 
 // make makes the missing folders above path. Each is listed before it is made, so that none is

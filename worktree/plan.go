@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"paw/worktree/gitdir"
 )
 
 // Plan describes a worktree to make for an agent.
@@ -42,12 +44,12 @@ func (m Manager) Check(ctx context.Context, plans []Plan) error {
 
 // check is Check that returns the branches near the planned ones, by name.
 func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[string]string, error) {
-	cfg, err := readCore(m.Repository.CommonDir)
+	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
 	fold := func(name string) string {
-		if cfg.ignoreCase {
+		if cfg.IgnoreCase {
 			return strings.ToLower(name)
 		}
 		return name
@@ -115,7 +117,7 @@ func (p Plan) check() error {
 	if strings.ContainsAny(p.Owner, "\n\r\x00") {
 		return conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
 	}
-	if p.CreateBranch && !isOID(p.Base) {
+	if p.CreateBranch && !gitdir.IsOID(p.Base) {
 		return conflict(p.Agent, "", "base %q: not a commit id", p.Base)
 	}
 	return nil
@@ -300,7 +302,7 @@ func checkPlace(p Plan, mine bool) error {
 }
 
 func hasGitFile(dir string) bool {
-	_, err := readGitFile(filepath.Join(dir, ".git"))
+	_, err := gitdir.Target(filepath.Join(dir, ".git"))
 	return err == nil
 }
 

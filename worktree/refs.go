@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // RefLockedError says that a lock file keeps a ref from being changed. git holds such a lock for
@@ -41,7 +42,7 @@ type Refs struct {
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *RefLockedError.
 func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error) {
-	if !isOID(oid) {
+	if !gitdir.IsOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
 	err = r.change(ctx, ref, func() error {
@@ -56,7 +57,7 @@ func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error)
 
 // Set sets a ref, existing or not: of several callers the last one wins.
 func (r Refs) Set(ctx context.Context, ref, oid string) error {
-	if !isOID(oid) {
+	if !gitdir.IsOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
 	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
@@ -75,7 +76,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 	}
 	var input strings.Builder
 	for ref, oid := range refs {
-		if !isOID(oid) {
+		if !gitdir.IsOID(oid) {
 			return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 		}
 		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
@@ -87,9 +88,9 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 }
 
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
-// process if the files of the ref store do not suffice, see storedRefs.
+// process if the files of the ref store do not suffice, see gitdir.ListRefs.
 func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
-	if found, ok, err := storedRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
+	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
 	}
 	var args []string
@@ -255,12 +256,12 @@ func (r Refs) highestNumber(ctx context.Context, prefix string) (int, error) {
 			highest = max(highest, n)
 		}
 	}
-	files, err := refsInFiles(r.Repository.CommonDir)
+	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
 	if err != nil {
 		return 0, err
 	}
 	if files {
-		return highest, eachStoredRef(r.Repository.CommonDir, prefix, "", see)
+		return highest, gitdir.EachRef(r.Repository.CommonDir, prefix, "", see)
 	}
 	refs, err := r.List(ctx, prefix)
 	if err != nil {

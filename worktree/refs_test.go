@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/worktree/gitdir"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -86,7 +88,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if !exists(lock) {
 		t.Error("the lock was deleted")
 	}
-	numbers, _, err := TagNames(w.m.Repository.CommonDir, "afk-")
+	numbers, _, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-")
 	if err != nil || len(numbers) != 0 {
 		t.Errorf("a lock counts as a tag: %v, %v", numbers, err)
 	}

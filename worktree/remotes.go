@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Remote is a repository that branches are pushed to.
@@ -104,7 +105,7 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 		branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
 		if target, isHead := strings.CutPrefix(value, "ref: refs/heads/"); isHead && ref == "HEAD" {
 			head = target
-		} else if isBranch && isOID(value) {
+		} else if isBranch && gitdir.IsOID(value) {
 			found[branch] = value
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"paw/config/lazyregexp"
+	"paw/worktree/gitdir"
 )
 
 // Repair repairs what interrupted steps have left in the registry of worktrees, for registrations
@@ -57,10 +58,10 @@ func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]
 // halfMade reports whether a registration lacks one of the files that git writes one by one:
 // gitdir, commondir and HEAD.
 func halfMade(admin string) bool {
-	head := readLine(filepath.Join(admin, "HEAD"))
-	return readLine(filepath.Join(admin, "gitdir")) == "" ||
-		readLine(filepath.Join(admin, "commondir")) == "" ||
-		!strings.HasPrefix(head, "ref:") && !isOID(head)
+	head := gitdir.Line(filepath.Join(admin, "HEAD"))
+	return gitdir.Line(filepath.Join(admin, "gitdir")) == "" ||
+		gitdir.Line(filepath.Join(admin, "commondir")) == "" ||
+		!strings.HasPrefix(head, "ref:") && !gitdir.IsOID(head)
 }
 
 // Unregistered reports whether a registration lacks files that git writes into it. The main
@@ -88,7 +89,7 @@ func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 	if !exists(dotGit) {
 		return r.hasFilesOf(ctx, e)
 	}
-	target, err := readGitFile(dotGit)
+	target, err := gitdir.Target(dotGit)
 	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
 }
 
@@ -137,7 +138,7 @@ func relink(e Entry) error {
 // registration is gone, as after `git worktree prune` while its disk was not mounted. Restore
 // registers it again.
 func (r Registry) Unregistered(p Plan) bool {
-	target, err := readGitFile(filepath.Join(p.Path, ".git"))
+	target, err := gitdir.Target(filepath.Join(p.Path, ".git"))
 	return err == nil && !exists(target) &&
 		samePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
@@ -227,7 +228,7 @@ func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path strin
 // cameAlong reports whether the worktree at path was made with this registration, at its present
 // place or at one that no longer exists.
 func cameAlong(path, admin string) bool {
-	target, err := readGitFile(filepath.Join(path, ".git"))
+	target, err := gitdir.Target(filepath.Join(path, ".git"))
 	return err == nil && filepath.Base(target) == filepath.Base(admin) && (!exists(target) || samePath(target, admin))
 }
 

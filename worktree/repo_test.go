@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 func TestMain(m *testing.M) {
@@ -164,7 +165,7 @@ func (w *world) whole(p Plan) {
 	if got := gitIn(w.t, p.Path, "rev-parse", "--abbrev-ref", "HEAD"); got != p.Branch {
 		w.t.Fatalf("%s: on %q", p.Path, got)
 	}
-	if reason := readLine(filepath.Join(gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir"), "locked")); reason != p.Owner {
+	if reason := gitdir.Line(filepath.Join(gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir"), "locked")); reason != p.Owner {
 		w.t.Fatalf("%s: locked as %q", p.Path, reason)
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Repository is a git repository as seen from one directory. All paths are absolute, with symlinks
@@ -36,10 +34,10 @@ func Discover(dir string) (Repository, error) {
 		return Repository{}, fmt.Errorf("%s: %w", dir, errors.Unwrap(err))
 	}
 	for at := real; ; at = filepath.Dir(at) {
-		if gitDir, ok := gitDirOf(at); ok {
+		if gitDir, ok := gitdir.Of(at); ok {
 			return repositoryAt(at, gitDir)
 		}
-		if isGitDir(at) {
+		if gitdir.Is(at) {
 			return repositoryAt("", at)
 		}
 		if at == filepath.Dir(at) {
@@ -48,89 +46,26 @@ func Discover(dir string) (Repository, error) {
 	}
 }
 
-// gitDirOf resolves the .git directory or file of a worktree.
-func gitDirOf(top string) (string, bool) {
-	dotGit := filepath.Join(top, ".git")
-	info, err := os.Stat(dotGit)
-	if err != nil {
-		return "", false
-	}
-	target := dotGit
-	if !info.IsDir() {
-		if target, err = readGitFile(dotGit); err != nil {
-			return "", false
-		}
-	}
-	real, err := filepath.EvalSymlinks(target)
-	return real, err == nil && isGitDir(real)
-}
-
-// readGitFile returns the absolute path that a .git file points to.
-func readGitFile(path string) (string, error) {
-	content, err := disk.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	target, ok := strings.CutPrefix(string(content), "gitdir:")
-	if !ok {
-		return "", fmt.Errorf("%s: not a git file", path)
-	}
-	return absoluteFrom(filepath.Dir(path), strings.TrimLeft(strings.TrimRight(target, "\r\n"), " ")), nil
-}
-
-// isGitDir applies git's own test: a HEAD, and refs and objects here or in the common directory.
-func isGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
-	}
-	common := commonDirOf(dir)
-	for _, name := range []string{"refs", "objects"} {
-		if info, err := os.Stat(filepath.Join(common, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
-}
-
-func commonDirOf(gitDir string) string {
-	content, err := disk.ReadFile(filepath.Join(gitDir, "commondir"))
-	if err != nil || len(content) == 0 {
-		return gitDir
-	}
-	common := absoluteFrom(gitDir, strings.TrimRight(string(content), "\r\n"))
-	if real, err := filepath.EvalSymlinks(common); err == nil {
-		return real
-	}
-	return common
-}
-
 func repositoryAt(top, gitDir string) (Repository, error) {
-	r := Repository{CommonDir: commonDirOf(gitDir), Worktree: top, GitDir: gitDir}
-	cfg, err := readCore(r.CommonDir)
+	r := Repository{CommonDir: gitdir.Common(gitDir), Worktree: top, GitDir: gitDir}
+	cfg, err := gitdir.ReadCore(r.CommonDir)
 	if err != nil {
 		return Repository{}, err
 	}
-	r.Bare = cfg.isBare(r.CommonDir)
+	r.Bare = cfg.IsBare(r.CommonDir)
 	switch {
 	case r.Bare:
 		if gitDir == r.CommonDir {
 			r.Worktree = ""
 		}
-	case cfg.worktree != "":
-		r.Path = cfg.worktree
+	case cfg.Worktree != "":
+		r.Path = resolved(cfg.Worktree)
 	case filepath.Base(r.CommonDir) == ".git":
 		r.Path = filepath.Dir(r.CommonDir)
 	case gitDir == r.CommonDir:
 		r.Path = top
 	}
 	return r, nil
-}
-
-func absoluteFrom(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
 }
 
 // Init makes an empty directory a repository with one empty commit, since branches need a commit to
@@ -223,115 +158,4 @@ func Uninit(ctx context.Context, dir string) error {
 		return &NotEmptyError{Dir: dir}
 	}
 	return os.RemoveAll(filepath.Join(dir, ".git"))
-}
-
-// core holds the settings needed to find a repository. The settings are read without git, so that
-// `paw status` starts no git.
-type core struct {
-	bare       string // value of core.bare, "" if not set
-	worktree   string // value of core.worktree as an absolute path, "" if not set
-	ignoreCase bool
-}
-
-func readCore(commonDir string) (core, error) {
-	var c core
-	perWorktree := false
-	for _, name := range []string{"config", "config.worktree"} {
-		if name == "config.worktree" && !perWorktree {
-			break
-		}
-		err := eachSettingIn(filepath.Join(commonDir, name), func(key, value string) {
-			switch key {
-			case "core.bare":
-				c.bare = value
-			case "core.worktree":
-				c.worktree = absoluteFrom(commonDir, value)
-			case "core.ignorecase":
-				c.ignoreCase = isTrue(value)
-			case "extensions.worktreeconfig":
-				perWorktree = isTrue(value)
-			}
-		})
-		if err != nil {
-			return core{}, err
-		}
-	}
-	if c.worktree != "" {
-		c.worktree = resolved(c.worktree)
-	}
-	return c, nil
-}
-
-// isBare guesses like git if core.bare is not set.
-func (c core) isBare(commonDir string) bool {
-	if c.bare != "" {
-		return isTrue(c.bare)
-	}
-	return c.worktree == "" && filepath.Base(commonDir) != ".git"
-}
-
-func isTrue(value string) bool {
-	switch strings.ToLower(value) {
-	case "true", "yes", "on", "1":
-		return true
-	}
-	return false
-}
-
-// eachSettingIn is eachSetting for a file; a missing file has no settings.
-func eachSettingIn(path string, f func(key, value string)) error {
-	content, err := disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	eachSetting(string(content), f)
-	return err
-}
-
-// eachSetting calls f for every "section.key" without a subsection, in lower case. A key without
-// "=" has the value "true".
-func eachSetting(content string, f func(key, value string)) {
-	section := ""
-	for line := range strings.Lines(content) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		if line[0] == '[' {
-			end := strings.IndexByte(line, ']')
-			if end < 0 {
-				continue
-			}
-			section = strings.ToLower(line[1:end])
-			if line = strings.TrimSpace(line[end+1:]); line == "" {
-				continue
-			}
-		}
-		key, value, found := strings.Cut(line, "=")
-		if !found {
-			value = "true"
-		}
-		f(section+"."+strings.ToLower(strings.TrimSpace(key)), settingValue(value))
-	}
-}
-
-// settingValue removes quotes, comments and backslashes.
-func settingValue(raw string) string {
-	var value strings.Builder
-	quoted := false
-	raw = strings.TrimSpace(raw)
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && i+1 < len(raw):
-			i++
-			value.WriteByte(raw[i])
-		case (c == '#' || c == ';') && !quoted:
-			return strings.TrimSpace(value.String())
-		default:
-			value.WriteByte(c)
-		}
-	}
-	return value.String()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // turnSession returns the name under refs/paw for the owner of a worktree: for "paw session/agent
@@ -172,13 +173,13 @@ func ourSide(unmerged string) string {
 // repository keeps, the detached HEAD first. readable is false if git could not follow one of them.
 func (r rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
-	if isOID(readLine(filepath.Join(admin, "HEAD"))) {
+	if gitdir.IsOID(gitdir.Line(filepath.Join(admin, "HEAD"))) {
 		candidates = append(candidates, head)
 	}
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_AUTOSTASH",
 		"rebase-merge/autostash", "rebase-merge/orig-head", "rebase-apply/autostash", "rebase-apply/orig-head"} {
-		for line := range strings.Lines(readLine(filepath.Join(admin, name))) {
-			if oid := strings.TrimSpace(line); isOID(oid) {
+		for line := range strings.Lines(gitdir.Line(filepath.Join(admin, name))) {
+			if oid := strings.TrimSpace(line); gitdir.IsOID(oid) {
 				candidates = append(candidates, oid)
 			}
 		}
@@ -220,7 +221,7 @@ type ownRef struct{ name, oid, kind string }
 // listOwnRefs lists the refs that belong to the worktree with the git directory admin, in which
 // repo runs. Without any it starts no git.
 func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
-	files, err := refsInFiles(r.Repository.CommonDir)
+	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +262,7 @@ func (r rescues) unkeptCommits(ctx context.Context, path, admin string) (string,
 	if err != nil {
 		return "", err
 	}
-	if head := readLine(filepath.Join(admin, "HEAD")); isOID(head) {
+	if head := gitdir.Line(filepath.Join(admin, "HEAD")); gitdir.IsOID(head) {
 		refs = slices.Insert(refs, 0, ownRef{"the detached HEAD " + head[:12], head, "commit"})
 	}
 	for _, ref := range refs {

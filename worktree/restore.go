@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // Restore makes the worktree of p again at the same path if its directory is gone. What only the
@@ -95,14 +96,14 @@ func (e Entry) LastHead() string { return lastHead(e.AdminDir) }
 // lastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
 // inside the worktree shows as a move to an id of zeros, which is skipped.
 func lastHead(admin string) string {
-	lines := strings.Split(readLine(filepath.Join(admin, "logs", "HEAD")), "\n")
+	lines := strings.Split(gitdir.Line(filepath.Join(admin, "logs", "HEAD")), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		fields := strings.Fields(lines[i])
 		if len(fields) < 2 {
 			continue
 		}
 		for _, oid := range []string{fields[1], fields[0]} {
-			if isOID(oid) {
+			if gitdir.IsOID(oid) {
 				return oid
 			}
 		}
@@ -194,7 +195,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if err != nil {
 		return err
 	}
-	e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir})
+	e := readEntry(admin, &gitdir.Refs{CommonDir: m.Repository.CommonDir})
 	if ofAnother(e, p) {
 		return nil // Another session was faster: nothing here belongs to this call.
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // Seen is the result of See, with hashes by which a later call can tell that nothing has changed,
@@ -51,7 +52,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	if m.forgive(ctx, p, &s.Dirt) {
 		s.saved = p.Saved
 	}
-	onBranch := strings.HasPrefix(readLine(filepath.Join(admin, "HEAD")), "ref:")
+	onBranch := strings.HasPrefix(gitdir.Line(filepath.Join(admin, "HEAD")), "ref:")
 	s.lasts = s.Clean() && len(s.Aside) == 0 && !compared && onBranch && s.head != ""
 	return s, nil
 }

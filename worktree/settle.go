@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/worktree/gitdir"
 )
 
 // Ended says how an interrupted move was ended.
@@ -92,7 +94,7 @@ func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
 // settleSince settles an interrupted move whose worktree may have been used since, as a missing
 // index.lock shows.
 func (v *move) settleSince(ctx context.Context, ended *Ended) error {
-	if readLine(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
+	if gitdir.Line(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
 		if err := v.lockIndex(ctx); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Snapshot is the state of a worktree, kept in a commit.
@@ -278,7 +279,7 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 // headOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
 func (r Refs) headOf(admin string) string {
 	e := Entry{AdminDir: admin}
-	e.readHead(&refReader{commonDir: r.Repository.CommonDir})
+	e.readHead(&gitdir.Refs{CommonDir: r.Repository.CommonDir})
 	return e.Head
 }
 

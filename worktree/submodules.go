@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"paw/worktree/gitdir"
 )
 
 // lookIntoSubmodules inspects checked-out submodules like worktrees, and the stores of all
@@ -12,7 +14,7 @@ import (
 func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
 	checkedOut := map[string]bool{}
 	for _, name := range submodules {
-		store, there := gitDirOf(filepath.Join(i.path, name))
+		store, there := gitdir.Of(filepath.Join(i.path, name))
 		if !there {
 			continue
 		}
@@ -96,7 +98,7 @@ func storesIn(admin string) ([]string, error) {
 			return nil
 		case err != nil || !d.IsDir():
 			return err
-		case isGitDir(at):
+		case gitdir.Is(at):
 			stores = append(stores, at)
 			inner, err := storesIn(at)
 			stores = append(stores, inner...)

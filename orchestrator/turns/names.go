@@ -15,6 +15,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Names lists the names of turn sessions that are taken in a repository, with their sessions where
@@ -178,7 +179,7 @@ func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, e
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) {
-	names, ok, err := worktree.TagNames(m.Repository.CommonDir, turn.TagPrefix)
+	names, ok, err := gitdir.TagNames(m.Repository.CommonDir, turn.TagPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package worktree
+package gitdir
 
 import (
 	"bytes"
@@ -14,20 +14,20 @@ import (
 	"paw/config/disk"
 )
 
-// refReader resolves refs from the files of the ref store, without git.
-type refReader struct {
-	commonDir string
+// Refs resolves refs from the files of the ref store.
+type Refs struct {
+	CommonDir string
 	packed    []byte // content of packed-refs, nil until read
 }
 
-// resolve returns the commit id of a full ref name, "" for none. resolve reads the loose ref before
+// Resolve returns the commit id of a full ref name, "" for none. Resolve reads the loose ref before
 // packed-refs, so as not to miss a ref that is just being packed.
-func (r *refReader) resolve(ref string) string {
+func (r *Refs) Resolve(ref string) string {
 	for range 5 { // git allows five levels of symbolic refs
-		value := readLine(filepath.Join(r.commonDir, filepath.FromSlash(ref)))
+		value := Line(filepath.Join(r.CommonDir, filepath.FromSlash(ref)))
 		target, symbolic := strings.CutPrefix(value, "ref:")
 		if !symbolic {
-			if isOID(value) {
+			if IsOID(value) {
 				return value
 			}
 			return r.packedID(ref)
@@ -37,9 +37,9 @@ func (r *refReader) resolve(ref string) string {
 	return ""
 }
 
-// leadsTo returns the ref that a symbolic ref names, "" for any other ref.
-func (r *refReader) leadsTo(ref string) string {
-	target, symbolic := strings.CutPrefix(readLine(filepath.Join(r.commonDir, filepath.FromSlash(ref))), "ref:")
+// LeadsTo returns the ref that a symbolic ref names, "" for any other ref.
+func (r *Refs) LeadsTo(ref string) string {
+	target, symbolic := strings.CutPrefix(Line(filepath.Join(r.CommonDir, filepath.FromSlash(ref))), "ref:")
 	if !symbolic {
 		return ""
 	}
@@ -47,16 +47,16 @@ func (r *refReader) leadsTo(ref string) string {
 }
 
 // packedID looks up a ref in packed-refs, "" for none.
-func (r *refReader) packedID(ref string) string {
+func (r *Refs) packedID(ref string) string {
 	if r.packed == nil {
-		content, err := disk.Map(filepath.Join(r.commonDir, "packed-refs"), r)
+		content, err := disk.Map(filepath.Join(r.CommonDir, "packed-refs"), r)
 		if err != nil || content == nil {
 			content = []byte{}
 		}
 		r.packed = content
 	}
 	oid := packedLine(r.packed, ref)
-	if !isOID(oid) {
+	if !IsOID(oid) {
 		return ""
 	}
 	return oid
@@ -102,20 +102,20 @@ func packedLine(packed []byte, ref string) (oid string) {
 	return ""
 }
 
-// isOID reports whether text is a full object id, other than all zeros.
-func isOID(text string) bool {
+// IsOID reports whether text is a full object id, other than all zeros.
+func IsOID(text string) bool {
 	if len(text) != 40 && len(text) != 64 {
 		return false
 	}
 	return strings.Trim(text, "0123456789abcdef") == "" && strings.Trim(text, "0") != ""
 }
 
-// storedRefs returns the refs that begin with one of the prefixes, with their ids, from the files
+// ListRefs returns the refs that begin with one of the prefixes, with their ids, from the files
 // of the ref store. ok is false for a ref store of another format, and for prefixes under which
-// each worktree has refs of its own. storedRefs reads loose refs before packed-refs, so as not to
+// each worktree has refs of its own. ListRefs reads loose refs before packed-refs, so as not to
 // miss one that is just being packed.
-func storedRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
-	ok, err = refsInFiles(commonDir)
+func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
+	ok, err = RefsInFiles(commonDir)
 	shared := func(prefix string) bool {
 		return slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) })
 	}
@@ -135,7 +135,7 @@ func storedRefs(commonDir string, prefixes []string) (found map[string]string, o
 	}
 	for _, prefix := range prefixes {
 		eachPackedRef(packed, prefix, func(ref string) {
-			if oid := packedLine(packed, ref); found[ref] == "" && !broken[ref] && isOID(oid) {
+			if oid := packedLine(packed, ref); found[ref] == "" && !broken[ref] && IsOID(oid) {
 				found[ref] = oid
 			}
 		})
@@ -143,10 +143,10 @@ func storedRefs(commonDir string, prefixes []string) (found map[string]string, o
 	return found, true, nil
 }
 
-// storedMatching returns the refs that match a pattern in which * stands for one part of the name,
-// read like storedRefs.
-func storedMatching(commonDir, pattern string) (found map[string]string, ok bool, err error) {
-	if ok, err = refsInFiles(commonDir); err != nil || !ok {
+// MatchRefs returns the refs that match a pattern in which * stands for one part of the name,
+// read like ListRefs.
+func MatchRefs(commonDir, pattern string) (found map[string]string, ok bool, err error) {
+	if ok, err = RefsInFiles(commonDir); err != nil || !ok {
 		return nil, false, err
 	}
 	loose := looseRefs{commonDir: commonDir}
@@ -161,7 +161,7 @@ func storedMatching(commonDir, pattern string) (found map[string]string, ok bool
 	before, _, _ := strings.Cut(pattern, "*")
 	eachPackedRef(packed, before, func(ref string) {
 		if matches, _ := path.Match(pattern, ref); matches && found[ref] == "" && !broken[ref] {
-			if oid := packedLine(packed, ref); isOID(oid) {
+			if oid := packedLine(packed, ref); IsOID(oid) {
 				found[ref] = oid
 			}
 		}
@@ -235,7 +235,7 @@ func (l *looseRefs) match(dir string, names []string) error {
 // read returns the ids of the listed refs. broken are refs without a valid id, which git ignores,
 // even if packed-refs has them.
 func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
-	refs := &refReader{commonDir: l.commonDir}
+	refs := &Refs{CommonDir: l.commonDir}
 	found, broken = map[string]string{}, map[string]bool{}
 	for _, ref := range l.names {
 		content, err := disk.ReadFile(filepath.Join(l.commonDir, filepath.FromSlash(ref)))
@@ -244,9 +244,9 @@ func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
 		}
 		oid := strings.TrimRight(string(content), "\r\n")
 		if target, symbolic := strings.CutPrefix(oid, "ref:"); symbolic {
-			oid = refs.resolve(strings.TrimSpace(target))
+			oid = refs.Resolve(strings.TrimSpace(target))
 		}
-		if isOID(oid) {
+		if IsOID(oid) {
 			found[ref] = oid
 		} else {
 			broken[ref] = true
@@ -265,49 +265,39 @@ func refName(name string) bool {
 // files of the ref store, without opening a file for each tag. ok is false for a ref store of
 // another format, which `git for-each-ref` can read.
 func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
-	ok, err = refsInFiles(commonDir)
+	ok, err = RefsInFiles(commonDir)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	if err := eachStoredRef(commonDir, "refs/tags/", prefix, func(name string) { names = append(names, name) }); err != nil {
+	if err := EachRef(commonDir, "refs/tags/", prefix, func(name string) { names = append(names, name) }); err != nil {
 		return nil, false, err
 	}
-	return sorted(names), true, nil
+	slices.Sort(names)
+	return slices.Compact(names), true, nil
 }
 
 // Tags looks up single tags in the files of a ref store, without listing the others.
-type Tags struct{ refs refReader }
+type Tags struct{ refs Refs }
 
 // TagsOf returns the Tags of a repository; ok is false for a ref store of another format.
 func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
-	ok, err = refsInFiles(commonDir)
-	return &Tags{refReader{commonDir: commonDir}}, ok, err
+	ok, err = RefsInFiles(commonDir)
+	return &Tags{Refs{CommonDir: commonDir}}, ok, err
 }
 
 // ID returns the object that a tag points to, "" for no such tag.
-func (t *Tags) ID(name string) string { return t.refs.resolve("refs/tags/" + name) }
+func (t *Tags) ID(name string) string { return t.refs.Resolve("refs/tags/" + name) }
 
-// refsInFiles reports whether the ref store has the classic format of files.
-func refsInFiles(commonDir string) (bool, error) {
-	format, err := repositoryExtension(commonDir, "refstorage")
+// RefsInFiles reports whether the ref store has the classic format of files.
+func RefsInFiles(commonDir string) (bool, error) {
+	format, err := Extension(commonDir, "refstorage")
 	return format == "" || format == "files", err
 }
 
-// repositoryExtension returns the value of extensions.<name> in lower case, "" if it is not set.
-func repositoryExtension(commonDir, name string) (string, error) {
-	found := ""
-	err := eachSettingIn(filepath.Join(commonDir, "config"), func(key, value string) {
-		if key == "extensions."+name {
-			found = strings.ToLower(value)
-		}
-	})
-	return found, err
-}
-
-// eachStoredRef calls f, possibly twice, for each ref below dir ("refs/tags/") whose name begins
-// with prefix. eachStoredRef reads loose refs before packed-refs, so as not to miss one that is
+// EachRef calls f, possibly twice, for each ref below dir ("refs/tags/") whose name begins
+// with prefix. EachRef reads loose refs before packed-refs, so as not to miss one that is
 // just being packed.
-func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
+func EachRef(commonDir, dir, prefix string, f func(name string)) error {
 	loose := looseRefs{commonDir: commonDir, prefixes: []string{dir + prefix}}
 	if err := loose.list(strings.TrimSuffix(dir, "/")); err != nil {
 		return err

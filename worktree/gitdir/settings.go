@@ -1,0 +1,129 @@
+package gitdir
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"paw/config/disk"
+)
+
+// Core holds the settings needed to find a repository.
+type Core struct {
+	Bare       string // value of core.bare, "" if not set
+	Worktree   string // value of core.worktree as an absolute path, "" if not set
+	IgnoreCase bool
+}
+
+// ReadCore reads the settings of a repository, and those of its main worktree.
+func ReadCore(commonDir string) (Core, error) {
+	var c Core
+	perWorktree := false
+	for _, name := range []string{"config", "config.worktree"} {
+		if name == "config.worktree" && !perWorktree {
+			break
+		}
+		err := eachSettingIn(filepath.Join(commonDir, name), func(key, value string) {
+			switch key {
+			case "core.bare":
+				c.Bare = value
+			case "core.worktree":
+				c.Worktree = AbsoluteFrom(commonDir, value)
+			case "core.ignorecase":
+				c.IgnoreCase = isTrue(value)
+			case "extensions.worktreeconfig":
+				perWorktree = isTrue(value)
+			}
+		})
+		if err != nil {
+			return Core{}, err
+		}
+	}
+	return c, nil
+}
+
+// IsBare reports whether the repository has no main worktree. It guesses like git if core.bare is not set.
+func (c Core) IsBare(commonDir string) bool {
+	if c.Bare != "" {
+		return isTrue(c.Bare)
+	}
+	return c.Worktree == "" && filepath.Base(commonDir) != ".git"
+}
+
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+// eachSettingIn is eachSetting for a file; a missing file has no settings.
+func eachSettingIn(path string, f func(key, value string)) error {
+	content, err := disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	eachSetting(string(content), f)
+	return err
+}
+
+// eachSetting calls f for every "section.key" without a subsection, in lower case. A key without
+// "=" has the value "true".
+func eachSetting(content string, f func(key, value string)) {
+	section := ""
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if line[0] == '[' {
+			end := strings.IndexByte(line, ']')
+			if end < 0 {
+				continue
+			}
+			section = strings.ToLower(line[1:end])
+			if line = strings.TrimSpace(line[end+1:]); line == "" {
+				continue
+			}
+		}
+		key, value, found := strings.Cut(line, "=")
+		if !found {
+			value = "true"
+		}
+		f(section+"."+strings.ToLower(strings.TrimSpace(key)), settingValue(value))
+	}
+}
+
+// settingValue removes quotes, comments and backslashes.
+func settingValue(raw string) string {
+	var value strings.Builder
+	quoted := false
+	raw = strings.TrimSpace(raw)
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && i+1 < len(raw):
+			i++
+			value.WriteByte(raw[i])
+		case (c == '#' || c == ';') && !quoted:
+			return strings.TrimSpace(value.String())
+		default:
+			value.WriteByte(c)
+		}
+	}
+	return value.String()
+}
+
+// Extension returns the value of extensions.<name> in lower case, "" if it is not set.
+func Extension(commonDir, name string) (string, error) {
+	found := ""
+	err := eachSettingIn(filepath.Join(commonDir, "config"), func(key, value string) {
+		if key == "extensions."+name {
+			found = strings.ToLower(value)
+		}
+	})
+	return found, err
+}
