@@ -281,7 +281,11 @@ func (d *desk) told(err error) error {
 func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
-	inner := &invocation{stdin: strings.NewReader(""), typed: words, printer: printer{stdout: out, stderr: out, env: d.app.env}}
+	typed := words
+	if words[0] == "--color" { // no user has typed it: hints do not name it
+		typed = words[2:]
+	}
+	inner := &invocation{stdin: strings.NewReader(""), typed: typed, printer: printer{stdout: out, stderr: out, env: d.app.env}}
 	root := d.app.commands(inner, words[0])
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)

@@ -93,7 +93,7 @@ func (f frame) hints() []hint {
 	}
 	var first []hint
 	switch {
-	case len(f.m.roster.marks) > 0 && !f.m.large:
+	case len(f.m.roster.marked()) > 0 && !f.m.large:
 		return []hint{{"space", "mark"}, {"s", "send"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}

@@ -176,7 +176,7 @@ func TestKeysAreCommands(t *testing.T) {
 		"L":                       "land shop/api --state c0ffee --dry-run",
 		"L y":                     "land shop/api --state c0ffee --dry-run; land shop/api --state c0ffee",
 		"L x":                     "land shop/api --state c0ffee --dry-run",
-		"U y":                     "land --undo --session shop --dry-run; land --undo --session shop",
+		"U y":                     "land --undo --session shop --dry-run",
 		"x y":                     "stop --session shop api",
 		"x x":                     "",
 		"R y":                     "recover shop --detach",
@@ -292,6 +292,71 @@ func TestGoOnOfTheMarked(t *testing.T) {
 	m = typed(opened(paw, board, Options{}, 120, 35), strings.Fields("3 space 1 g")...)
 	if got := screenOf(m); len(paw.ran) > 0 || !strings.Contains(got, "no turn of tests was cut or has failed") {
 		t.Errorf("%q\n%s", paw.ran, got)
+	}
+}
+
+// U takes back the landing whose plan is shown, and none where no plan is.
+func TestUndoOfTheShownLanding(t *testing.T) {
+	plan := "undo landing 3 of shop/api: bring main back to 0123456789ab\n"
+	paw := &played{pages: map[string]string{"land --undo --session shop --dry-run": plan}}
+	typed(opened(paw, fiveAgents(), Options{}, 120, 35), "U", "y")
+	if got := strings.Join(paw.ran, "; "); got != "land --undo --session shop --dry-run; land --undo --session shop 3" {
+		t.Error(got)
+	}
+}
+
+// A prompt that is being sent is no draft for the next one; one that was not sent is a draft again.
+func TestPromptThatIsBeingSent(t *testing.T) {
+	paw := &played{drafts: map[string]string{}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
+	next, send := m.Update(press("enter"))
+	m = typed(next.(Model), "s")
+	if got := screenOf(m); strings.Contains(got, "> one") {
+		t.Errorf("what is being sent is in the box:\n%s", got)
+	}
+	if m = typed(m, "esc"); paw.drafts["shop/api"] != "one" {
+		t.Errorf("the desk could lose what is being sent: %q", paw.drafts)
+	}
+	m = typed(m, strings.Fields("s t w o esc")...)
+	m = after(m, laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m, send }))
+	if paw.drafts["shop/api"] != "two" {
+		t.Errorf("kept %q", paw.drafts)
+	}
+	if got := screenOf(typed(m, "s")); !strings.Contains(got, "> two") {
+		t.Errorf("the draft is gone:\n%s", got)
+	}
+	paw.codes = map[string]int{"send shop/docs -- three": 6}
+	typed(m, strings.Fields("2 s t h r e e enter")...)
+	if paw.drafts["shop/docs"] != "three" {
+		t.Errorf("not kept: %q", paw.drafts)
+	}
+}
+
+// Marks that a filter hides are for keys as well.
+func TestMarksBehindAFilter(t *testing.T) {
+	paw := &played{}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 space / w e b enter x")...)
+	if got := screenOf(m); !strings.Contains(got, "stop api?") || !strings.Contains(got, "1 marked") {
+		t.Errorf("not asked about the marked agent:\n%s", got)
+	}
+	m = opened(paw, fiveAgents(), Options{}, 120, 35)
+	m = typed(m, "1", "space")
+	board := fiveAgents()
+	board.Agents = slices.DeleteFunc(board.Agents, func(a Agent) bool { return a.Name == "api" })
+	next, _ := m.Update(boardMsg{board: board, now: noon})
+	if got := screenOf(next.(Model)); strings.Contains(got, "marked") {
+		t.Errorf("an agent that is gone is marked:\n%s", got)
+	}
+}
+
+// Enter on the list of turns shows what the first turn changed, and never goes to the pane.
+func TestEnterOnTheListOfTurns(t *testing.T) {
+	for list, want := range map[string]string{"TURN  STATE\n  2  finished\n  1  finished\n": "diff shop/api@2", "no turns yet\n": ""} {
+		paw := &played{pages: map[string]string{"turns shop/api": list}}
+		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "1", "t", "enter")
+		if got := strings.TrimPrefix(strings.TrimPrefix(strings.Join(paw.ran, "; "), "turns shop/api"), "; "); got != want {
+			t.Errorf("%q: ran %q\n%s", list, got, screenOf(m))
+		}
 	}
 }
 

@@ -177,10 +177,7 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
 			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
 	case "U":
-		undo := sure("take back this landing, the last one of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.openly(nil, "land", "--undo", "--session", a.Session)
-		})
-		return m.openly(undo, "land", "--undo", "--session", a.Session, "--dry-run")
+		return m.on(a).planUndo()
 	case "x":
 		m.ask = m.on(a).askStop()
 	case "R":
@@ -202,16 +199,6 @@ func (m Model) showQueue() (tea.Model, tea.Cmd) {
 		words = append(words, a.Session)
 	}
 	return m.openly(nil, words...)
-}
-
-// sent deletes the draft of a prompt that was sent, unless the user has begun another prompt.
-func (m *Model) sent(words []string) {
-	if len(words) != 4 || words[0] != "send" || words[2] != "--" {
-		return
-	}
-	if first, _, _ := strings.Cut(words[1], ","); m.paw.Draft(first) == words[3] {
-		_ = m.paw.KeepDraft(first, "") // on an error the sent prompt only stays as a draft
-	}
 }
 
 // askStart asks for the agents of a new session and for a prompt, and starts the session.

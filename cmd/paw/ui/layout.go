@@ -146,7 +146,7 @@ func (f frame) headLine() string {
 	}
 	right := strings.Join(counts, f.paint(" · ", dim))
 	left := f.paint("paw", bold) + "  " + f.m.roster.board.Place
-	if n := len(f.m.roster.marks); n > 0 {
+	if n := len(f.m.roster.marked()); n > 0 {
 		left += "  " + f.paint(fmt.Sprintf("%d marked", n), bold)
 	}
 	if f.m.roster.filter != "" {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,18 +27,24 @@ func (m *Model) mark() {
 	m.roster.step(1)
 }
 
-// meant returns the agents that a key acts on: the marked agents that are listed, else o's agent. A
+// meant returns the agents that a key acts on: the marked agents, else o's agent. A
 // key pressed in a page, or while the detail fills the screen, acts on o's agent only.
 func (o onAgent) meant() []Agent {
 	m, a := o.m, o.a
-	var all []Agent
-	for _, one := range m.roster.rows {
-		if m.roster.marks[one.Key()] && !m.focus && !m.large {
-			all = append(all, one)
-		}
+	if all := m.roster.marked(); len(all) > 0 && !m.focus && !m.large {
+		return all
 	}
-	if len(all) == 0 {
-		return []Agent{a}
+	return []Agent{a}
+}
+
+// marked returns the marked agents in the order of the list; those that the filter hides come last.
+func (l roster) marked() (all []Agent) {
+	for _, agents := range [][]Agent{l.rows, l.board.Agents} {
+		for _, a := range agents {
+			if l.marks[a.Key()] && !slices.ContainsFunc(all, func(b Agent) bool { return b.Key() == a.Key() }) {
+				all = append(all, a)
+			}
+		}
 	}
 	return all
 }

@@ -63,6 +63,7 @@ type Model struct {
 	done    int    // number of commands that have ended
 	ask     *ask
 	drafts  map[string]string // comments that the user has begun, by the agent's key and the line
+	sending sending
 	help    bool
 	note    note
 }

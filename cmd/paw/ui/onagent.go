@@ -84,13 +84,13 @@ func (o onAgent) askBack(title, whole, alone string) *ask {
 func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 	m, all := o.m, o.meant()
 	a := all[0]
-	draft := m.paw.Draft(a.Key())
+	draft := m.draft(a.Key())
 	taken := len(all) > 1 && draft != ""
 	if taken {
 		draft = ""
 	}
 	keep := func(m *Model, text string) {
-		if taken {
+		if taken || text == "" && len(m.sending[a.Key()]) > 0 {
 			return
 		}
 		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
@@ -100,6 +100,7 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
 		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
 			keep(&m, prompt)
+			m.sending = with(m.sending, a.Key(), append(slices.Clone(m.sending[a.Key()]), prompt))
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
 				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
 			})

@@ -172,14 +172,16 @@ func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 	return false
 }
 
-// turnUnderCursor returns the number of the turn at the cursor in the list of turns, 0 for none.
-func (p page) turnUnderCursor() int {
-	if p.cursor >= len(p.lines) {
-		return 0
+// turnAtCursor returns the number of the turn at the cursor in the list of turns, else of the next
+// one below; 0 for none.
+func (p page) turnAtCursor() int {
+	for _, line := range p.lines[min(p.cursor, len(p.lines)):] {
+		first, _, _ := strings.Cut(strings.TrimSpace(display.Strip(line)), " ")
+		if n, _ := strconv.Atoi(first); n > 0 {
+			return n
+		}
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(display.Strip(p.lines[p.cursor])), " ")
-	n, _ := strconv.Atoi(first)
-	return n
+	return 0
 }
 
 // jump moves the cursor to a line, with a quarter of the page above that line.

@@ -105,8 +105,12 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "[", "]", "B":
 		m.changeScope(word, a)
 	case "enter", "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
-		if n := m.page.turnUnderCursor(); word == "enter" && m.tab == tabTurns && n > 0 {
-			m.tab, m.scope = tabDiff, scope{turn: n}
+		if word == "enter" && m.tab == tabTurns {
+			if n := m.page.turnAtCursor(); n > 0 {
+				m.tab, m.scope = tabDiff, scope{turn: n}
+			} else {
+				m.say(false, "no turn of %s is listed here", a.Name)
+			}
 			return m, nil
 		}
 		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {

@@ -119,9 +119,7 @@ func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 // may have changed what it shows.
 func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	m.running, m.done = m.running-1, m.done+1
-	if msg.code == 0 {
-		m.sent(msg.words)
-	}
+	unsent := m.sent(msg.words, msg.code == 0)
 	fresh := m.freshen()
 	if m.run != nil && m.run.number == msg.number {
 		next := *m.run
@@ -139,7 +137,11 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	if len(words) > 2 && words[0] == "--color" {
 		words = words[2:]
 	}
-	lines := cleaner{m.measure, m.colour}.lines(strings.TrimRight(msg.text, "\n"))
+	text := strings.TrimRight(msg.text, "\n")
+	if unsent != "" {
+		text += "\n\nThis was not sent:\n\n" + unsent
+	}
+	lines := cleaner{m.measure, m.colour}.lines(text)
 	switch {
 	case len(lines) == 0 && msg.code == 0:
 		m.say(false, "%s: done", title(words))
