@@ -10,8 +10,9 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsAnswerRaces has something happen to a question of a real CLI while paw is about to answer it: the user answers it in
-// the pane, another one takes its place, the CLI dies. Nothing wrong is typed, and the user is told.
+// TestCLIsAnswerRaces changes what a real CLI asks while paw is about to answer: the user answers
+// in the pane, another question takes the place of the first, or the CLI dies. paw types no wrong
+// answer, and says what has happened.
 func TestCLIsAnswerRaces(t *testing.T) {
 	startEach(t, []string{"claude", "codex", "opencode"}, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
@@ -57,7 +58,8 @@ func TestCLIsAnswerRaces(t *testing.T) {
 		w.during(t, "it dies", func(t *testing.T) {
 			w.send("do: ask touch four.txt")
 			w.question(cli)
-			// A process that has died may be there for long, until its threads have ended; tmux says when it has.
+			// A killed process may exist for long, until its threads have ended; tmux says when it
+			// has gone.
 			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
 			if out.code != 1 || !strings.Contains(out.stderr, cli+": is stopped\npaw: hint: paw recover shop") {
 				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
@@ -69,12 +71,13 @@ func TestCLIsAnswerRaces(t *testing.T) {
 	})
 }
 
-// TestCLIsAnswerAlways allows opencode something always: it says what that would be, and only the second answer does it.
+// TestCLIsAnswerAlways answers a question of opencode with "always": opencode first says what it
+// would allow, and only a second answer allows it.
 func TestCLIsAnswerAlways(t *testing.T) {
 	w := newCLIWorld(t, "opencode")
 	w.ok(w.paw("start", "--cli", "opencode", "--detach"))
 	w.awaitState("idle")
-	w.ok(w.tmux("resize-window", "-t", *w.agent("opencode").PaneID, "-x", "200", "-y", "50")) // with the sidebar
+	w.ok(w.tmux("resize-window", "-t", *w.agent("opencode").PaneID, "-x", "200", "-y", "50")) // wide enough for opencode's sidebar
 	w.send("do: ask touch one.txt\ndo: ask touch two.txt")
 	w.question("opencode")
 	out := w.paw("answer", "opencode", "always")
@@ -102,8 +105,8 @@ func TestCLIsAnswerAlways(t *testing.T) {
 	}
 }
 
-// TestCLIsAnswerBelowAMenu answers a permission of opencode that a menu covers, or has covered, since the question was looked at: it
-// is the same one.
+// TestCLIsAnswerBelowAMenu answers a question of opencode that a menu covers, or has covered, since
+// paw has read the question: it still counts as the same question.
 func TestCLIsAnswerBelowAMenu(t *testing.T) {
 	w := newCLIWorld(t, "opencode")
 	w.ok(w.paw("start", "--cli", "opencode", "--detach"))

@@ -11,7 +11,8 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsAnswer answers the questions of the real CLIs: yes and no, and never where nothing is asked in a turn.
+// TestCLIsAnswer answers questions of the real CLIs with yes and with no, and expects an error
+// where nothing is asked in a turn.
 func TestCLIsAnswer(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestCLIsAnswer(t *testing.T) {
 				t.Error("the command ran although it was refused")
 			}
 
-			// copilot's record tells of the refusal a moment before its dialog leaves the screen.
+			// copilot records the refusal a moment before its dialog leaves the screen.
 			late := filepath.Join(w.root, "late")
 			w.await("its dialog is gone, and a prompt is taken", func() bool {
 				return w.paw("send", cli, "do: ask until test -e "+late+"; do sleep 0.1; done\ndo: say Late.").code == 0
@@ -74,7 +75,7 @@ func TestCLIsAnswer(t *testing.T) {
 	}
 }
 
-// question is what the CLI asks, as soon as it can be answered.
+// question waits until paw can answer what the CLI asks, and returns the question.
 func (w *cliWorld) question(cli string) questionJSON {
 	w.t.Helper()
 	var asked questionJSON

@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// TestCLIsAway: claude's agent view takes a conversation out of its pane. paw's settings keep it off; where the user's own have it on,
-// what works in the background is the agent's: status says so, its turns are seen, and stop, remove and recover mean it.
+// TestCLIsAway: claude's agent view takes a conversation out of its pane. paw's settings switch the
+// view off; if the user's settings switch it on, a conversation in the background still belongs to
+// the agent: status says so, its turns are recorded, and stop, remove and recover act on it.
 func TestCLIsAway(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	w.work("do: say Hello.")
-	w.press("Left") // which another key at once would make one like others
+	w.press("Left") // another key at the same time would make Left an ordinary key
 	w.standsStill()
 	w.ok(w.tmux("send-keys", "-t", *w.agent("claude").PaneID, "-l", "behind the key"))
 	w.await("what was typed behind the key is in the box", func() bool { return strings.Contains(w.visible(), "behind the key") })
@@ -38,7 +39,7 @@ func TestCLIsAway(t *testing.T) {
 		var pressed time.Time
 		w.await("the conversation leaves its pane", func() bool {
 			left := strings.Contains(text(w.agent("claude").Reason), "it left its pane")
-			if !left && time.Since(pressed) > 5*time.Second { // in a box that was not empty yet it is a key like others
+			if !left && time.Since(pressed) > 5*time.Second { // in a box that was not empty yet, Left is an ordinary key
 				w.press("Left")
 				pressed = time.Now()
 			}
@@ -106,7 +107,7 @@ func TestCLIsAway(t *testing.T) {
 	}
 }
 
-// standsStill waits until the agent's pane shows the same for two seconds.
+// standsStill waits until the agent's pane has not changed for two seconds.
 func (w *cliWorld) standsStill() {
 	w.t.Helper()
 	shown, since := w.visible(), time.Now()
@@ -118,10 +119,11 @@ func (w *cliWorld) standsStill() {
 	})
 }
 
-// runsWith reports whether a process has a text in its command line.
+// runsWith reports whether any process has a text in its command line.
 func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run() == nil }
 
-// TestCLIsElsewhere: claude can enter another worktree, whose files are in no turn of the agent. No hook tells; its registry does.
+// TestCLIsElsewhere: claude can enter another worktree, whose files are then in no turn of the
+// agent. No hook reports this; claude's registry of sessions does.
 func TestCLIsElsewhere(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
@@ -145,7 +147,8 @@ do: say Entered.`)
 	}
 }
 
-// crashAway kills the tmux server while the agent works outside of its pane as that process, and waits until the pane's is dead.
+// crashAway kills the tmux server while the agent works as process pid outside its pane, and waits
+// until the pane's process is dead.
 func (w *cliWorld) crashAway(pid int) {
 	w.t.Helper()
 	killServer(w.socket)

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// keptBodies are what CLIs sent to their model, as it is on the wire.
+// keptBodies are the bodies of the requests that CLIs sent to their model.
 type keptBodies struct {
 	mu     sync.Mutex
 	bodies []string
@@ -18,13 +18,14 @@ type keptBodies struct {
 	understood []understanding
 }
 
-// understanding is a text of a prompt, and the steps that a model makes of it: they come to stand behind it.
+// understanding lets the scripted model follow a text in a prompt: the steps are added to the
+// request after the text.
 type understanding struct {
-	by          string // the end of the path of those requests whose model does, "" for all
+	by          string // suffix of the path of the requests, "" for all requests
 	text, steps string
 }
 
-// keeping keeps each request, and then has it answered.
+// keeping returns a handler that keeps each request before answer handles it.
 func (k *keptBodies) keeping(answer http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
@@ -44,7 +45,7 @@ func (k *keptBodies) keeping(answer http.Handler) http.Handler {
 	})
 }
 
-// first is the first request that has a text in it, "" when none has.
+// first returns the first request that contains a text, "" if none does.
 func (k *keptBodies) first(text string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

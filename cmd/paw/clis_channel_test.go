@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// channelRounds is how many prompts and answers go by a channel.
+// channelRounds is how many prompts and answers the test sends through a channel.
 const channelRounds = 20
 
-// TestCLIsByTheirChannels: twenty prompts and twenty answers reach qwen and opencode by their own channels while text is half typed in
-// their boxes, menus are open and their panes are resized: nothing is typed, nothing is lost, nothing comes twice.
+// TestCLIsByTheirChannels: twenty prompts and twenty answers reach qwen and opencode through the
+// CLIs' own channels, with half-typed text in the boxes, open menus and panes that change their
+// size. paw types nothing, and no prompt or answer is lost or comes twice.
 func TestCLIsByTheirChannels(t *testing.T) {
 	startEach(t, []string{"qwen", "opencode"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
@@ -56,7 +57,7 @@ func TestCLIsByTheirChannels(t *testing.T) {
 			}
 			w.toggle(menu.close, menu.shows, false)
 			if n%5 == 0 && w.cli == "qwen" {
-				continue // it puts a refused prompt back, behind what is typed
+				continue // the CLI puts a refused prompt back into the box, after what is typed there
 			}
 			w.await("what was half typed is there", func() bool { return strings.Contains(w.visible(), half) })
 		}
@@ -81,13 +82,13 @@ type openMenu struct {
 	close []string
 }
 
-// menusOf are the menus of a CLI: lists of files, agents and models. The first of each is none.
+// menusOf lists the menus of a CLI: of files, agents and models. The first entry is no menu.
 var menusOf = map[string][]openMenu{
 	"qwen":     {{}, {open: []string{" ", "@"}, shows: "to switch", close: []string{"BSpace", "BSpace"}}},
 	"opencode": {{}, {open: []string{" ", "@"}, shows: "@explore", close: []string{"BSpace", "BSpace"}}, {open: []string{"C-x", "m"}, shows: "Select model", close: []string{"Escape"}}},
 }
 
-// toggle presses keys until a menu is there, or gone.
+// toggle presses keys and waits until a menu is on the screen, or no longer.
 func (w *cliWorld) toggle(keys []string, shows string, there bool) {
 	w.t.Helper()
 	if len(keys) == 0 {
@@ -97,7 +98,8 @@ func (w *cliWorld) toggle(keys []string, shows string, there bool) {
 	w.await(fmt.Sprintf("%q is there: %v", shows, there), func() bool { return strings.Contains(w.visible(), shows) == there })
 }
 
-// TestCLIsWithoutTheirChannels: where a channel is missing or silent, prompts and answers are typed as before.
+// TestCLIsWithoutTheirChannels: where a channel is missing or does not answer, paw types prompts
+// and answers.
 func TestCLIsWithoutTheirChannels(t *testing.T) {
 	startEach(t, []string{"qwen", "opencode"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
@@ -116,10 +118,10 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 	})
 }
 
-// channelFiles are files without which nothing reaches a CLI by its channel.
+// channelFiles are the files that paw needs to use a CLI's channel.
 var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json"}
 
-// closeChannel takes the channel of the CLI away, if it has one.
+// closeChannel renames the file of the CLI's channel, if the CLI has one.
 func (w *cliWorld) closeChannel() {
 	w.t.Helper()
 	dir := filepath.Join(w.root, "home/.local/state/paw/agents/shop", w.cli)

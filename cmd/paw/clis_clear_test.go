@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// TestCLIsRecoverAfterClear: what the user has cleared does not come back after a crash, and paw says what it did.
+// TestCLIsRecoverAfterClear: a conversation that the user has cleared does not come back after a
+// crash, and paw says what it did.
 func TestCLIsRecoverAfterClear(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	w.work("do: say The parrot is called Kiki.")
 	w.press("/clear", "Enter")
 	before := w.agent("claude").ConversationID
-	w.await("paw has heard of the new conversation", func() bool { // the screen is cleared before the hook has told of it
+	w.await("paw has heard of the new conversation", func() bool { // the screen is cleared before the hook has reported the new conversation
 		now := w.agent("claude").ConversationID
 		return now != nil && *now != *before
 	})

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// deskWorld is a desk on a terminal, over real CLIs.
+// deskWorld is a desk on a terminal, with real CLIs as agents.
 type deskWorld struct {
 	*cliWorld
 	terminal outerTerminal
-	kept     int // screens so far
+	kept     int // number of screens kept so far
 }
 
-// keep writes what the desk shows into the folder PAW_TEST_SCREENS, for people to look at.
+// keep writes the screen of the desk into the folder PAW_TEST_SCREENS, for people to look at.
 func (d *deskWorld) keep(what string) {
 	d.t.Helper()
 	folder := os.Getenv("PAW_TEST_SCREENS")
@@ -31,13 +31,13 @@ func (d *deskWorld) keep(what string) {
 	d.write(folder, fmt.Sprintf("%02d-%s.txt", d.kept, what), d.terminal.screen())
 }
 
-// shows waits until the desk shows all these texts.
+// shows waits until the desk shows all texts.
 func (d *deskWorld) shows(texts ...string) {
 	d.t.Helper()
 	d.terminal.awaitsFor(cliPatience, texts...)
 }
 
-// list goes back to the list, from whatever is open.
+// list presses Esc until the desk shows the list.
 func (d *deskWorld) list() {
 	d.t.Helper()
 	d.await("the list is there", func() bool {
@@ -49,7 +49,7 @@ func (d *deskWorld) list() {
 	})
 }
 
-// pick has the desk show one agent alone.
+// pick filters the list for one agent.
 func (d *deskWorld) pick(cli string) {
 	d.t.Helper()
 	d.list()
@@ -58,7 +58,7 @@ func (d *deskWorld) pick(cli string) {
 	d.cli = cli
 }
 
-// all has the desk show all agents.
+// all removes the filter of the list.
 func (d *deskWorld) all() {
 	d.t.Helper()
 	d.list()
@@ -66,8 +66,8 @@ func (d *deskWorld) all() {
 	d.await("all agents are shown", func() bool { return !strings.Contains(d.terminal.screen(), "/"+d.cli+" ") })
 }
 
-// prompt sends a prompt to the agent that is picked, from the desk. A CLI that was slow to report it is looked at once more:
-// what was typed is never typed again.
+// prompt sends a prompt to the picked agent from the desk, and waits for the turn to begin, without
+// ever typing the prompt twice.
 func (d *deskWorld) prompt(text string) int {
 	d.t.Helper()
 	before := d.last().Number
@@ -78,9 +78,9 @@ func (d *deskWorld) prompt(text string) int {
 	return before
 }
 
-// TestCLIsDesk is a day at the desk with claude, codex and opencode, which is not left: each of them asks for a permission that
-// is granted there; work is reviewed and commented, the comment is answered by a turn, and it lands and is taken back; tmux is
-// killed, and all come back.
+// TestCLIsDesk uses the desk for a day with claude, codex and opencode, without leaving it: each of
+// them asks for a permission and gets it; work is reviewed and commented, a turn answers the
+// comment, the work lands and is taken back; tmux is killed, and all agents come back.
 func TestCLIsDesk(t *testing.T) {
 	clis := []string{"claude", "codex", "opencode"}
 	d := &deskWorld{cliWorld: newCLIWorld(t, clis...)}
@@ -158,7 +158,7 @@ func TestCLIsDesk(t *testing.T) {
 
 	if !d.during(t, "land", func(*testing.T) {
 		d.pick("claude")
-		d.shows("+two") // what lands is what the diff shows, which follows a turn's end
+		d.shows("+two") // the diff, which decides what lands, is read again after a turn's end
 		base := d.oid("main")
 		d.terminal.press("L")
 		d.shows("land this work of claude?", "into main")
@@ -191,7 +191,8 @@ func TestCLIsDesk(t *testing.T) {
 		}
 		d.shows("NEEDS YOU 3", "suspended")
 		d.keep("crashed")
-		// A CLI whose server has died takes a moment to end; until then it runs on, and is not started a second time.
+		// A CLI whose tmux server has died takes a moment to end; until then it counts as running,
+		// and recover does not start it again.
 		for _, cli := range clis {
 			d.cli = cli
 			d.await(cli+" has ended", func() bool { return d.agent(cli).PID == nil })

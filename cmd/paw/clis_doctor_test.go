@@ -14,7 +14,8 @@ import (
 	"paw/orchestrator/selftest"
 )
 
-// TestCLIsDoctor has paw doctor try each real CLI: all of it works. Two CLIs report nothing before their first prompt.
+// TestCLIsDoctor runs paw doctor --cli for each real CLI: all tests pass. Two CLIs report nothing
+// before their first prompt.
 func TestCLIsDoctor(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
@@ -46,8 +47,9 @@ func TestCLIsDoctor(t *testing.T) {
 	}
 }
 
-// TestCLIsDoctorSeesAConversationLeave: where claude's agent view is on, as in a version that knows another setting, doctor says that a key
-// takes the conversation out of its pane; and nothing is left of that afterwards.
+// TestCLIsDoctorSeesAConversationLeave: if claude's agent view is on, as in a version with another
+// setting for it, doctor says that a key takes the conversation out of its pane, and leaves no
+// process behind.
 func TestCLIsDoctorSeesAConversationLeave(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	claude, err := exec.LookPath("claude")

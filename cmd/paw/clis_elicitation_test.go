@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// asker is a server of the Model Context Protocol whose tool asks the user something.
+// asker is a server of the Model Context Protocol with a tool that asks the user something.
 const asker = `import { createInterface } from 'node:readline';
 const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\n');
 let call;
@@ -26,8 +26,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 `
 
-// TestCLIsElicitation: a question of a tool's server is one that the agent waits with, in the words of the server, until it is answered or
-// sent away.
+// TestCLIsElicitation: while the server of a tool asks the user, the agent waits with the question
+// in the server's words, until the question is answered or dismissed.
 func TestCLIsElicitation(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	server, servers, settings := filepath.Join(w.root, "asker.mjs"), filepath.Join(w.root, "servers.json"), filepath.Join(w.root, "settings.json")

@@ -16,9 +16,9 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// farewell is how the user leaves a CLI and begins another conversation in it.
+// farewell is what the user types to leave a CLI, and to begin another conversation.
 type farewell struct {
-	leave string // typed, with an Enter behind it
+	leave string // typed before an Enter
 	clear string
 }
 
@@ -31,7 +31,8 @@ var farewells = map[string]farewell{
 	"copilot":  {leave: "/exit", clear: "/clear"},
 }
 
-// TestCLIsEnd ends each real CLI in the ways that users and machines have, and brings it back.
+// TestCLIsEnd ends each real CLI in the ways in which users and machines do, and brings the CLI
+// back.
 func TestCLIsEnd(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
@@ -62,8 +63,8 @@ func TestCLIsEnd(t *testing.T) {
 	}
 }
 
-// typed types a command of the CLI's own, as a user does. gemini loses an Enter while it still looks for commands, and lists them on
-// below its box.
+// typed types a command of the CLI and presses Enter until the CLI has taken it. gemini loses an
+// Enter while it still searches its commands, which it lists below its box.
 func (w *cliWorld) typed(command string) {
 	w.t.Helper()
 	pane := *w.agent(w.cli).PaneID
@@ -80,7 +81,7 @@ func (w *cliWorld) typed(command string) {
 	})
 }
 
-// back recovers the session, whose CLI must go on with its conversation.
+// back recovers the session, and expects the CLI to go on with its conversation.
 func (w *cliWorld) back() {
 	w.t.Helper()
 	w.reaped()
@@ -99,8 +100,8 @@ func (w *cliWorld) back() {
 	}
 }
 
-// reaped waits until the processes that had copilot's conversations open are gone. To copilot a zombie still has its conversation
-// open, and copilot asks whether to resume a conversation in use.
+// reaped waits until the processes that had copilot's conversations open have gone. For copilot
+// even a zombie keeps a conversation in use, and copilot then asks whether to resume it.
 func (w *cliWorld) reaped() {
 	w.t.Helper()
 	locks, _ := filepath.Glob(filepath.Join(w.root, "home/.copilot/session-state/*/inuse.*.lock"))
@@ -113,7 +114,8 @@ func (w *cliWorld) reaped() {
 	}
 }
 
-// rewindAndUndo: every file is as at the end of a turn, and then as before.
+// rewindAndUndo: after a rewind, every file is as at the end of the turn; after the undo, as before
+// the rewind.
 func rewindAndUndo(t *testing.T, w *cliWorld) {
 	n := w.last().Number
 	w.work("do: write one.txt changed\ndo: write two.txt 2")
@@ -139,7 +141,8 @@ func rewindAndUndo(t *testing.T, w *cliWorld) {
 	}
 }
 
-// leftByTheUser: the agent is completed and comes back only by its session's name.
+// leftByTheUser: an agent whose user has left the CLI is completed, and recover brings it back only
+// if the session is named.
 func leftByTheUser(t *testing.T, w *cliWorld) {
 	w.typed(farewells[w.cli].leave)
 	if a := w.awaitState("completed"); !strings.Contains(text(a.Reason), "exited") {
@@ -151,7 +154,7 @@ func leftByTheUser(t *testing.T, w *cliWorld) {
 	w.back()
 }
 
-// killedIdle: a CLI that was killed says so, and comes back.
+// killedIdle: an agent whose CLI was killed while idle is shown as killed, and comes back.
 func killedIdle(t *testing.T, w *cliWorld) {
 	last := w.last().Number
 	w.killCLI()
@@ -164,7 +167,8 @@ func killedIdle(t *testing.T, w *cliWorld) {
 	w.back()
 }
 
-// diesInTurn: the turn is a crash, with what it left.
+// diesInTurn: a turn whose CLI was killed is aborted as a crash, with the files that the CLI has
+// left.
 func diesInTurn(t *testing.T, w *cliWorld) {
 	n := w.last().Number + 1
 	w.hang(n, "killed.txt")
@@ -178,7 +182,7 @@ func diesInTurn(t *testing.T, w *cliWorld) {
 	}
 }
 
-// killCLI kills the process that paw status names, and nothing else.
+// killCLI kills the process that paw status names.
 func (w *cliWorld) killCLI() {
 	w.t.Helper()
 	a := w.agent(w.cli)
@@ -191,7 +195,7 @@ func (w *cliWorld) killCLI() {
 	w.await("the CLI is dead", func() bool { return w.agent(w.cli).PID == nil })
 }
 
-// serverKilledIdle: with the server everything ends, and everything comes back.
+// serverKilledIdle: after the tmux server was killed, the agent is suspended, and comes back.
 func serverKilledIdle(t *testing.T, w *cliWorld) {
 	last := w.last()
 	w.crash()
@@ -204,14 +208,15 @@ func serverKilledIdle(t *testing.T, w *cliWorld) {
 	w.back()
 }
 
-// crash kills the tmux server and waits until the CLI has followed it.
+// crash kills the tmux server and waits for the CLI's end.
 func (w *cliWorld) crash() {
 	w.t.Helper()
 	killServer(w.socket)
 	w.await("the CLI is dead", func() bool { return w.agent(w.cli).PID == nil })
 }
 
-// rebooted: the machine has lost its processes and what was in /tmp.
+// rebooted: after a reboot, which ends all processes and empties /tmp, the agent is suspended, and
+// comes back.
 func rebooted(t *testing.T, w *cliWorld) {
 	w.reboot()
 	if a := w.agent(w.cli); a.State != "suspended" || !strings.Contains(text(a.Reason), "reboot") {
@@ -220,7 +225,8 @@ func rebooted(t *testing.T, w *cliWorld) {
 	w.back()
 }
 
-// anotherConversation: after a crash the conversation of the last prompt comes back, not one that the user left before.
+// anotherConversation: after a crash, the conversation of the last prompt comes back, and not an
+// earlier one that the user has left.
 func anotherConversation(t *testing.T, w *cliWorld) {
 	old := w.agent(w.cli).ConversationID
 	w.typed(farewells[w.cli].clear)
@@ -240,7 +246,7 @@ func anotherConversation(t *testing.T, w *cliWorld) {
 	}
 }
 
-// threeOfOne: agents of one CLI do not hear each other.
+// threeOfOne: three agents with the same CLI do not get each other's prompts.
 func threeOfOne(t *testing.T, w *cliWorld) {
 	w.ok(w.paw("stop"))
 	cli := w.cli

@@ -13,7 +13,7 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsFamily has real CLIs start each other, wait for each other, and go on with what came of it.
+// TestCLIsFamily has real CLIs start each other, wait for each other, and go on with the results.
 func TestCLIsFamily(t *testing.T) {
 	paw, err := exec.LookPath("paw")
 	if err != nil {
@@ -22,7 +22,7 @@ func TestCLIsFamily(t *testing.T) {
 	t.Run("claude and its child codex", func(t *testing.T) { playFamily(t, "claude", "codex", paw, func(*cliWorld) {}) })
 	t.Run("codex and its child claude", func(t *testing.T) {
 		playFamily(t, "codex", "claude", paw, func(w *cliWorld) {
-			// docs/agents.md says so, with the name that paw has there.
+			// docs/agents.md tells users to write this rule
 			w.write(filepath.Join(w.root, "home/.codex/rules"), "paw.rules",
 				fmt.Sprintf("prefix_rule(pattern=[%q, [\"spawn\", \"wait\", \"done\"]], decision=\"allow\")\n", paw))
 		})
@@ -31,13 +31,14 @@ func TestCLIsFamily(t *testing.T) {
 	t.Run("codex in a wider sandbox", func(t *testing.T) { inWiderSandbox(t, paw) })
 }
 
-// family: the parent starts a child with its uncommitted work and ends its turn; when the child has ended it gets one
-// prompt, goes on, takes the work over and says that it is done.
+// playFamily: the parent starts a child with its uncommitted work and ends its turn. When the child
+// has ended, the parent gets one prompt, goes on, merges the child's work, and reports with paw
+// done.
 func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	w := newCLIWorld(t, parent, child)
 	prepare(w)
 	w.ok(w.paw("start", "--cli", parent, "--detach"))
-	// The child asks first, so that it works as long as the test wants.
+	// The child asks first, so that its turn lasts as long as the test wants.
 	w.write(w.root, "task.md", "do: ask touch granted.txt\ndo: write child.txt by the child\ndo: commit Work of the child")
 	w.send(strings.Join([]string{
 		"do: write draft.txt not committed",
@@ -46,7 +47,7 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 		"do: say I wait.",
 	}, "\n"))
 
-	// The parent has ended its turn, and waits as long as the child works.
+	// The parent has ended its turn, and waits while the child works.
 	w.await("the parent has ended its turn", func() bool { return w.last().State == "finished" })
 	waiting := w.awaitState("waiting_children")
 	if text(waiting.Reason) != "waits for "+child+" (0 of 1 done)" || waiting.StateSource != "record" || waiting.CurrentTurn != nil {
@@ -64,7 +65,7 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 		t.Errorf("the parent has %d turns while it waits", n)
 	}
 
-	// The child ends: the parent gets one prompt, and goes on.
+	// After the child's end, the parent gets one prompt and goes on.
 	c.answer(fakemodel.MannersOf[child].Allow)
 	told := w.finished(1)
 	if told.Number != 2 || !strings.HasPrefix(told.Prompt, "[paw wait ") || text(told.Outcome) != "success" {
@@ -88,7 +89,7 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 		t.Errorf("the model was asked with %d prompts of paw: %v", len(asked), asked)
 	}
 
-	// It takes the work over, and says that all is done.
+	// The parent merges the child's work and reports with paw done.
 	w.send("do: run git add --all && git commit -q -m draft\ndo: run git merge -q --no-edit paw/shop/" + child + "\ndo: run " + paw + " done --message Merged")
 	if done := w.awaitState("completed"); text(done.Reason) != "Merged" || done.StateSource != "record" {
 		t.Errorf("completed by %s: %s", done.StateSource, text(done.Reason))
@@ -108,10 +109,11 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 	}
 }
 
-// inSandbox: codex runs commands where paw can neither write nor reach tmux. paw says what it needs, and does nothing.
+// inSandbox: codex runs commands in a sandbox in which paw can neither write nor reach tmux. paw
+// says what it needs, and does nothing.
 func inSandbox(t *testing.T, paw string) {
 	w := newCLIWorld(t, "codex")
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // codex as it comes: nor may it write git's directories
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // with codex's own defaults, the sandbox also forbids writing git's directories
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))
 	before := w.git(w.repo, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags")
 	w.work("do: run " + paw + " spawn --prompt 'do: say hello'\ndo: run " + paw + " wait --notify\ndo: run " + paw + " done\ndo: say Nothing worked.")
@@ -136,7 +138,8 @@ func inSandbox(t *testing.T, paw string) {
 	}
 }
 
-// inWiderSandbox: with the folders and the network that docs/agents.md names, the three commands work inside of it.
+// inWiderSandbox: with the folders and the network access that docs/agents.md names, the three
+// commands work in the sandbox.
 func inWiderSandbox(t *testing.T, paw string) {
 	w := newCLIWorld(t, "codex")
 	home := filepath.Join(w.root, "home")
@@ -162,7 +165,7 @@ func inWiderSandbox(t *testing.T, paw string) {
 	}
 }
 
-// commandOutput is what commands have printed that codex ran, as its own record has it.
+// commandOutput returns the output of the commands that codex ran, from codex's own record.
 func (w *cliWorld) commandOutput() string {
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(w.root, "home/.codex/sessions/*/*/*/*.jsonl"))

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCLIsHandOver has codex take over from claude, after a /clear, an interrupted turn, a commit and work that is not
-// committed, and reads what codex asks its model.
+// TestCLIsHandOver has codex take over from claude after a /clear, an interrupted turn, a commit
+// and uncommitted work, and checks what codex then asks its model.
 func TestCLIsHandOver(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))

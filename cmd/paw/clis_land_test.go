@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCLIsLand goes from two prompts to main with claude and codex: what they have done is checked, lands and is taken back,
-// each of them resolves a conflict because paw asks it to, and a branch becomes a pull request.
+// TestCLIsLand goes from two prompts to main with claude and codex: their work is checked, lands
+// and is taken back, each of them resolves a conflict when paw asks for it, and a branch becomes a
+// pull request.
 func TestCLIsLand(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	t.Cleanup(func() {
@@ -21,8 +22,9 @@ func TestCLIsLand(t *testing.T) {
 		}
 	})
 	resolve := filepath.Join(w.root, "resolve.sh")
-	w.write(w.root, "resolve.sh", "sed -i '/^[<=>]/d' README.md\n") // what both sides meant
-	// A model does what the prompt asks for. It says so at its end, whatever branch it is.
+	w.write(w.root, "resolve.sh", "sed -i '/^[<=>]/d' README.md\n") // removes the conflict markers, and so keeps the lines of both sides
+	// The scripted model does what the prompt of paw send --conflict asks for; that prompt ends
+	// with this text.
 	w.bodies.understood = []understanding{{text: "not main, and push nothing.", steps: strings.Join([]string{
 		"do: commit What is not committed yet", "do: run git merge --no-edit main", "do: run sh " + resolve,
 		"do: run git commit -q -a --no-edit", "do: say Resolved.",
@@ -32,7 +34,8 @@ func TestCLIsLand(t *testing.T) {
 	claude.work("do: write README.md by claude\ndo: write c.txt not committed")
 	codex.work("do: run echo by codex > README.md\ndo: write x.txt committed\ndo: commit Work of codex\ndo: write y.txt not committed")
 
-	// Claude's lands, is taken back, and lands again. Neither the agent nor its worktree notices.
+	// The work of claude lands, is taken back, and lands again, without any change of the agent or
+	// its worktree.
 	base := w.oid("main")
 	before := w.files(w.worktree("claude")) + w.git(w.worktree("claude"), "status", "--porcelain") + w.git(w.worktree("claude"), "rev-parse", "HEAD")
 	w.during(t, "land", func(t *testing.T) {
@@ -74,7 +77,7 @@ func TestCLIsLand(t *testing.T) {
 	w.during(t, "claude resolves", func(t *testing.T) {
 		claude := *claude
 		claude.t = t
-		claude.work("do: run sed -i '1i again by claude' README.md") // where codex has put its line
+		claude.work("do: run sed -i '1i again by claude' README.md") // in the place where codex has added a line
 		claude.resolves("README.md (landed by shop/codex)")
 		for _, line := range []string{"by claude\n", "by codex\n", "again by claude\n"} {
 			if !strings.Contains(w.readFile("README.md"), line) {
@@ -108,7 +111,7 @@ func TestCLIsLand(t *testing.T) {
 	})
 }
 
-// resolves has an agent resolve the conflict of its work with main, and lands it.
+// resolves has an agent resolve the conflict of its work with main, and lands the work.
 func (w *cliWorld) resolves(file string) {
 	w.t.Helper()
 	tip := w.oid("main")

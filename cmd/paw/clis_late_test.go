@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestCLIsTakeALatePromptOnce: a prompt is typed into a CLI that hangs, and read after paw has given up on it. The next prompt is
-// told from that one, whether it is typed before or after the CLI goes on. It is done once, the late one at most once.
+// TestCLIsTakeALatePromptOnce types a prompt into a CLI that hangs, and that reads the prompt after
+// paw has given up. paw tells the next prompt from the late one, whether it types the next before
+// or after the CLI goes on. The next prompt is done once, the late one at most once.
 func TestCLIsTakeALatePromptOnce(t *testing.T) {
 	startEach(t, []string{"qwen"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
@@ -55,7 +56,8 @@ func TestCLIsTakeALatePromptOnce(t *testing.T) {
 	})
 }
 
-// answersTo counts the first requests of a prompt.
+// answersTo counts how often the model was asked a prompt, without the requests that carry results
+// of tools.
 func (w *cliWorld) answersTo(prompt string) int {
 	n := 0
 	for _, e := range w.model.Last(1000) {
@@ -66,7 +68,8 @@ func (w *cliWorld) answersTo(prompt string) int {
 	return n
 }
 
-// hangUp stops what the CLI runs as below the process of its pane, which tmux would not let stop, until it is told to go on.
+// hangUp stops the CLI's child processes, and goOn continues them. The pane's own process is not
+// stopped, since tmux would continue it.
 func (w *cliWorld) hangUp() (goOn func()) {
 	w.t.Helper()
 	var below []int
@@ -93,7 +96,7 @@ func (w *cliWorld) hangUp() (goOn func()) {
 	return all(syscall.SIGCONT)
 }
 
-// kept returns the content of a file in the state folder of the agent.
+// kept returns the content of a file in the agent's state folder.
 func (w *cliWorld) kept(name string) string {
 	content, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop", w.cli, name))
 	return string(content)

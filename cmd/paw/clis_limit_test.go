@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestCLIsLimit has the CLIs that tell of a usage limit reach one that is lifted in two hours: paw says so, until when, and
-// takes the next prompt when it is over.
+// TestCLIsLimit has CLIs that report usage limits reach a limit that is lifted in two hours: paw
+// says so and until when, and takes the next prompt when the limit is lifted.
 func TestCLIsLimit(t *testing.T) {
 	for cli, want := range map[string]string{"claude": "error", "codex": "error", "opencode": "running"} {
 		t.Run(cli, func(t *testing.T) {
@@ -23,14 +23,14 @@ func TestCLIsLimit(t *testing.T) {
 				w.subscribe()
 			}
 			w.ok(w.paw("start", "--cli", cli, "--detach"))
-			// codex takes a prompt while it still starts, and begins the turn when it has: on a busy machine that takes longer than
-			// paw waits.
+			// codex takes a prompt while it still starts, and begins the turn afterwards; on a busy
+			// machine that takes longer than paw waits.
 			w.await("the first prompt is typed", func() bool {
 				out := w.pawInput("do: say Hello.", "send", cli)
 				if out.code == 6 && cli != "codex" {
 					t.Fatal(out.stderr)
 				}
-				return out.code == 0 || out.code == 6 // all others have typed nothing
+				return out.code == 0 || out.code == 6 // with any other exit code, paw has typed nothing
 			})
 			w.finished(0)
 			lifted := time.Now().Add(2 * time.Hour)
@@ -47,13 +47,14 @@ func TestCLIsLimit(t *testing.T) {
 			screen := w.visible()
 			t.Log(screen)
 			if want == "error" {
-				// codex tells no hook: whoever reads its record leaves a hook some seconds.
+				// codex calls no hook at a limit; a command that reads codex's record first gives a
+				// hook some seconds.
 				w.await("its turn has ended by the limit", func() bool {
 					last := w.last()
 					return text(last.Reason) == "error" && last.Limit != nil && last.Limit.Until != nil
 				})
 			}
-			if cli == "codex" { // the server says that 100 percent are used
+			if cli == "codex" { // codex's server says that 100 percent are used
 				asks := "asks whether to switch to gpt-6-luna, near its rate limits"
 				w.await("status says what codex asks", func() bool { return strings.Contains(text(w.agent(cli).Reason), asks) })
 				if out := w.pawInput("do: say Next.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, asks) {
@@ -65,7 +66,7 @@ func TestCLIsLimit(t *testing.T) {
 				t.Errorf("paw next: %s", line)
 			}
 			border := regexp.MustCompile(cli + `: limited until \d\d:\d\d|` + cli + `: limited until \d+ \w+ \d\d:\d\d`)
-			if cli != "codex" { // no hook tells, and nobody looks at the session
+			if cli != "codex" { // codex calls no hook, and no command looks at the session
 				w.await("its border says so", func() bool {
 					return border.MatchString(w.tmux("list-panes", "-a", "-F", "#{@paw_label}").stdout)
 				})
@@ -74,8 +75,8 @@ func TestCLIsLimit(t *testing.T) {
 	}
 }
 
-// subscribe makes claude one that somebody has logged in to, with a token of the scripted server's: only such a claude
-// knows of limits that are lifted at a time.
+// subscribe logs claude in with a token of the scripted server: only a claude with a subscription
+// reports limits that are lifted at a given time.
 func (w *cliWorld) subscribe() {
 	w.t.Helper()
 	credentials, err := json.Marshal(map[string]any{"claudeAiOauth": map[string]any{

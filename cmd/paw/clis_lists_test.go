@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestCLIsAnswerTheirLists: what a CLI itself asks with numbers, before any hook or outside of a turn, is answered by paw: status and
-// send name that way, and the CLI goes on.
+// TestCLIsAnswerTheirLists: paw answers numbered questions that a CLI asks before any hook, or
+// outside a turn. status and send say how, and the CLI goes on.
 func TestCLIsAnswerTheirLists(t *testing.T) {
 	for cli, lists := range map[string][]struct{ prompt, asks, answer string }{
 		"codex": {
@@ -53,7 +53,7 @@ func TestCLIsAnswerTheirLists(t *testing.T) {
 				t.Errorf("remembered: %v\n%s", err, content)
 			}
 			w.ok(w.paw("stop"))
-			// What a killed copilot leaves, where another process has its number since.
+			// A killed copilot leaves such a lock; here another process has its pid since.
 			w.write(filepath.Join(w.root, "home/.copilot/session-state", text(w.agent(cli).ConversationID)), "inuse.1.lock", "1")
 			w.ok(w.paw("recover", "shop", "--detach"))
 			asks := "asks whether to resume a conversation that may be in use"
@@ -65,7 +65,8 @@ func TestCLIsAnswerTheirLists(t *testing.T) {
 	}
 }
 
-// distrust takes the repository from those that the CLI trusts, and gives codex a hook that it does not.
+// distrust makes the CLI not trust the repository, and gives codex a hook that codex does not
+// trust.
 func (w *cliWorld) distrust() {
 	w.t.Helper()
 	home := filepath.Join(w.root, "home")
@@ -77,7 +78,7 @@ func (w *cliWorld) distrust() {
 		}
 	}
 	if w.cli == "codex" {
-		w.write(filepath.Join(home, ".config/paw"), "config.toml", "") // with further folders codex does not ask
+		w.write(filepath.Join(home, ".config/paw"), "config.toml", "") // with additional folders, codex does not ask
 		w.write(filepath.Join(home, ".codex"), "hooks.json", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]}}`)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"paw/session/history"
 )
 
-// checkLog reads an agent's conversation from its CLI's own record: each tool
-// call has its result behind it, unless its turn was cut, and the prompts of all
-// turns are there in order.
+// checkLog checks the conversation that paw reads from the CLI's record: each tool call is followed
+// by its result, unless its turn was cut, and the prompts of all turns are there in order.
 func (w *cliWorld) checkLog(agent string) {
 	w.t.Helper()
 	log := w.readLog(agent)
@@ -54,7 +53,7 @@ func (w *cliWorld) checkLog(agent string) {
 	}
 	for _, one := range turns {
 		if one.Type == "task-notification" {
-			continue // the CLI prompted itself: those are its own words
+			continue // a turn that the CLI began by itself has no prompt of a user
 		}
 		prompt := strings.Join(strings.Fields(one.Prompt), " ")
 		for len(said) > 0 && said[0] != prompt {

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestCLIsMessages: what one session of claude sends to another one is a turn of its own there, of type message and with its sender, where
-// the other one rests; in a turn it joins that. Nobody is taken for having asked for it.
+// TestCLIsMessages: a message from one claude session to another becomes a turn of type message,
+// with its sender, if the other agent is idle, and else belongs to the running turn. It never
+// counts as a prompt of a user.
 func TestCLIsMessages(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude,two=claude", "--detach"))

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestCLIsQuestionsInPages: of several questions of claude status says which is asked now, and each is answered by its words. A menu is the
-// user's: nothing sends anybody from one command to another.
+// TestCLIsQuestionsInPages: of several questions of claude, status shows the one that is asked now,
+// and each is answered by the words of its answer. A menu is left to the user: no hint leads from
+// one command to another and back.
 func TestCLIsQuestionsInPages(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))

@@ -21,7 +21,7 @@ func sideBySide(t *testing.T) {
 	claude, codex := w.as("claude"), w.as("codex")
 	base := w.oid("main")
 
-	// First turns, at the same time: each runs until its gate opens.
+	// The first turns run at the same time: each until its gate opens.
 	gate := func(name string) string { return filepath.Join(w.root, name) }
 	claude.send("do: write c1.txt 1\ndo: run " + untilExists(gate("one")) + "\ndo: commit Claude one")
 	w.states("claude running 1")
@@ -34,7 +34,7 @@ func sideBySide(t *testing.T) {
 	x1 := codex.finished(0)
 	w.states("claude idle", "codex idle")
 
-	// Second turns: one waits for an answer while the other one works.
+	// In the second turns, one agent waits for an answer while the other works.
 	codex.send("do: ask touch granted.txt\ndo: commit Codex two")
 	codex.awaitState("waiting_input")
 	c2 := claude.work("do: write c2.txt 2")
@@ -43,7 +43,7 @@ func sideBySide(t *testing.T) {
 	x2 := codex.finished(1)
 	w.states("claude idle", "codex idle")
 
-	// A human edits between the turns: that is not claude's.
+	// A person edits between the turns: the change belongs to no turn of claude.
 	w.write(w.worktree("claude"), "README.md", "hello\nby a human\n")
 	c3 := claude.work("do: append README.md by claude\ndo: commit Claude three")
 	if got := w.ok(w.paw("diff", "claude", "3")).stdout; !strings.Contains(got, "\n+by claude\n") || strings.Contains(got, "+by a human") || strings.Contains(got, "c2.txt") {
@@ -54,7 +54,7 @@ func sideBySide(t *testing.T) {
 	}
 	x3 := codex.work("Note this down")
 
-	// Tags: on the commit that was HEAD at the end of each turn.
+	// Each tag is on the commit that was HEAD at the end of its turn.
 	for _, c := range []struct {
 		name string
 		turn turnJSON
@@ -85,7 +85,7 @@ func sideBySide(t *testing.T) {
 	w.lookForTraces()
 }
 
-// states compares what paw status says now with "AGENT STATE [TURN]".
+// states compares paw status with lines of the form "AGENT STATE [TURN]".
 func (w *cliWorld) states(want ...string) {
 	w.t.Helper()
 	for _, one := range want {
@@ -100,7 +100,7 @@ func (w *cliWorld) states(want ...string) {
 	}
 }
 
-// tricky is a prompt that a shell, tmux or a CLI could take for something else.
+// tricky is a prompt that a shell, tmux or a CLI could interpret.
 const tricky = `it's "quoted", 'twice' and ` + "`backticked`" + ` $(touch pwned) $HOME \n %s !! ~ * #{pid} #S 🎉 é 漢字 @README.md` + `
 second line; with ; and && touch pwned
 
@@ -108,11 +108,11 @@ second line; with ; and && touch pwned
 do: say Heard.
 the last line ends in a semicolon;`
 
-// commands are how prompts begin that a CLI would run as a command, whatever is before.
+// commands are the first characters by which a CLI takes a prompt for a command of its own.
 var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "copilot": "!"}
 
-// TestCLIsGetHostilePrompts sends one prompt as the first and more of them later: they arrive byte for byte, or are
-// refused.
+// TestCLIsGetHostilePrompts sends tricky as the first prompt, and more such prompts later: each
+// arrives byte for byte, or is refused.
 func TestCLIsGetHostilePrompts(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
@@ -141,14 +141,14 @@ func TestCLIsGetHostilePrompts(t *testing.T) {
 	}
 }
 
-// heard compares a prompt with what paw turns has, and with what the model was asked.
+// heard compares a prompt with that of paw turns, and with what the model was asked.
 func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	t.Helper()
 	got := one.Prompt
-	if w.cli == "opencode" { // it puts a space after a paste that it folds
+	if w.cli == "opencode" { // opencode adds a space after a paste that it folds
 		got = strings.TrimSuffix(got, " ")
 	}
-	if strings.HasPrefix(want, "/") || strings.HasPrefix(want, "!") { // made text by a space
+	if strings.HasPrefix(want, "/") || strings.HasPrefix(want, "!") { // paw puts a space in front, so that the CLI takes the prompt for text
 		got = strings.TrimPrefix(got, " ")
 	}
 	if got != want {
@@ -165,11 +165,13 @@ func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	t.Errorf("%s: no request has the prompt", how)
 }
 
-// longestPaste is how many bytes a CLI takes in a time that one would wait, if that is less than a megabyte.
+// longestPaste is how many bytes a CLI takes in a bearable time, for CLIs that do not take a
+// megabyte in that time.
 var longestPaste = map[string]int{"qwen": 50_000}
 
-// TestCLIsGetAMegabyte sends a prompt that is longer than any argument may be. codex takes 1,048,576 characters at
-// most and leaves a longer one in its input box. copilot's model gets the name of a file.
+// TestCLIsGetAMegabyte sends a prompt that is longer than any command-line argument. codex takes at
+// most 1,048,576 characters and leaves a longer prompt in its box. copilot gives its model the name
+// of a file.
 func TestCLIsGetAMegabyte(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
@@ -184,7 +186,7 @@ func TestCLIsGetAMegabyte(t *testing.T) {
 			w.send(prompt)
 			one := w.finished(0)
 			got := one.Prompt
-			if cli == "opencode" { // it puts a space after a paste that it folds
+			if cli == "opencode" { // opencode adds a space after a paste that it folds
 				got = strings.TrimSuffix(got, " ")
 			}
 			if got != prompt {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCLIsQueue has a queue type to CLIs: a limit ends the turn of a task in its midst, holds what comes after it, and the
-// task goes on once when the limit is lifted.
+// TestCLIsQueue has a queue prompt CLIs: a usage limit ends the turn of a task early and holds the
+// tasks after it; when the limit is lifted, the task goes on once.
 func TestCLIsQueue(t *testing.T) {
 	for _, cli := range []string{"claude", "codex"} {
 		t.Run(cli, func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestCLIsQueue(t *testing.T) {
 				return strings.Contains(out, `"id":"next"`) && strings.Contains(out, `"state":"held","why":"limit:`+cli)
 			})
 			w.await("both are done", func() bool {
-				if strings.Contains(w.visible(), "Approaching rate limits") { // a menu that its user alone answers: until then nothing is typed
+				if strings.Contains(w.visible(), "Approaching rate limits") { // paw types no prompt until the user has answered this menu
 					w.press("Escape")
 				}
 				return strings.Count(w.paw("queue", "--json").stdout, `"state":"done"`) == 2
@@ -45,8 +45,9 @@ func TestCLIsQueue(t *testing.T) {
 	}
 }
 
-// TestCLIsQueueHandOver: a limit ends the turn of a task in its midst, and a CLI of another vendor takes the task over, once, with
-// what is there of it, and brings it to its end. The agent that is limited stays as it is.
+// TestCLIsQueueHandOver: a usage limit ends the turn of a task early, and a CLI of another vendor
+// takes over the task once, with the work so far, and finishes it. The limited agent stays as it
+// is.
 func TestCLIsQueueHandOver(t *testing.T) {
 	paths := map[string]string{"claude": "/messages", "codex": "/responses"}
 	for from, to := range map[string]string{"claude": "codex", "codex": "claude"} {

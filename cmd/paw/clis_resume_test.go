@@ -9,8 +9,9 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsComeBackAfterAnEscInTheFirstTurn: an Esc in the first turn, a stop, and recover has a CLI that takes prompts. gemini takes
-// all that was said back then, and does not open the conversation: recover starts a fresh one and says so.
+// TestCLIsComeBackAfterAnEscInTheFirstTurn: after an Esc in the first turn and a stop, recover
+// starts a CLI that takes prompts. gemini removes an interrupted first turn from its record and
+// cannot open that conversation: recover starts a new one and says so.
 func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
 	startEach(t, []string{"gemini", "qwen", "copilot", "opencode"}, func(t *testing.T, w *cliWorld) {
 		w.awaitState("idle")
@@ -30,7 +31,7 @@ func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
 	})
 }
 
-// TestCLIsAskTwiceInATurn: the second permission of a turn is seen and answered as the first.
+// TestCLIsAskTwiceInATurn: the second permission in a turn is seen and answered like the first.
 func TestCLIsAskTwiceInATurn(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")

@@ -18,12 +18,12 @@ do: commit Add a greeting
 do: run echo "$((20+3))"
 do: say The "greeting" is there.`
 
-// TestCLIsRun has each real CLI do turns without a terminal, one after the other in the same conversation.
+// TestCLIsRun has each real CLI do several turns without a terminal in one conversation.
 func TestCLIsRun(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			// Without a terminal nobody can be asked for a permission.
+			// Without a terminal, the CLI cannot ask for a permission.
 			if all := map[string]string{"qwen": "--yolo", "copilot": "--allow-all-tools"}[cli]; all != "" {
 				w.write(w.root, "home/.config/paw/config.toml", fmt.Sprintf("[clis.%s]\nargs = [%q]\n", cli, all))
 			}
@@ -55,7 +55,7 @@ func TestCLIsRun(t *testing.T) {
 			if asked, _ := w.model.Asked("Make it faster", 0); asked.Prompts != 2 {
 				t.Errorf("the second prompt is the %d. of its conversation", asked.Prompts)
 			}
-			run(0, "do: write NOTES.md other notes\ndo: commit Rewrite the notes", cli) // a file that exists is written too
+			run(0, "do: write NOTES.md other notes\ndo: commit Rewrite the notes", cli) // the CLI also overwrites a file that exists
 			show("Rewrite the notes\nMake it faster\nAdd a greeting\nfirst", "log", "--format=%s")
 			show("Make it faster", "show", "HEAD~:NOTES.md")
 			show("other notes", "show", "HEAD:NOTES.md")

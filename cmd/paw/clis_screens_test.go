@@ -10,9 +10,9 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsDialogs has the CLIs side by side, each at another point: one asks for trust before its hooks report, one for
-// permission, one works, one was interrupted, and the others have had no prompt. paw says so of each, also in
-// small panes.
+// TestCLIsDialogs runs the CLIs side by side, each in another state: one asks for trust before its
+// hooks work, one asks for a permission, one works, one was interrupted, and the others have had no
+// prompt. paw shows the right state of each, in small panes as well.
 func TestCLIsDialogs(t *testing.T) {
 	for layout, size := range map[string][2]string{"tiled": {"200", "50"}, "windows": {"100", "30"}} {
 		t.Run(layout, func(t *testing.T) { atDialogs(t, layout, size) })

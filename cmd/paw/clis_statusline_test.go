@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// TestCLIsStatusLine: claude tells its status line what it has cost and how much of the limits is used, and paw has it from there: dollars in
-// usage, and in status a limit before it is reached. A status line of the user's own is shown as before.
+// TestCLIsStatusLine: claude gives its status line the cost and how much of the limits is used, and
+// paw reads both there: usage shows dollars, and status shows a limit before it is reached. The
+// user's own status line is shown as before.
 func TestCLIsStatusLine(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.subscribe()
@@ -70,7 +71,7 @@ func TestCLIsStatusLine(t *testing.T) {
 	w.ok(w.paw("stop"))
 	same("after a stop")
 
-	// A status line of the user's own, which is there from now on.
+	// From here on, the user has a status line of his own.
 	w.write(filepath.Join(w.root, "home/.claude"), "mine.json", w.withSetting("statusLine", `{"type":"command","command":"sed 's/.*\"version\":\"\\([^\"]*\\)\".*/mine of \\1/'"}`))
 	if err := os.Rename(filepath.Join(w.root, "home/.claude/mine.json"), filepath.Join(w.root, "home/.claude/settings.json")); err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestCLIsStatusLine(t *testing.T) {
 	w.ok(w.paw("stop"))
 	same("after the second stop")
 
-	// A status line given by --settings in the arguments of the CLI is left as it is.
+	// A status line in --settings among the CLI's arguments is left as it is.
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.claude]\nargs = [\"--settings\", '{\"statusLine\":{\"type\":\"command\",\"command\":\"echo given\"}}']\n")
 	w.ok(w.paw("recover", "shop", "--detach"))
 	w.work("do: say Four.")
@@ -92,7 +93,7 @@ func TestCLIsStatusLine(t *testing.T) {
 	same("after the third stop, by claude's record")
 }
 
-// withSetting is the user's settings of claude with one more.
+// withSetting returns the user's settings of claude with one more setting.
 func (w *cliWorld) withSetting(name, value string) string {
 	w.t.Helper()
 	content, err := os.ReadFile(filepath.Join(w.root, "home/.claude/settings.json"))

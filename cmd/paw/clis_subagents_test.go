@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCLIsSubagents: a turn of claude goes on while its subagents work, with what they write and take.
+// TestCLIsSubagents: a turn of claude lasts while its subagents work, and has their files and their
+// usage.
 func TestCLIsSubagents(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
@@ -38,7 +39,8 @@ do: say Answered.`)
 		t.Errorf("the model gave %d answers, of these known: %+v", answered, usage.Agents[0])
 	}
 
-	// A prompt behind the answer ends that turn well; what the subagent still does is of the next one.
+	// A prompt after the answer ends the turn as a success; what the subagent does later belongs to
+	// the next turn.
 	w.send(`do: tool Agent {"description":"sub","prompt":"do: run sleep 8\ndo: write late.txt 2","subagent_type":"general-purpose"}
 do: say Answered again.`)
 	w.await("its subagent works", func() bool { return strings.Contains(text(w.agent("claude").Reason), "its subagents work") })
@@ -48,7 +50,7 @@ do: say Answered again.`)
 		t.Errorf("the turns are %+v\n%+v", two, three)
 	}
 
-	// One that ends while claude gives its answer is reported behind it, in the turn.
+	// The result of a subagent that ends while claude answers follows the answer, in the same turn.
 	before, asked := w.last().Number, w.answers()
 	w.send(`do: tool Agent {"description":"sub","prompt":"do: write quick.txt 1\ndo: say Quick.","subagent_type":"general-purpose"}
 do: slow 10 Slowly.`)
@@ -59,7 +61,7 @@ do: slow 10 Slowly.`)
 	}
 }
 
-// answers counts the answers that the model has given to claude.
+// answers counts the answers of the model to claude.
 func (w *cliWorld) answers() int {
 	n := 0
 	for _, e := range w.model.Last(1000) {

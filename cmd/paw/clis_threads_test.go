@@ -11,8 +11,9 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsTwoConversations: a second conversation in the pane of codex (Left, then n) joins the turn of the first one, which goes
-// on until both rest. Whichever ends first, nothing lands before, and the files of both are in the turn.
+// TestCLIsTwoConversations: a second conversation in codex's pane (Left, then n) joins the turn of
+// the first, which lasts until both are idle. Whichever ends first, the agent's work does not land
+// before, and the files of both are in the turn.
 func TestCLIsTwoConversations(t *testing.T) {
 	w := newCLIWorld(t, "codex")
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))
@@ -22,7 +23,7 @@ func TestCLIsTwoConversations(t *testing.T) {
 		w.write(dir, "README", "")
 		play := func(who string) string {
 			file := who + string('1'+rune(n)) + ".txt"
-			wait := strings.Repeat("do: run "+untilExists(filepath.Join(dir, who))+"\n", 4) // codex lets a command go after ten seconds
+			wait := strings.Repeat("do: run "+untilExists(filepath.Join(dir, who))+"\n", 4) // codex stops waiting for a command after ten seconds
 			return "do: write begun" + file + " 1\n" + wait + "do: write " + file + " 2\ndo: say " + who + " is done."
 		}
 		file := func(who string) string { return who + string('1'+rune(n)) + ".txt" }

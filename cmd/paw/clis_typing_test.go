@@ -14,10 +14,11 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// byChannel are the CLIs that take prompts although something stands in their boxes.
+// byChannel are the CLIs that take prompts while text is in their boxes.
 var byChannel = map[string]bool{"qwen": true, "opencode": true}
 
-// TestCLIsKeepWhatIsHalfTyped: what the user has begun to type is not sent with a prompt of paw, and stays.
+// TestCLIsKeepWhatIsHalfTyped: text that the user has begun to type is not sent with a prompt of
+// paw, and stays in the box.
 func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
@@ -46,8 +47,9 @@ func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
 	})
 }
 
-// TestCLIsTakeAPromptAfterAnEarlyEsc: some CLIs put a prompt that is stopped before the first word back into their box;
-// the next one does not run together with it. An Esc before codex has sent the prompt to its model would send it once more.
+// TestCLIsTakeAPromptAfterAnEarlyEsc: some CLIs put a prompt that was stopped before the first word
+// back into their box; the next prompt is not appended to it. The Esc comes after codex has sent
+// the prompt to its model, since codex would send it again after an earlier one.
 func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
@@ -64,8 +66,8 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 	})
 }
 
-// TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its box again. A prompt that is
-// sent at that instant is the next turn, whole.
+// TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its
+// box again. A prompt sent at that moment becomes the next turn, complete.
 func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
@@ -86,8 +88,8 @@ func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
 	})
 }
 
-// TestClaudeGetsPromptsAsTheUsersWord: whatever the length, claude does not mark a prompt as pasted from somewhere else. In
-// a pane that is too low for that the prompt is the same all the same.
+// TestClaudeGetsPromptsAsTheUsersWord: claude does not mark a prompt as pasted, whatever its
+// length. In a pane that is too low for paw's way of typing, the prompt is still the same.
 func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
@@ -102,7 +104,7 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 			"do: say Images.\n" + image + "\nand " + image + "\nend",
 		} {
 			if rows == "8" && strings.Contains(prompt, image) {
-				continue // in a paste of several lines claude attaches it
+				continue // in a paste of several lines, claude attaches the image
 			}
 			if one := w.work(prompt); one.Prompt != prompt {
 				t.Errorf("%s rows: paw turns has %q, want %q", rows, one.Prompt, prompt)
@@ -121,7 +123,8 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 	}
 }
 
-// TestCLIsRefuseCommands: what a CLI takes for itself is refused, and does nothing.
+// TestCLIsRefuseCommands: paw refuses prompts that a CLI would take for commands of its own, and
+// types nothing.
 func TestCLIsRefuseCommands(t *testing.T) {
 	for cli, prompts := range map[string][]string{
 		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit", "exit"},
@@ -140,7 +143,7 @@ func TestCLIsRefuseCommands(t *testing.T) {
 	}
 }
 
-// TestCLIsTakeOneWordForText: a word that is no command of a CLI arrives as a prompt.
+// TestCLIsTakeOneWordForText: a word that is no command of the CLI arrives as a prompt.
 func TestCLIsTakeOneWordForText(t *testing.T) {
 	for cli, words := range map[string][]string{
 		"claude": {"help", "doctor", "#note", "?"}, "codex": {"exit", "help", "#note", "?"}, "opencode": {"help", "#note", "?"},
@@ -158,8 +161,8 @@ func TestCLIsTakeOneWordForText(t *testing.T) {
 	}
 }
 
-// TestCodexIsNotAnsweredForTheUser: codex asks whether to trust a repository, and which model to take; both would be
-// written into its settings.
+// TestCodexIsNotAnsweredForTheUser: codex asks whether to trust a repository, and which model to
+// use. Both answers would go into codex's settings, so paw gives none.
 func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
 	w := newCLIWorld(t, "codex")
 	config := filepath.Join(w.root, "home/.codex/config.toml")
@@ -173,7 +176,7 @@ func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
 	trusting := read()
 	settings, _, _ := strings.Cut(trusting, "\n[projects.")
 	w.write(filepath.Dir(config), "config.toml", settings)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // with further folders codex does not ask
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // with additional folders, codex does not ask
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))
 	w.await("codex asks", func() bool { return strings.Contains(w.visible(), "Trust") || strings.Contains(w.visible(), "trust") })
 	began := time.Now()
@@ -188,7 +191,8 @@ func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
 	}
 }
 
-// TestCLIsAreNotTypedToInAMenu: /model is a list of choices of which Enter takes one.
+// TestCLIsAreNotTypedToInAMenu: after /model, a CLI shows a list, of which Enter would choose an
+// entry.
 func TestCLIsAreNotTypedToInAMenu(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
@@ -199,7 +203,7 @@ func TestCLIsAreNotTypedToInAMenu(t *testing.T) {
 		w.await("the command is typed and listed", func() bool { return models() >= none+2 })
 		w.openMenu()
 		before := w.last().Number
-		if byChannel[cli] { // it is done when the menu is closed, or behind it
+		if byChannel[cli] { // the prompt becomes a turn, behind the menu or after the menu is closed
 			w.send("do: say hello there")
 			w.press("Escape")
 			if one := w.finished(before); one.Number != before+1 || one.Prompt != "do: say hello there" {
@@ -216,11 +220,12 @@ func TestCLIsAreNotTypedToInAMenu(t *testing.T) {
 	})
 }
 
-// openMenu presses Enter behind /model until the menu is open. gemini loses an Enter while it still looks for commands.
+// openMenu presses Enter after /model until the menu is open. gemini loses an Enter while it still
+// searches its commands.
 func (w *cliWorld) openMenu() {
 	w.t.Helper()
 	var pressed time.Time
-	w.await("the menu is open", func() bool { // of which a low pane shows the end
+	w.await("the menu is open", func() bool { // a low pane shows only the end of the menu
 		if screen := strings.ToLower(w.screen(w.cli)); strings.Contains(screen, "select model") || strings.Contains(screen, "unavailable models") {
 			return true
 		}

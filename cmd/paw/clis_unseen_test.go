@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestCLIsUnseenEnds ends turns in ways that no hook reports, such as Esc. The first paw command that sees the end takes the
-// snapshot: files that the user writes after that are not in the diff of the turn.
+// TestCLIsUnseenEnds ends turns in ways that no hook reports, such as Esc. The first paw command
+// that sees the end takes the snapshot: files that the user writes later are not in the turn's
+// diff.
 func TestCLIsUnseenEnds(t *testing.T) {
 	startEach(t, []string{"claude", "codex"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Hello.")

@@ -14,8 +14,10 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsUsage compares the tokens that paw usage prints for ten turns with those that the scripted model server billed: the total and each turn,
-// also across a resume. Requests that a CLI makes for itself, such as for a title of the conversation, are in no transcript and not compared.
+// TestCLIsUsage compares the tokens that paw usage prints for ten turns with those that the
+// scripted model server billed, in total and for each turn, even across a resume. Requests that a
+// CLI makes for itself, such as for a title of the conversation, are in no transcript and are not
+// compared.
 func TestCLIsUsage(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		w.model.Bills = true
@@ -36,7 +38,7 @@ func TestCLIsUsage(t *testing.T) {
 			}
 			return usage.Agents[0]
 		}
-		written := func() { // qwen writes its record some seconds behind the end of a turn where much else runs
+		written := func() { // on a busy machine, qwen writes its record some seconds after the end of a turn
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 				if got := read().Total; got != nil && tokensOf(got.Spent) == tokensOf(total) {
 					return
@@ -90,8 +92,9 @@ func tokensOf(s cli.Spent) string {
 	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
 }
 
-// TestCLIsUsageWithAStopHook: what claude takes because a hook of the user sends it on after its answer is of the turn whose end was held,
-// or of the one that this makes, where the end was written down before.
+// TestCLIsUsageWithAStopHook: if a Stop hook of the user makes claude go on after its answer, the
+// usage of the rest belongs to the turn whose end was held or, if that end was already written, to
+// the turn that the rest makes.
 func TestCLIsUsageWithAStopHook(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.model.Bills = true
@@ -114,7 +117,7 @@ func TestCLIsUsageWithAStopHook(t *testing.T) {
 	if got.Between != nil || got.Total.Answers != 3 || len(got.Turns) < 2 {
 		t.Fatalf("%+v", got)
 	}
-	var billed [3]cli.Spent // one turn of the last two answers, or two
+	var billed [3]cli.Spent // the last two answers are in one turn or in two
 	for i, e := range w.model.Last(3) {
 		billed[min(i, len(got.Turns)-1)].Add(cli.Use{Input: e.Bill.Input, CacheRead: e.Bill.CacheRead, CacheWrite: e.Bill.CacheWrite, Output: e.Bill.Output})
 	}

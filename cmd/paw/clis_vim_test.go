@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCLIsVimMode: with claude's vim keys a prompt arrives in INSERT and in NORMAL. In VISUAL, where an Enter sends nothing, none is typed.
+// TestCLIsVimMode: with claude's vim keys a prompt arrives in INSERT and in NORMAL mode. In VISUAL
+// mode, where Enter sends nothing, paw types no prompt.
 func TestCLIsVimMode(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.write(filepath.Join(w.root, "home/.claude"), "settings.json", w.withSetting("editorMode", `"vim"`))

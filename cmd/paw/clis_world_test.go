@@ -21,19 +21,19 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// cliPatience is how long a real CLI may take for anything: the first answer of
-// opencode alone can take 95 s where six others run on two cores.
+// cliPatience is how long a real CLI may take for anything: the first answer of opencode alone can
+// take 95 s while six others run on two cores.
 const cliPatience = 6 * time.Minute
 
-// cliWorld is a world in which real CLIs talk to a scripted model on loopback.
+// cliWorld is a world in which real CLIs talk to a scripted model server on loopback.
 type cliWorld struct {
 	*world
-	cli    string // the agent that sends and questions are about, named as its CLI
+	cli    string // name of the agent that the methods act on, which is its CLI's
 	model  *fakemodel.Server
 	bodies *keptBodies
 }
 
-// newCLIWorld prepares a HOME for the CLIs, which share it, and a repository.
+// newCLIWorld prepares a repository and a HOME that all CLIs share.
 func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 	t.Helper()
 	for _, cli := range clis {
@@ -44,7 +44,7 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 			t.Skipf("%s is not installed: %v", cli, err)
 		}
 	}
-	// Not the system's folder for temporary files: codex can write there, sandbox or not.
+	// Not the system's folder for temporary files, since codex's sandbox lets commands write there.
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
@@ -73,10 +73,10 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 		w.end()
 		server.CloseClientConnections()
 		server.Close()
-		_ = os.RemoveAll(root) // what a CLI left running may still write there
+		_ = os.RemoveAll(root) // a CLI that still runs may write there
 	})
 	for _, kv := range append(scriptEnvironment(home, w.socket), "PATH="+os.Getenv("PATH")) {
-		if !strings.HasPrefix(kv, "GIT_") { // a fixed date would make equal commits one
+		if !strings.HasPrefix(kv, "GIT_") { // with a fixed date, equal commits would be the same commit
 			w.env = append(w.env, kv)
 		}
 	}
@@ -109,7 +109,7 @@ args = ["--allow-all-paths", "--allow-tool=write", "--allow-tool=shell(git:*)", 
 	return w
 }
 
-// startEach starts each CLI in a world of its own, and plays there.
+// startEach starts each CLI in its own world, and calls play there.
 func startEach(t *testing.T, clis []string, play func(*testing.T, *cliWorld)) {
 	for _, cli := range clis {
 		t.Run(cli, func(t *testing.T) {
@@ -120,7 +120,7 @@ func startEach(t *testing.T, clis []string, play func(*testing.T, *cliWorld)) {
 	}
 }
 
-// as is the same world, in which sends and questions are about another agent.
+// as returns the same world with methods that act on another agent.
 func (w *cliWorld) as(cli string) *cliWorld {
 	one := *w
 	one.cli = cli
@@ -142,7 +142,7 @@ func (w *cliWorld) during(t *testing.T, name string, do func(*testing.T)) bool {
 	})
 }
 
-// describe is everything that helps to understand a failure.
+// describe returns everything that helps to understand a failure.
 func (w *cliWorld) describe() string {
 	hooks, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log"))
 	var requests strings.Builder
@@ -153,8 +153,9 @@ func (w *cliWorld) describe() string {
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
 }
 
-// endWithTests ends the tmux server and the CLIs when the test process gets a signal: programs in panes would outlive the test. Whoever
-// reads the output may have got that signal, too: without the second channel the next line of output would end the process first.
+// endWithTests ends the tmux server and the CLIs when the test process gets a signal, since
+// programs in panes would outlive the test. The program that reads the output may have got the same
+// signal: without the channel for SIGPIPE, the next line of output would end the process first.
 func (w *cliWorld) endWithTests() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ended := make(chan os.Signal, 1)
@@ -168,11 +169,11 @@ func (w *cliWorld) endWithTests() {
 	}()
 }
 
-// end kills what runs in the world, and waits until it is gone.
+// end kills the tmux server and the processes in its panes, and waits for their end.
 func (w *cliWorld) end() {
 	out, err := exec.Command("tmux", "-S", w.socket, "list-panes", "-a", "-F", "#{pane_pid}").Output()
 	if err != nil {
-		return // no server
+		return // no server runs
 	}
 	killServer(w.socket)
 	for _, field := range strings.Fields(string(out)) {
@@ -182,7 +183,7 @@ func (w *cliWorld) end() {
 		}
 		for end := time.Now().Add(patience); !ended(pid) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		}
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's process leads a group of its own
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's process leads its own process group
 	}
 }
 
@@ -197,7 +198,7 @@ func (w *cliWorld) await(what string, holds func() bool) {
 	w.t.Fatalf("never happened: %s", what)
 }
 
-// pawInput runs paw with something on its standard input.
+// pawInput runs paw with a text on standard input.
 func (w *cliWorld) pawInput(input string, args ...string) output {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -210,13 +211,13 @@ func (w *cliWorld) pawInput(input string, args ...string) output {
 	cmd.Dir, cmd.Env, cmd.WaitDelay = w.repo, append(slices.Clone(w.env), "PAW_TEST_MAIN=1"), 5*time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
-	_ = cmd.Run() // the code tells
+	_ = cmd.Run() // the exit code says whether paw failed
 	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 }
 
-// send sends a prompt, which must arrive. paw waits a minute for a CLI to get ready and types nothing before: on a busy
-// machine it is asked again. codex takes a prompt while it still starts, and begins the turn when it has: that can be
-// later than paw waits, too.
+// send sends a prompt, which must arrive. If a CLI does not get ready within the minute that paw
+// waits, paw types nothing, and send tries again, as on a busy machine. codex takes a prompt while
+// it still starts, and may begin the turn later than paw waits.
 func (w *cliWorld) send(prompt string) {
 	w.t.Helper()
 	out := w.pawInput(prompt, "send", w.cli)
@@ -232,7 +233,7 @@ func (w *cliWorld) send(prompt string) {
 	}
 }
 
-// press presses keys in the agent's pane, by their tmux names.
+// press presses keys, by their tmux names, in the agent's pane.
 func (w *cliWorld) press(keys ...string) {
 	w.t.Helper()
 	for _, key := range keys {
@@ -240,7 +241,7 @@ func (w *cliWorld) press(keys ...string) {
 	}
 }
 
-// screen is what an agent's pane shows, with what scrolled away.
+// screen returns what an agent's pane shows, with the lines that have scrolled away.
 func (w *cliWorld) screen(agent string) string {
 	for _, s := range w.view().Sessions {
 		for _, a := range s.Agents {
@@ -252,13 +253,13 @@ func (w *cliWorld) screen(agent string) string {
 	return ""
 }
 
-// visible is what the agent's pane shows now.
+// visible returns what the agent's pane shows now.
 func (w *cliWorld) visible() string {
 	w.t.Helper()
 	return w.ok(w.tmux("capture-pane", "-p", "-t", *w.agent(w.cli).PaneID)).stdout
 }
 
-// awaitState waits until paw status says so of the agent, and returns it.
+// awaitState waits until the agent has a state in paw status.
 func (w *cliWorld) awaitState(state string) agentJSON {
 	w.t.Helper()
 	var a agentJSON
@@ -269,7 +270,7 @@ func (w *cliWorld) awaitState(state string) agentJSON {
 	return a
 }
 
-// last is the agent's last turn.
+// last returns the agent's last turn, the zero turn for none.
 func (w *cliWorld) last() turnJSON {
 	w.t.Helper()
 	if turns := w.turnsOf(w.cli); len(turns) > 0 {
@@ -278,7 +279,7 @@ func (w *cliWorld) last() turnJSON {
 	return turnJSON{}
 }
 
-// turn is the agent's turn of a number.
+// turn returns the agent's turn with a number.
 func (w *cliWorld) turn(n int) turnJSON {
 	w.t.Helper()
 	for _, one := range w.turnsOf(w.cli) {
@@ -290,8 +291,8 @@ func (w *cliWorld) turn(n int) turnJSON {
 	return turnJSON{}
 }
 
-// finished waits until the agent's last turn is a tagged one with a number
-// above after, and the agent is idle. The turn's tag must be on its commit.
+// finished waits until the agent has a tagged turn with a number above after and is idle, and
+// checks the turn's tag.
 func (w *cliWorld) finished(after int) turnJSON {
 	w.t.Helper()
 	var last turnJSON
@@ -310,7 +311,7 @@ func (w *cliWorld) finished(after int) turnJSON {
 	return last
 }
 
-// work tells the agent to do something and waits for the end of that turn.
+// work sends the agent a prompt and waits for the end of the turn.
 func (w *cliWorld) work(prompt string) turnJSON {
 	w.t.Helper()
 	before := w.last().Number
@@ -318,13 +319,13 @@ func (w *cliWorld) work(prompt string) turnJSON {
 	return w.finished(before)
 }
 
-// oid is the commit of a revision, in the main checkout.
+// oid returns the commit of a revision in the main checkout.
 func (w *cliWorld) oid(revision string) string {
 	w.t.Helper()
 	return strings.TrimSpace(w.git(w.repo, "rev-parse", revision+"^{commit}"))
 }
 
-// has tells whether the agent's worktree has a file.
+// has reports whether the agent's worktree has a file.
 func (w *cliWorld) has(name string) bool {
 	_, err := os.Stat(filepath.Join(w.worktree(w.cli), name))
 	return err == nil
