@@ -147,6 +147,8 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 		return verdict{why: session.HeldYou, held: true} // the user went on there
 	case taken[t.Agent] || slices.ContainsFunc(d.q.Tasks, func(o session.Task) bool { return o.Agent == t.Agent && o.State == session.TaskRunning }):
 		return verdict{why: "busy"}
+	case !t.Limited && d.cut(t.Agent) != "":
+		return verdict{why: "after:" + d.cut(t.Agent)}
 	case d.blocked(breakerOf(agent.CLI)):
 		return verdict{why: "breaker:" + agent.CLI, held: true}
 	case d.blocked(account):
@@ -166,6 +168,17 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	}
 	resting := last == nil || last.State != turn.InProgress
 	return verdict{why: "busy", look: resting && agent.Running, arm: true}
+}
+
+// cut returns the id of the task whose turn a limit has cut and which goes on with the agent later,
+// "" for none.
+func (d *decision) cut(agent string) string {
+	for _, t := range d.q.Tasks {
+		if t.Agent == agent && t.Limited && t.Kind == session.PromptTask && t.State == session.TaskWaiting {
+			return t.ID
+		}
+	}
+	return ""
 }
 
 // limit returns the verdict for a task whose account is limited.

@@ -248,6 +248,37 @@ func TestLonely(t *testing.T) {
 	}
 }
 
+// TestNothingOvertakesATurnThatGoesOn: a prompt that waits for the same agent is typed behind the turn that a limit has cut, also between the end
+// of the limit and the moment at which the turn goes on.
+func TestNothingOvertakesATurnThatGoesOn(t *testing.T) {
+	last := one(turn.Aborted, hits(later, true))
+	last.Task, last.Person = "", true
+	f := seen(same, last)
+	f.Limits = Limits{Continue: true, Times: 1}
+	q := oneTask(session.Task{})
+	q.Lanes["x"] = session.Lane{Seen: 1}
+	next, _ := Next(q, f, noon)
+	if len(next.Tasks) != 2 {
+		t.Fatalf("%+v", next.Tasks)
+	}
+	goesOn := next.Tasks[1]
+	for _, c := range []struct {
+		now  time.Time
+		want string
+	}{{goesOn.NotYet.Add(-time.Second), ""}, {goesOn.NotYet, "continue limit-x-1"}} {
+		d := decide(next, f, c.now)
+		begins := ""
+		for _, s := range d.steps {
+			if s.Do == StepPrompt || s.Do == StepContinue {
+				begins += strings.TrimSpace(fmt.Sprintf("%s %s", s.Do, s.ID))
+			}
+		}
+		if begins != c.want || d.verdicts["t1"].why != "after:limit-x-1" && d.verdicts["t1"].why != "busy" {
+			t.Errorf("at %s: begins %q, t1 waits for %q", c.now, begins, d.verdicts["t1"].why)
+		}
+	}
+}
+
 // TestTwentyTasks: the first of twenty meets a limit, and none of the other nineteen begins.
 func TestTwentyTasks(t *testing.T) {
 	q := running(asIs)
