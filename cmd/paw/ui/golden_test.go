@@ -22,23 +22,23 @@ import (
 
 var update = flag.Bool("update", false, "write the golden screens anew")
 
-// noon is when the screens of the tests are drawn.
+// noon is the time at which the tests draw their screens.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// played is a paw that answers what a test has written down.
+// played is a Paw with answers that a test has set.
 type played struct {
-	pages    map[string]string // by command
+	pages    map[string]string // output by command
 	codes    map[string]int
 	ran      []string
 	asked    *Question
 	comments []string
-	notes    []Comment // that stand in the diff
-	file     string    // that all lines are of, where none is one of its own
+	notes    []Comment // comments on the diff
+	file     string    // what Place returns for any line, "" for a place by line
 	all      bool
 	drafts   map[string]string
 	state    State
-	over     bool                                     // the desk ends once an agent was attached
-	run      func(ctx context.Context, out io.Writer) // what a command does but for its page
+	over     bool                                     // result of Attach: whether the desk ends
+	run      func(ctx context.Context, out io.Writer) // what a command does without a page
 }
 
 func (p *played) Look(context.Context) (Board, error)                            { return Board{}, nil }
@@ -121,13 +121,13 @@ func (p *played) Run(ctx context.Context, out io.Writer, words ...string) int {
 	return p.codes[line]
 }
 
-// agent is a row that has been in its state for two minutes.
+// agent returns a row that has had its state for two minutes.
 func agent(name, cli string, g Group, state, colour, turn, about string) Agent {
 	return Agent{Session: "shop", Name: name, CLI: cli, Branch: "paw/shop/" + name, Group: g, State: state, Colour: colour, Turn: turn,
 		About: about, Prompt: about, Pane: "%1", Since: noon.Add(-2 * time.Minute), Mark: "1"}
 }
 
-// fiveAgents has an agent in each kind of need.
+// fiveAgents returns a board with agents in every group.
 func fiveAgents() Board {
 	asks := agent("api", "claude", NeedsYou, "waits for you", "33;1", "4…", "Bash: npm test")
 	asks.Asks, asks.Prompt = true, "make the parser strict"
@@ -142,7 +142,8 @@ func fiveAgents() Board {
 		off, web, tests, failed, asks}}
 }
 
-// hostile is a board whose texts are as bad as the ones that paw hands over can be: long, wide, and of odd characters.
+// hostile returns a board with the worst texts that paw can pass on: long, wide, and of unusual
+// characters.
 func hostile() Board {
 	b := fiveAgents()
 	for i := range b.Agents {
@@ -160,7 +161,7 @@ func hostile() Board {
 const paneText = "\x1b[1m> make the parser strict\x1b[0m\n\n\x1b[38;5;114m●\x1b[39m I changed the parser.\n\n" +
 	"\x1b[33m╭───────────────────╮\x1b[0m\n│ Run npm test?     │\n\x1b[33m╰───────────────────╯\x1b[0m\n\n\n\n"
 
-// opened is a desk that shows a board, with the pane of the selected agent.
+// opened returns a desk that shows a board and the pane of the selected agent.
 func opened(paw Paw, b Board, o Options, width, height int) Model {
 	m := New(context.Background(), paw, o)
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
@@ -171,7 +172,7 @@ func opened(paw Paw, b Board, o Options, width, height int) Model {
 	return after(m, screenMsg{key: m.roster.selected, text: paneText})
 }
 
-// after is the model after a message, and after all that comes of it.
+// after returns the model after a message and after all messages that follow from it.
 func after(m Model, msg tea.Msg) Model {
 	next, cmd := m.Update(msg)
 	m = next.(Model)
@@ -191,7 +192,7 @@ func after(m Model, msg tea.Msg) Model {
 	return m
 }
 
-// typed is the model after keys, which are named as the terminal library names them.
+// typed returns the model after keys, which have the terminal library's names.
 func typed(m Model, keys ...string) Model {
 	for _, key := range keys {
 		m = after(m, press(key))
@@ -199,7 +200,7 @@ func typed(m Model, keys ...string) Model {
 	return m
 }
 
-// press is the message of a key.
+// press returns the message of a key.
 func press(key string) tea.KeyPressMsg {
 	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
 		"right": tea.KeyRight, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "home": tea.KeyHome, "end": tea.KeyEnd}
@@ -219,7 +220,7 @@ func press(key string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: r[0], Text: key}
 }
 
-// screenOf is what is drawn, without styles and without spaces at the ends of lines.
+// screenOf returns the screen without styles and without spaces at the ends of lines.
 func screenOf(m Model) string {
 	var lines []string
 	for _, line := range m.frame().draw() {
@@ -230,7 +231,7 @@ func screenOf(m Model) string {
 
 var styleCodes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// styled is what is drawn, with the codes of styles between ⟨ and ⟩.
+// styled returns the screen with the codes of styles between ⟨ and ⟩.
 func styled(m Model) string {
 	var lines []string
 	for _, line := range m.frame().draw() {
@@ -310,8 +311,8 @@ func TestScreens(t *testing.T) {
 	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
 }
 
-// What the models of the selected agent took stands beside its branch, and in the rows where the list has so much room that
-// what the agents are about has its place, too.
+// The tokens of the selected agent stand beside its branch, and those of every agent in the rows if
+// the list also has room for About.
 func TestUsageIsShown(t *testing.T) {
 	for size, want := range map[[2]int][2]bool{{60, 24}: {}, {80, 24}: {true, true}, {120, 35}: {false, false}, {200, 50}: {true, true}, {300, 80}: {true, true}} {
 		m := opened(&played{}, fiveAgents(), Options{}, size[0], size[1])
@@ -324,7 +325,7 @@ func TestUsageIsShown(t *testing.T) {
 	}
 }
 
-// On the smallest usual terminal most of twelve agents are seen, each in a line with what it is about.
+// A terminal of 80x24 shows most of twelve agents, each in one line with About.
 func TestTwelveAgentsOnASmallTerminal(t *testing.T) {
 	var board Board
 	for i, g := range []Group{NeedsYou, NeedsYou, NeedsYou, NeedsYou, ToReview, ToReview, ToReview, Working, Working, Quiet, Quiet, Quiet} {
@@ -343,7 +344,8 @@ func TestTwelveAgentsOnASmallTerminal(t *testing.T) {
 	}
 }
 
-// g is about all whose turns were cut where that of the selected agent was not: it stands right behind a recovery.
+// Where the selected agent's turn was not cut, g is for all agents of the session whose turns were
+// cut, as after a recovery.
 func TestGoOnForOthers(t *testing.T) {
 	board := fiveAgents()
 	for i := range board.Agents {

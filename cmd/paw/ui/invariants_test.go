@@ -16,12 +16,12 @@ import (
 	"paw/config/display"
 )
 
-// allKeys are those that do something somewhere, and some that do not.
+// allKeys are the keys that do something in some view, and some that do not.
 var allKeys = strings.Fields("j k down up g G 1 5 9 tab n / esc esc A left right space pgdown pgup enter s + S x y r R t o p d u b [ ] N { } m l L U Q ? a c C w é 店 " +
 	"backspace alt+enter ctrl+w ctrl+u ctrl+a ctrl+e home end")
 
-// Whatever is typed on whatever terminal, each line fits, there are as many lines as rows, the cursor is on the screen, and
-// nothing but styles would command the terminal.
+// With any keys on any terminal, every line fits, the screen has as many lines as the terminal, the
+// cursor is on the screen, and no control sequences but styles are drawn.
 func TestAnyKeysOnAnyTerminal(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	paw := &played{pages: map[string]string{}, codes: map[string]int{}}
@@ -50,7 +50,7 @@ func TestAnyKeysOnAnyTerminal(t *testing.T) {
 	}
 }
 
-// wrong says what is wrong with what is drawn.
+// wrong returns what is wrong with the screen, "" for nothing.
 func (m Model) wrong() string {
 	lines := m.frame().draw()
 	if m.width < 1 || m.height < 1 {
@@ -73,7 +73,8 @@ func (m Model) wrong() string {
 	return ""
 }
 
-// The agent that is selected stays so, wherever it goes, and its neighbour takes its place when it leaves.
+// The selected agent stays selected in any row and group; when the agent leaves the board, its
+// neighbour is selected.
 func TestSelectionStays(t *testing.T) {
 	board := fiveAgents()
 	m := typed(opened(&played{}, board, Options{}, 100, 30), "3")
@@ -94,7 +95,8 @@ func TestSelectionStays(t *testing.T) {
 	}
 }
 
-// A digit means the same agent wherever that stands; of several sessions as long as the desk is open.
+// A digit selects the same agent wherever its row is; with several sessions, as long as the desk is
+// open.
 func TestDigitsStay(t *testing.T) {
 	board := fiveAgents()
 	m := opened(&played{}, board, Options{}, 100, 30)
@@ -125,7 +127,7 @@ func TestDigitsStay(t *testing.T) {
 	is("of several sessions, a new one", "6", "new/first")
 }
 
-// The first row is selected, whichever agent comes to stand there, until the user presses a key.
+// Until the user presses a key, the first row is selected, whichever agent that is.
 func TestFirstRowIsSelectedUntilAKey(t *testing.T) {
 	board := fiveAgents()
 	board.Agents[4].Group, board.Agents[4].Asks = Quiet, false
@@ -143,7 +145,7 @@ func TestFirstRowIsSelectedUntilAKey(t *testing.T) {
 	}
 }
 
-// n goes to those that need the user, then to those to review.
+// n selects the agents that need the user, and if there are none, those with work to review.
 func TestNext(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 100, 30)
 	var went []string
@@ -239,7 +241,7 @@ func TestKeysAreCommands(t *testing.T) {
 	}
 }
 
-// g tells those to go on whose turns were cut, and nobody else.
+// g tells only agents whose turns were cut to go on.
 func TestGoOn(t *testing.T) {
 	for keys, want := range map[string]string{"g y": "send shop/api -- go on", "g a": "send shop/api,docs -- go on", "g x": "", "3 g y": "", "2 g y": "send shop/docs -- go on"} {
 		paw, board := &played{}, fiveAgents()
@@ -257,7 +259,8 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
-// g tells an agent to go on whose turn has failed; y is not for others than the selected agent, and says so.
+// g tells an agent whose turn has failed to go on. For agents other than the selected one, y sends
+// nothing and says so.
 func TestGoOnAfterAFailure(t *testing.T) {
 	paw, board := &played{}, fiveAgents()
 	for i := range board.Agents {
@@ -273,7 +276,8 @@ func TestGoOnAfterAFailure(t *testing.T) {
 	}
 }
 
-// g is for the marked agents; one whose turn has neither failed nor was cut gets nothing, and is named.
+// g is for the marked agents; an agent whose turn has neither failed nor was cut gets no prompt,
+// and is named.
 func TestGoOnOfTheMarked(t *testing.T) {
 	paw, board := &played{}, fiveAgents()
 	for i := range board.Agents {
@@ -295,7 +299,7 @@ func TestGoOnOfTheMarked(t *testing.T) {
 	}
 }
 
-// U takes back the landing whose plan is shown, and none where no plan is.
+// U takes back exactly the landing that its plan shows, and none without a plan.
 func TestUndoOfTheShownLanding(t *testing.T) {
 	plan := "undo landing 3 of shop/api: bring main back to 0123456789ab\n"
 	paw := &played{pages: map[string]string{"land --undo --session shop --dry-run": plan}}
@@ -305,7 +309,7 @@ func TestUndoOfTheShownLanding(t *testing.T) {
 	}
 }
 
-// A prompt that is being sent is no draft for the next one; one that was not sent is a draft again.
+// A prompt that is being sent is not offered as a draft; if it could not be sent, it is.
 func TestPromptThatIsBeingSent(t *testing.T) {
 	paw := &played{drafts: map[string]string{}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
@@ -332,7 +336,7 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 	}
 }
 
-// Marks that a filter hides are for keys as well.
+// Keys act on marked agents even if the filter hides them.
 func TestMarksBehindAFilter(t *testing.T) {
 	paw := &played{}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 space / w e b enter x")...)
@@ -349,7 +353,8 @@ func TestMarksBehindAFilter(t *testing.T) {
 	}
 }
 
-// Enter on the list of turns shows what the first turn changed, and never goes to the pane.
+// Enter in the list of turns shows what the turn at the cursor has changed, and never attaches to
+// the pane.
 func TestEnterOnTheListOfTurns(t *testing.T) {
 	for list, want := range map[string]string{"TURN  STATE\n  2  finished\n  1  finished\n": "diff shop/api@2", "no turns yet\n": ""} {
 		paw := &played{pages: map[string]string{"turns shop/api": list}}
@@ -360,7 +365,7 @@ func TestEnterOnTheListOfTurns(t *testing.T) {
 	}
 }
 
-// What was turned down goes away by itself, and a key of the list leaves what a command has printed.
+// A plan that was turned down is closed, and a key of the list closes the output of a command.
 func TestOutputIsNoTrap(t *testing.T) {
 	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT\n", "land shop/api --state  --dry-run": "plan\n"}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "L")
@@ -378,7 +383,7 @@ func TestOutputIsNoTrap(t *testing.T) {
 	}
 }
 
-// g is for those whose turns were cut also while it is read which these are.
+// g acts on agents whose turns were cut even while the output of recover is shown.
 func TestGoOnBehindARecovery(t *testing.T) {
 	board := fiveAgents()
 	board.Agents[4].Asks, board.Agents[4].Cut = false, true
@@ -388,7 +393,7 @@ func TestGoOnBehindARecovery(t *testing.T) {
 	}
 }
 
-// What a command says in one line becomes a note; more than that, and what has failed, is shown.
+// One line of output becomes a note; longer output, such as an error with a hint, is shown.
 func TestWhatCommandsSay(t *testing.T) {
 	const seen = "seen shop/api@0"
 	paw := &played{pages: map[string]string{seen: "api: marked as seen\n"}}
@@ -407,7 +412,7 @@ func TestWhatCommandsSay(t *testing.T) {
 	}
 }
 
-// A prompt that was not sent is there again, also behind that of another agent.
+// A prompt that was not sent is a draft for its agent, even after a draft for another agent.
 func TestDraftsStay(t *testing.T) {
 	paw := &played{}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "s", "a", "esc", "j", "s", "b", "esc", "k", "s")
@@ -427,7 +432,7 @@ func TestDraftsStay(t *testing.T) {
 	}
 }
 
-// A diff is walked through by hunk, by file and by what is searched for.
+// Keys move through a diff by hunk, by file and by search text.
 func TestWalkThroughADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
@@ -442,7 +447,8 @@ func TestWalkThroughADiff(t *testing.T) {
 	}
 }
 
-// A question that is gone is not answered: neither one that went before it was shown, nor one that went while it was.
+// A question that the agent no longer asks is not answered, whether it went before or after the
+// desk showed it.
 func TestQuestionThatIsGone(t *testing.T) {
 	paw := &played{}
 	got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "a"))
@@ -462,7 +468,7 @@ func TestQuestionThatIsGone(t *testing.T) {
 	}
 }
 
-// Who leaves while a command is under way is asked; whoever interrupts it does not leave.
+// Leaving the desk while a command runs asks first; any key but y stays.
 func TestCommandUnderWay(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
 	next, cmd := m.Update(press("l"))
@@ -470,13 +476,13 @@ func TestCommandUnderWay(t *testing.T) {
 	if m = typed(m, "esc", "q"); m.ask == nil {
 		t.Error("it was not asked")
 	}
-	m = after(typed(m, "x"), cmd()) // which ends it
+	m = after(typed(m, "x"), cmd()) // the command ends
 	if _, quit := m.Update(press("q")); quit == nil {
 		t.Error("it does not end")
 	}
 }
 
-// Comments on lines are kept, also on a range, and sent together.
+// Comments on a line and on a range of lines are kept, and sent together.
 func TestComments(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
@@ -492,7 +498,8 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// A comment that is kept stands in the margin of its line, where Enter opens it: what is written then is kept, and nothing deletes it.
+// The margin marks lines with a comment. Enter opens the comment: a changed text is kept, and an
+// empty text deletes the comment.
 func TestCommentsInTheMargin(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch},
 		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 10}, {Place: "gone.go", Text: "and this?", Line: -1}}}
@@ -526,8 +533,8 @@ func TestCommentsInTheMargin(t *testing.T) {
 	}
 }
 
-// One mark is enough for keys to be for that agent: questions name it, and so does the line at the bottom. An agent that has the screen alone is
-// meant itself.
+// With one mark, keys act on the marked agent, and the question and the line at the bottom say so.
+// While the detail fills the screen, keys act on the agent that is shown.
 func TestOneMark(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "space", "3")
 	if got := screenOf(m); !strings.Contains(got, "esc unmark") {
@@ -544,7 +551,7 @@ func TestOneMark(t *testing.T) {
 	}
 }
 
-// What was begun for one agent is not sent to several, and what is begun for several does not take its place.
+// A draft for one agent is not offered for several, and a draft for several does not replace it.
 func TestDraftsOfOneAndOfSeveral(t *testing.T) {
 	paw := &played{drafts: map[string]string{"shop/api": "for api alone"}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "space", "space", "s")
@@ -560,7 +567,7 @@ func TestDraftsOfOneAndOfSeveral(t *testing.T) {
 	}
 }
 
-// A word that is no CLI can be mended: what is typed next are no keys of the desk.
+// A name that is no CLI stays in the box to be corrected: the next keys are no keys of the list.
 func TestRefusedCLIStaysInTheBox(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), strings.Fields("+ c l a u d e x enter")...)
 	if got := screenOf(m); !strings.Contains(got, "claudex: no such CLI is installed") || !strings.Contains(got, "> claudex") {
@@ -571,7 +578,7 @@ func TestRefusedCLIStaysInTheBox(t *testing.T) {
 	}
 }
 
-// Where no agent is shown, the list has all the room, and no key shows a page about none.
+// Without agents the list fills the screen, and no key shows a page.
 func TestNobodyIsThere(t *testing.T) {
 	for _, key := range []string{"t", "d", "o", "m", "L", "enter"} {
 		m := typed(opened(&played{}, Board{Place: "~/src"}, Options{}, 120, 35), key)
@@ -581,7 +588,8 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 }
 
-// Which CLIs there are is said before one is asked for, and a word that is none is refused before its prompt is written.
+// The box for CLIs lists the installed ones, and a name that is none is refused before a prompt is
+// asked for.
 func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
 	paw := &played{}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "S")
@@ -597,7 +605,8 @@ func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
 	}
 }
 
-// Two digits that are typed at once are one number where an agent has that; after a while, or where none has it, the second is its own.
+// Two digits typed quickly are one number if an agent has that number; else, or after a while, the
+// second digit counts alone.
 func TestNumbersOfTwoDigits(t *testing.T) {
 	var board Board
 	for n := 1; n <= 12; n++ {
@@ -620,7 +629,7 @@ func TestNumbersOfTwoDigits(t *testing.T) {
 	}
 }
 
-// Enter on a turn shows what it has changed; a key that does nothing says so.
+// Enter on a turn shows what the turn has changed; a key that does nothing says so.
 func TestEnterOnATurn(t *testing.T) {
 	paw := &played{pages: map[string]string{"turns shop/tests": "N   OUTCOME\n11  success\n12  success\n"}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "t", "j", "enter")
@@ -634,7 +643,7 @@ func TestEnterOnATurn(t *testing.T) {
 	}
 }
 
-// A comment with the cursor on none of a file's lines is about the file, and says so.
+// A comment on a line that is no line of a file is about the file, and the question says so.
 func TestCommentOnAFile(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "n", "c")
@@ -643,7 +652,7 @@ func TestCommentOnAFile(t *testing.T) {
 	}
 }
 
-// b tells of the marked lines of just what is shown: of a state, or of the end of a turn.
+// b runs blame for the marked lines of what is shown: of a snapshot, or of the end of a turn.
 func TestBlameOfLines(t *testing.T) {
 	for keys, want := range map[string]string{
 		"d b":                 "",
@@ -666,7 +675,8 @@ func TestBlameOfLines(t *testing.T) {
 	}
 }
 
-// What is asked is about the agent that is shown: no wheel shows another one meanwhile.
+// A question is about the agent that is shown, so the wheel does not select another agent
+// meanwhile.
 func TestTheWheelDoesNotChangeWhatIsAsked(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "x")
 	before := screenOf(m)
@@ -676,7 +686,8 @@ func TestTheWheelDoesNotChangeWhatIsAsked(t *testing.T) {
 	}
 }
 
-// A command that still prints when the desk goes is told to end, and ends: nobody has to read the rest.
+// A command that still prints when the desk ends is interrupted, and ends although its output is no
+// longer read.
 func TestCommandThatPrintsWhenTheDeskGoes(t *testing.T) {
 	paw := &played{run: func(ctx context.Context, out io.Writer) {
 		for ctx.Err() == nil {
@@ -701,7 +712,8 @@ func TestCommandThatPrintsWhenTheDeskGoes(t *testing.T) {
 	}
 }
 
-// In a popup, which ends when an agent is shown, commands that still run are not interrupted without asking.
+// In a popup, where attaching ends the desk, a running command is not interrupted without a
+// question.
 func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 	m := opened(&played{over: true}, fiveAgents(), Options{}, 120, 35)
 	next, cmd := m.Update(press("l"))
@@ -710,13 +722,14 @@ func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 	if m = next.(Model); quit != nil || m.ask == nil {
 		t.Fatal("it interrupts the forecast")
 	}
-	m = after(typed(m, "x"), cmd()) // which ends it
+	m = after(typed(m, "x"), cmd()) // the command ends
 	if _, quit = m.left(true, nil); quit == nil {
 		t.Error("it does not end")
 	}
 }
 
-// The agent that the user looks at stays selected when it no longer matches the filter, and goes when he goes on.
+// The selected agent stays selected after it no longer matches the filter, and leaves the list when
+// another agent is selected.
 func TestSelectionStaysBehindTheFilter(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 100, 30), "/", "i", "d", "l", "e", "enter", "d")
 	if m.roster.selected != "shop/tests" || len(m.roster.rows) != 1 {
@@ -745,7 +758,7 @@ func TestSelectionStaysBehindTheFilter(t *testing.T) {
 	}
 }
 
-// What has failed late, or is answered late, does not take away what the user reads: it comes after that.
+// A late error or a late question does not replace what the user reads, but comes next.
 func TestLateErrorsWait(t *testing.T) {
 	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT  FILES\n"}, codes: map[string]int{}}
 	m := opened(paw, fiveAgents(), Options{}, 120, 35)
@@ -765,7 +778,7 @@ func TestLateErrorsWait(t *testing.T) {
 	}
 }
 
-// m and L are about what is shown, whatever has come since.
+// m and L act on the snapshot that is shown, even if the work has changed since.
 func TestKeysAreAboutWhatIsShown(t *testing.T) {
 	for keys, want := range map[string]string{
 		"m":   "diff shop/api --state c1; seen shop/api@3 --state c1; diff shop/api --state c2",
@@ -779,14 +792,14 @@ func TestKeysAreAboutWhatIsShown(t *testing.T) {
 			t.Errorf("%s: %q, want %q", keys, got, want)
 		}
 	}
-	paw := &played{state: State{"c2", 4}} // the row says that turn 4 is under way
+	paw := &played{state: State{"c2", 4}} // in the row, turn 4 still runs
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m")
 	if got := screenOf(m); len(paw.ran) > 0 || !strings.Contains(got, "api has finished turn 4 meanwhile; nothing was marked") {
 		t.Errorf("ran %q\n%s", paw.ran, got)
 	}
 }
 
-// What a command prints costs in proportion to its length.
+// The cost of a command's output is proportional to its length.
 func TestLongOutput(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
 	m.run = &run{number: 7}
@@ -804,7 +817,8 @@ func TestLongOutput(t *testing.T) {
 	}
 }
 
-// A patch of several files begins with a list of them, from which Enter goes to one; a comment there is about all of it.
+// A patch of several files begins with a list of the files, in which Enter goes to a file; a
+// comment there is about the whole patch.
 func TestFilesOfADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
@@ -829,7 +843,8 @@ func TestFilesOfADiff(t *testing.T) {
 	}
 }
 
-// Children stand below their parents in a group, whatever waits longer; a child elsewhere stands on its own.
+// Children are below their parents in a group, however long other agents wait; a child in another
+// group stands alone.
 func TestChildrenBelowTheirParents(t *testing.T) {
 	child := func(name, parent string, g Group) Agent {
 		a := agent(name, "demo", g, "idle", "", "1", "")
@@ -853,8 +868,8 @@ func TestChildrenBelowTheirParents(t *testing.T) {
 	}
 }
 
-// Two hundred agents are walked through to the end, on any terminal, with the selected one in view, and each is either seen or
-// counted in the last line of the list.
+// With two hundred agents on any terminal, j reaches every agent, the selected one is seen, and the
+// last line of the list counts the agents that are not seen below.
 func TestTwoHundredAgents(t *testing.T) {
 	var board Board
 	for i := range 200 {
@@ -887,7 +902,8 @@ func TestTwoHundredAgents(t *testing.T) {
 	}
 }
 
-// countedBelow is how many agents the last line of the list counts, and the last one that has a row above it.
+// countedBelow returns how many agents the last line of the list counts, and the index of the last
+// agent whose row is above.
 func countedBelow(m Model) (more, last int) {
 	for _, line := range m.listing().listView(m.layout().list) {
 		words := strings.Fields(display.Strip(line))
@@ -903,7 +919,8 @@ func countedBelow(m Model) (more, last int) {
 	return more, last
 }
 
-// A click shows the tab under the mouse, walks to the line of a page, and selects the agent of a row.
+// A click shows the tab under the mouse, moves the cursor to a line of the page, or selects the
+// agent of a row.
 func TestClicks(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3")

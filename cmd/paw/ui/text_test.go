@@ -31,7 +31,7 @@ func TestCleaner(t *testing.T) {
 	}
 }
 
-// A text that sets styles for ever does not make lines that begin with all of them.
+// A text with ever more styles does not make lines that begin with all of them.
 func TestStylesDoNotGrow(t *testing.T) {
 	lines := cleaner{colour: true}.lines(strings.Repeat("\x1b[31mx\n", 1000))
 	if got := len(lines[999]); got > 2*longestStyle {
@@ -87,7 +87,8 @@ func TestRowsOfAText(t *testing.T) {
 	}
 }
 
-// A line of output that is too long has its style in each of its parts, and in nothing behind it; of a diff the hashes are left out.
+// Each part of a long line of output has the line's style, and the next line does not; lines with
+// hashes of a diff are left out.
 func TestOutputIsBroken(t *testing.T) {
 	r := &run{words: []string{"diff"}, lines: []string{"\x1b[1mdiff --git a/long b/long\x1b[m", "\x1b[1mindex 0e0ef99..abc6e10\x1b[m", "short"}}
 	want := []string{"\x1b[1mdiff --git\x1b[m", "\x1b[1ma/long b/long\x1b[m", "short"}
@@ -96,7 +97,7 @@ func TestOutputIsBroken(t *testing.T) {
 	}
 }
 
-// What a row says of a turn that was cut is not said twice.
+// A row does not say twice that a turn was cut.
 func TestBriefly(t *testing.T) {
 	for about, want := range map[string]string{
 		"turn 2 was cut: add a box": "add a box", "turn 2 failed: overloaded": "failed: overloaded", "turn 12 was cut: x": "turn 12 was cut: x",

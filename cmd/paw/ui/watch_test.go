@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// told is a paw of which something is known only at the moment it is told.
+// told is a Paw whose Changed reports true after a test has set fresh.
 type told struct {
 	played
 	fresh bool
@@ -22,7 +22,8 @@ func (p *told) Look(context.Context) (Board, error) {
 	return Board{}, nil
 }
 
-// TestNewsAreShownAtOnce has paw hear something in the middle of a beat: the desk looks at that moment, and not again before it would have.
+// TestNewsAreShownAtOnce sends news in the middle of a beat: the watcher looks at once, and then
+// not earlier than usual.
 func TestNewsAreShownAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, news := &told{}, make(chan struct{}, 1)
