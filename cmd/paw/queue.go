@@ -108,7 +108,7 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 }
 
 func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
-	h, s, err := o.session(cmd)
+	h, s, args, err := o.recipient(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -142,6 +142,37 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// recipient returns the session, and the words of the prompt. The agent that the first word names
+// becomes the one of the task.
+func (o *queueAddOptions) recipient(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
+	h, err := o.paw()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o.Kind = session.AgentTask
+	q := newQuestion(cmd, h, args)
+	one := o.plan == "" && len(o.issues) == 0 && o.label == ""
+	if !one || len(args) == 0 || cmd.ArgsLenAtDash() == 0 || !q.addresses(args[0]) {
+		s, _, err := q.agents(nil)
+		if err == nil {
+			o.From = q.within(s, o.From)
+		}
+		return h, s, args, err
+	}
+	s, agents, err := q.agents(args[:1])
+	if err == nil {
+		err = app.RequireAgents(s, agents...)
+	}
+	if err == nil && len(args) == 1 && o.file == "" {
+		err = usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	o.Kind, o.Agent = session.PromptTask, agents[0]
+	return h, s, args[1:], nil
+}
+
 // newTasks returns the tasks that the words and flags ask for, and the number of agents that a plan
 // allows at work.
 func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
@@ -151,7 +182,7 @@ func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Se
 			given++
 		}
 	}
-	o.CLIs, o.Check, o.Kind = o.clis, o.check, session.AgentTask
+	o.CLIs, o.Check = o.clis, o.check
 	if o.timeout != "" {
 		var err error
 		if o.Timeout, err = time.ParseDuration(o.timeout); err != nil || o.Timeout <= 0 {
@@ -170,14 +201,6 @@ func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Se
 	case len(o.issues) > 0 || o.label != "":
 		tasks, err := o.issueTasks(cmd.Context(), h, s, strings.Join(args, " "))
 		return tasks, 0, err
-	}
-	if len(args) > 0 && (len(args) > 1 || o.file != "") {
-		if word := strings.TrimPrefix(args[0], s.Name+"/"); s.Agent(word) != nil && cmd.ArgsLenAtDash() != 0 {
-			o.Kind, o.Agent, args = session.PromptTask, word, args[1:]
-		}
-	}
-	if len(args) == 1 && s.Agent(args[0]) != nil && o.Kind == session.AgentTask {
-		return nil, 0, usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
 	}
 	prompt, err := o.queuedPrompt(cmd, args)
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err

@@ -100,6 +100,37 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 	return s, words, err
 }
 
+// addresses reports whether the word in front of a text names an agent, or would name one of a
+// session that exists.
+func (q question) addresses(word string) bool {
+	if of, agent, both := strings.Cut(q.named(word), "/"); both {
+		s, err := q.Store.Load(of)
+		return err == nil && s != nil && session.ValidateName("agent", agent) == nil
+	}
+	of := q.name
+	if of == "" {
+		if here, err := q.Place().Sessions(); err != nil || len(having(here, []string{word})) > 0 {
+			return err == nil
+		}
+		of = word
+	}
+	s, err := q.Store.Load(of)
+	return err == nil && s != nil && (s.Agent(word) != nil || of == word && len(s.Agents) == 1)
+}
+
+// within returns AGENT[@N] for SESSION/AGENT[@N] of the session s. Other words come back unchanged.
+func (q question) within(s *session.Session, word string) string {
+	name, number, numbered := strings.Cut(word, "@")
+	of, agent, both := strings.Cut(q.named(name), "/")
+	switch {
+	case !both || of != s.Name:
+		return word
+	case numbered:
+		return agent + "@" + number
+	}
+	return agent
+}
+
 // sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the current session, or the
 // first one is a session. If both are possible, that is an error. The session is nil if nothing is
 // named and there is no current session.
