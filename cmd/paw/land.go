@@ -12,6 +12,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/teardown"
 	"paw/session"
@@ -99,8 +100,8 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 		return o.undoLanding(cmd, args)
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
-	case o.State != "" && (o.all || len(args) != 1):
-		return usagef(cmd, "--state is of one agent")
+	case o.State != "" && (o.all || len(args) == 0):
+		return usagef(cmd, "--state is of named agents")
 	case o.far != nil && (o.remove || o.sendBack):
 		return usagef(cmd, "--remove and --send-back are for agents of this machine").Hint("paw send %s:AGENT PROMPT", o.far.host.Name)
 	case o.edit && o.Message != "":
@@ -126,6 +127,12 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	var done []*landing.Landed
 	var outcomes []landOutcome
 	several := landing.Several{Options: o.Options, Numbers: numbers, Skip: o.all, KeepGoing: o.keepGoing}
+	if len(args) > 1 && o.State != "" {
+		if several.States, err = statesOf(cmd, o.State, numbers); err != nil {
+			return err
+		}
+		several.State = ""
+	}
 	err = landing.LandSeveral(cmd.Context(), h, s, several, func(agent string, l *landing.Landed, err error) error {
 		outcomes = append(outcomes, landOutcome{agent, l, err})
 		if err == nil {
@@ -275,6 +282,19 @@ func (o *landOptions) landed(cmd *cobra.Command, args []string) (*app.App, *sess
 		numbers[agent] = turns[i]
 	}
 	return h, s, numbers, err
+}
+
+// statesOf reads the states of several agents from AGENT=COMMIT[,AGENT=COMMIT...].
+func statesOf(cmd *cobra.Command, pairs string, agents map[string]string) (map[string]string, error) {
+	states := map[string]string{}
+	for pair := range strings.SplitSeq(pairs, ",") {
+		agent, state, _ := strings.Cut(pair, "=")
+		if _, lands := agents[agent]; !lands || state == "" {
+			return nil, usagef(cmd, "--state %s: of several agents it is AGENT=COMMIT", errs.Quote(pair))
+		}
+		states[agent] = state
+	}
+	return states, nil
 }
 
 // maxBehind limits the agents that are named as behind the branch.

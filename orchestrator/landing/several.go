@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -22,6 +23,7 @@ func (e *notTakenError) Unwrap() error { return e.error }
 type Several struct {
 	Options
 	Numbers   map[string]string // turn to land by agent, "" for the present state
+	States    map[string]string // state that the user was shown, by agent; an agent may have none
 	Skip      bool              // skip agents whose state cannot be taken now, with a note
 	KeepGoing bool              // go on with the others after a conflict, failed check or refusal
 }
@@ -59,7 +61,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 	}
 	failed := &NotLandedError{}
 	for i, name := range inOrder {
-		o.Turn = numbers[name]
+		o.Turn, o.State = numbers[name], cmp.Or(all.States[name], all.State)
 		one, err := Land(ctx, h, s, name, o)
 		var notTaken *notTakenError
 		var refused *errs.Error

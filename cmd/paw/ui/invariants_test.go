@@ -195,7 +195,7 @@ func TestKeysAreCommands(t *testing.T) {
 		"space space x y":         "stop --session shop api docs",
 		"space 3 space m":         "seen --session shop api tests",
 		"space 3 m":               "seen --session shop api",
-		"space space L y":         "land --session shop api docs --dry-run; land --session shop api docs",
+		"space space L y":         "land --session shop api docs --state api=c0ffee,docs=c0ffee --dry-run; land --session shop api docs --state api=c0ffee,docs=c0ffee",
 		"space space R y":         "recover shop api docs --detach",
 		"space space =":           "diff shop/api docs",
 		"space =":                 "diff shop/api docs",

@@ -106,18 +106,34 @@ func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
 
 // planSeveral shows what would land of several agents of one session, and asks whether to land it.
 func (m Model) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
-	var names []string
 	for _, a := range all {
 		if a.Session != all[0].Session {
 			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
 			return m, nil
 		}
-		names = append(names, a.Name)
 	}
-	words := append([]string{"land", "--session", all[0].Session}, names...)
-	land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
-		m.roster.marks = nil
-		return m.openly(nil, words...)
+	return m, later(m, func(ctx context.Context, paw Paw) ([]string, error) {
+		words, states := []string{"land", "--session", all[0].Session}, []string{}
+		for _, a := range all {
+			words = append(words, a.Name)
+			if a.Far {
+				continue
+			}
+			state, err := paw.State(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			states = append(states, a.Name+"="+state.Commit)
+		}
+		if len(states) > 0 {
+			words = append(words, stateFlag, strings.Join(states, ","))
+		}
+		return words, nil
+	}, func(m Model, words []string) (tea.Model, tea.Cmd) {
+		land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			m.roster.marks = nil
+			return m.openly(nil, words...)
+		})
+		return m.openly(land, append(words, "--dry-run")...)
 	})
-	return m.openly(land, append(words, "--dry-run")...)
 }
