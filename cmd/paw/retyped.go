@@ -124,6 +124,9 @@ func (g suggester) retypedAgent(name, by string) string {
 	if !found {
 		return ""
 	}
+	if dash := g.ran.ArgsLenAtDash(); dash >= 0 {
+		words = slices.Insert(words, dash, "--")
+	}
 	return lineOf(g.ran, words)
 }
 

@@ -259,10 +259,23 @@ func (q question) line(name string, words []string) string {
 			line = append(line, typedFlag(f)...)
 		}
 	})
-	for _, word := range words {
+	for _, word := range withDash(q.cmd, words) {
 		line = append(line, errs.Quote(word))
 	}
 	return strings.Join(line, " ")
+}
+
+// withDash adds the -- that was typed, and what was typed behind it.
+func withDash(cmd *cobra.Command, words []string) []string {
+	dash := cmd.ArgsLenAtDash()
+	if dash < 0 {
+		return words
+	}
+	behind := cmd.Flags().Args()[dash:]
+	if n := len(words) - len(behind); n >= 0 && slices.Equal(words[n:], behind) {
+		words = words[:n]
+	}
+	return slices.Concat(words, []string{"--"}, behind)
 }
 
 // bothWays returns the error for words with two meanings. The hints are the command lines for each
