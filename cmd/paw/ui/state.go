@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"paw/config/display"
-	"paw/config/lazyregexp"
 )
 
 // stateFlag makes a command act on the given snapshot of an agent's work, which is the one that the
@@ -86,16 +85,14 @@ func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
 	})
 }
 
-// shownUndo matches the plan of paw land --undo, and finds the number of the landing.
-var shownUndo = lazyregexp.New(`^undo landing (\d+) of `)
-
 // planUndo shows which landing of the session is the last one, and asks whether to undo exactly that.
 func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
 	words := []string{"land", "--undo", "--session", o.a.Session}
 	undo := sure("take back this landing, the last one of "+o.a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
 		for _, line := range m.run.lines {
-			if found := shownUndo.FindStringSubmatch(display.Strip(line)); found != nil {
-				return m.openly(nil, append(words, found[1])...)
+			if plan, found := strings.CutPrefix(display.Strip(line), "undo landing "); found {
+				number, _, _ := strings.Cut(plan, " ")
+				return m.openly(nil, append(words, number)...)
 			}
 		}
 		m.say(true, "nothing was taken back: no landing is shown")
