@@ -158,8 +158,9 @@ func (d *decision) settle(t *session.Task) {
 	switch {
 	case one == nil:
 		d.unbegun(t)
+	case overdue(t, one, d.now):
+		d.finish(t, session.TaskFailed, fmt.Sprintf("not done within %s", t.Timeout))
 	case one.State == turn.InProgress:
-		d.running(t)
 	case one.State == turn.Finished:
 		d.finished(t, agent, one)
 	default:
@@ -197,11 +198,16 @@ func (d *decision) unbegun(t *session.Task) {
 	}
 }
 
-// running decides about a task whose turn goes on.
-func (d *decision) running(t *session.Task) {
-	if t.Timeout > 0 && d.now.Sub(t.Begun) >= t.Timeout {
-		d.finish(t, session.TaskFailed, fmt.Sprintf("not done within %s; the agent works on", t.Timeout))
+// overdue reports whether the turn of a task takes, or took, longer than the task allows. How long a
+// turn took that a crash has ended is unknown.
+func overdue(t *session.Task, one *Turn, now time.Time) bool {
+	if t.Timeout <= 0 || one.Reason == turn.ReasonCrash {
+		return false
 	}
+	if one.State != turn.InProgress {
+		now = one.ended()
+	}
+	return now.Sub(one.StartedAt) >= t.Timeout
 }
 
 // finished decides about a task whose turn has ended well.
@@ -227,14 +233,29 @@ func (d *decision) aborted(t *session.Task, agent Agent, one *Turn) {
 	switch {
 	case one.Limit != nil:
 		d.limited(t, agent, one)
-	case one.Reason == turn.ReasonInterrupted && one.Cut(): // the agent's CLI reported an exit, as it also does while tmux goes down
-		d.hold(t, session.HeldInterrupted)
+	case one.Reason == turn.ReasonInterrupted && one.Cut():
+		d.exited(t, agent, one)
 	case one.Reason == turn.ReasonInterrupted || one.Reason == turn.ReasonStopped:
 		d.holdLane(t.Agent)
 		d.hold(t, session.HeldYou)
 	case one.Reason == turn.ReasonError:
 		d.count(t.Agent, agent, one.ended().Sub(one.StartedAt).Abs() < quickly)
 		d.finish(t, session.TaskFailed, display.FirstLine(one.ErrorMessage))
+	default:
+		d.hold(t, session.HeldInterrupted)
+	}
+}
+
+// exited decides about a task in whose turn the CLI reported its exit, as it also does while tmux
+// goes down. The pane tells a moment later how the CLI ended.
+func (d *decision) exited(t *session.Task, agent Agent, one *Turn) {
+	last := one.Number == agent.number()
+	switch ended := one.ended(); {
+	case last && agent.Exited && agent.Status.State == session.StateError:
+		d.count(t.Agent, agent, ended.Sub(one.StartedAt).Abs() < quickly)
+		d.finish(t, session.TaskFailed, "its CLI ended in the turn: "+agent.Status.Reason)
+	case last && !agent.Exited && !agent.Gone && (one.Now || !agent.Running) && d.now.Sub(ended).Abs() < arrival:
+		d.step(StepLook, t, "its CLI has just ended")
 	default:
 		d.hold(t, session.HeldInterrupted)
 	}
