@@ -83,8 +83,8 @@ func checkPromptName(s string) *problem {
 	return nil
 }
 
-// checkPrompt accepts a text that is not blank.
-func checkPrompt(s string) *problem {
+// checkFilled accepts a text that is not blank.
+func checkFilled(s string) *problem {
 	if strings.TrimSpace(s) == "" {
 		return problemf("is empty")
 	}

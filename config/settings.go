@@ -88,7 +88,7 @@ var settings = []setting{
 	{key: "agents.max_children", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
 	{key: "agents.brief_kib", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
 
-	{key: "land.checks", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.config.Land.Checks }},
+	{key: "land.checks", text: checkFilled, repository: replaces, trust: always, target: func(e *entry) any { return &e.config.Land.Checks }},
 
 	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld), repository: usersAlone,
 		target: func(e *entry) any { return &e.config.Notify.Events }},
@@ -119,7 +119,7 @@ var settings = []setting{
 	{key: "presets.*.base", text: checkBase, repository: yields, target: func(e *entry) any { return &e.preset.Base }},
 
 	// A prompt makes an agent act with the user's rights.
-	{key: "prompts.*", text: checkPrompt, repository: yields, trust: always, target: func(e *entry) any { return e.prompt }},
+	{key: "prompts.*", text: checkFilled, repository: yields, trust: always, target: func(e *entry) any { return e.prompt }},
 	// Programs run on hosts with the user's rights there, and secrets are sent to them.
 	{key: "hosts.*.ssh", text: checkDestination, repository: usersAlone, target: func(e *entry) any { return &e.host.SSH }},
 	{key: "hosts.*.repos", text: checkRemotePath, name: checkCheckout, repository: usersAlone, target: func(e *entry) any { return &e.host.Repos }},

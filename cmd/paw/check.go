@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/session"
 )
@@ -50,7 +52,10 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	if o.far != nil {
 		agents, command = o.far.words, o.far.command
 	} else {
-		agents, command = o.checked(cmd, args)
+		var err error
+		if agents, command, err = o.checked(cmd, args); err != nil {
+			return err
+		}
 	}
 	switch {
 	case o.shell && (len(command) > 0 || o.json):
@@ -102,19 +107,32 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// checked divides the words of paw check into agents and a command. With several words, the last
-// one is the command unless an agent of the session has that name.
-func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, command []string) {
+// checked divides the words of paw check into agents and a command: the last word is the command
+// unless an agent of the session has that name. A single word that is nearly the name of an agent
+// is a slip, and no command.
+func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, command []string, err error) {
 	last := len(args) - 1
-	if last < 1 {
-		return args, nil
+	if last < 0 || last == 0 && args[0] == everybody {
+		return args, nil, nil
 	}
 	word, _, _ := strings.Cut(args[last], "@")
 	_, s, named, err := o.agents(cmd, []string{word})
-	if err == nil && s.Agent(named[0]) != nil {
-		return args, nil
+	if err == nil {
+		var other *errs.Error
+		_, err = app.AgentNamed(s, named[0])
+		if err == nil || last == 0 && errors.As(err, &other) && other.Instead.By != "" {
+			return args, nil, nil
+		}
 	}
-	return args[:last], args[last:]
+	if last > 0 {
+		return args[:last], args[last:], nil
+	}
+	h, s, err := o.session(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	agent, err := agentMeant(cmd, h, s, errs.Quote(args[0]))
+	return []string{s.Name + "/" + agent}, args, err
 }
 
 // checkJSON lists checks that passed; a failed check is an error instead.

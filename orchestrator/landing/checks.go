@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,9 @@ import (
 // configuration. If the repository's checks are not trusted, the landing is refused, so that
 // nothing lands unchecked by accident.
 func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
+	if err := RefuseEmpty(typed); err != nil {
+		return nil, err
+	}
 	switch {
 	case none && len(typed) > 0:
 		return nil, errs.New(errs.Usage, "--check and --no-check exclude each other")
@@ -38,6 +42,14 @@ func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 		return nil, errs.New(errs.Refused, "the checks of this repository are not known: %w", mistake)
 	}
 	return h.Config.Land.Checks, nil
+}
+
+// RefuseEmpty refuses checks without a command, which a shell would let pass.
+func RefuseEmpty(checks []string) error {
+	if slices.ContainsFunc(checks, func(check string) bool { return strings.TrimSpace(check) == "" }) {
+		return errs.New(errs.Usage, "an empty check")
+	}
+	return nil
 }
 
 // someChecksFor is checksFor for commands of paw that need at least one check. instead is the hint

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
 	"paw/config"
 	"paw/config/display"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/session"
 )
 
@@ -148,6 +150,8 @@ func (t New) fault() error {
 		name = "a task"
 	}
 	switch {
+	case !utf8.ValidString(t.Prompt):
+		return fmt.Errorf("%s: the prompt is not UTF-8", name)
 	case strings.TrimSpace(t.Prompt) == "":
 		return fmt.Errorf("%s: the prompt is empty", name)
 	case len(t.Prompt) > maxPrompt:
@@ -160,6 +164,9 @@ func (t New) fault() error {
 		return fmt.Errorf("%s: retries %d: not a number from 0 on", name, t.Retries)
 	case t.Retries > 0 && len(t.Check) == 0:
 		return fmt.Errorf("%s: retries without a check", name)
+	}
+	if err := landing.RefuseEmpty(t.Check); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if t.ID == "" {
 		return nil
