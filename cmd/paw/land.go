@@ -89,9 +89,13 @@ var forms = []cobra.Completion{
 
 // run lands, lists landings, or undoes one.
 func (o *landOptions) run(cmd *cobra.Command, args []string) error {
+	if err := alone(cmd, "list"); err != nil {
+		return err
+	}
+	if err := alone(cmd, "undo", "dry-run"); err != nil {
+		return err
+	}
 	switch {
-	case o.list && o.undo:
-		return usagef(cmd, "--list and --undo exclude each other")
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
 	case o.list:

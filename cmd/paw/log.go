@@ -73,6 +73,11 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("grep") {
 		return o.grep.run(cmd, args)
 	}
+	for _, flag := range []string{"ignore-case", "role", "all", "most"} {
+		if cmd.Flags().Changed(flag) {
+			return usagef(cmd, "--%s goes with --grep", flag)
+		}
+	}
 	var number *int
 	if cmd.Flags().Changed("turn") {
 		number = &o.turn

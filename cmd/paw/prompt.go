@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -107,7 +108,7 @@ func templateNamed(h *app.App, name string) (string, error) {
 // readPrompt reads the file of --prompt-file into the prompt.
 func (o *startOptions) readPrompt(stdin io.Reader) error {
 	if o.promptFile == "" {
-		return nil
+		return requireText(o.Prompt)
 	}
 	if o.Prompt != "" {
 		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
@@ -123,7 +124,16 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
 	}
 	o.Prompt = strings.TrimSuffix(string(data), "\n") // without the end of the last line
-	return err
+	return cmp.Or(err, requireText(o.Prompt))
+}
+
+// requireText refuses a prompt with bytes of another encoding, which a CLI would get as other
+// characters.
+func requireText(prompt string) error {
+	if !utf8.ValidString(prompt) {
+		return errs.New(errs.Usage, "the prompt is not UTF-8")
+	}
+	return nil
 }
 
 // firstPrompt completes the options for new agents: their first prompt and, for a pull request, the

@@ -49,15 +49,21 @@ session's only one.`, exitUsage, exitRefused,
 	f.BoolVar(&o.list, "list", false, "the comments that are kept")
 	f.BoolVar(&o.drop, "drop", false, "forget them")
 	f.BoolVar(&o.send, "send", false, "send them")
-	cmd.MarkFlagsMutuallyExclusive("on", "list", "drop", "send", "base")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
 func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
+	for _, flag := range []string{"on", "base", "list", "drop", "send"} {
+		if err := alone(cmd, flag); err != nil {
+			return err
+		}
+	}
 	words := args
 	switch {
+	case o.on == "" && cmd.Flags().Changed("on"):
+		return usagef(cmd, "--on: is empty")
 	case o.on != "":
 		words = args[:min(len(args), 1)]
 	case len(args) == 2 && isTurns(args[1]): // AGENT N, as in paw diff

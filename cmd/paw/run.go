@@ -115,7 +115,7 @@ func (o *runOptions) runSession(cmd *cobra.Command, args []string) (*app.App, *s
 // must not be a terminal.
 func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("prompt") {
-		return nil
+		return requireText(o.Prompt)
 	}
 	if o.promptFile == "" {
 		if isTerminal(o.stdin) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -176,7 +177,11 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 		prompt = strings.Join(text, " ")
 	}
 	if given == 0 && o.template+o.issue == "" && !o.edit {
-		return o.typedPrompt(cmd.Context())
+		prompt, err := o.typedPrompt(cmd.Context())
+		return prompt, cmp.Or(err, requireText(prompt))
+	}
+	if err := requireText(prompt); err != nil {
+		return "", err
 	}
 	configured, err := h.ConfiguredFor(s)
 	if err != nil {
