@@ -97,6 +97,9 @@ func (o Objects) PatchIDs(ctx context.Context, commits []string) (map[string]str
 // BlobChange holds mode and id of a path in each of two trees; zeros if the path is missing.
 type BlobChange struct{ From, To string }
 
+// Added reports whether the path is missing in the first tree.
+func (c BlobChange) Added() bool { return strings.HasPrefix(c.From, "000000 ") }
+
 // BlobChanges returns, for each pair of commits, the differing paths with mode and id on both
 // sides.
 func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {

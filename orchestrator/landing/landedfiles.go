@@ -66,6 +66,11 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 		f := &facts[i]
 		fate, certain := fateOf(brought[n], since[n])
 		if f.inTip || f.rewritten != "" {
+			if fate.gone && certain {
+				if certain, err = l.deleted(ctx, &l.all[i], brought[n]); err != nil {
+					return err
+				}
+			}
 			if f.lost, err = l.lostOf(ctx, facts, i, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
 				return err
 			}
@@ -84,6 +89,18 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 		}
 	}
 	return l.lookWhoTookOut(ctx, lost, facts)
+}
+
+// deleted reports whether the paths that a landing added, and that the tip does not have, are
+// certainly gone: a commit says so, or there are none. Otherwise the files may have other names.
+func (l *looker) deleted(ctx context.Context, one *Stand, brought map[string]worktree.BlobChange) (bool, error) {
+	for _, change := range brought {
+		if change.Added() {
+			revert, err := l.revertOf(ctx, one)
+			return revert != "", err
+		}
+	}
+	return true, nil
 }
 
 // lostOf reports whether the tip's files have nothing of a landing in its history. gone is what the
