@@ -16,7 +16,7 @@ func (o onAgent) askComment() (tea.Model, tea.Cmd) {
 	first, last := m.page.marked()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	m.ask = &ask{title: "comment on " + m.linesMeant(first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
+	m.ask = &ask{title: "comment on " + o.linesMeant(first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
 		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
@@ -27,7 +27,8 @@ func (o onAgent) askComment() (tea.Model, tea.Cmd) {
 
 // linesMeant names what a comment on lines of the diff would be about. A line of the diff that is
 // no line of a file, such as a header, stands for the whole file.
-func (m Model) linesMeant(first, last int) string {
+func (o onAgent) linesMeant(first, last int) string {
+	m := o.m
 	place, err := m.paw.Place(m.page.raw, first, last)
 	switch {
 	case err == nil && !strings.Contains(place, ":"):

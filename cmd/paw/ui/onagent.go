@@ -113,7 +113,7 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a
 	if marked := o.meant(); len(marked) > 1 || marked[0].Key() != a.Key() {
-		return m.askMarkedGoOn(marked)
+		return o.askMarkedGoOn(marked)
 	}
 	all := m.roster.cutAgents(a.Session)
 	switch {
@@ -149,7 +149,8 @@ func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
 
 // askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
 // no such prompt.
-func (m Model) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
+func (o onAgent) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
+	m := o.m
 	var able, others []Agent
 	for _, a := range marked {
 		if a.goesOn() {

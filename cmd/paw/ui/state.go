@@ -73,7 +73,7 @@ func lastTurn(a Agent) int {
 func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
 	m, all := o.m, o.meant()
 	if len(all) > 1 {
-		return m.planSeveral(all)
+		return o.planSeveral(all)
 	}
 	a := all[0]
 	m.roster.marks = nil
@@ -101,8 +101,10 @@ func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
 	return o.m.openly(undo, append(words, "--dry-run")...)
 }
 
-// planSeveral shows what would land of several agents of one session, and asks whether to land it.
-func (m Model) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
+// planSeveral shows what would land of several agents of one session, and asks whether to land
+// exactly that; agents of other machines land as they then are.
+func (o onAgent) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
+	m := o.m
 	for _, a := range all {
 		if a.Session != all[0].Session {
 			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
