@@ -3,6 +3,10 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +15,7 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/review"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -23,7 +28,7 @@ type BlameOptions struct {
 	Turn        string // "" for the agent's present state
 	State       string // commit of a state of the agent that was shown before, instead of the present state
 	File        string // relative to the repository if Agent is set, else to the current directory
-	Lines       string // N or N,M, "" for all
+	First, Last int    // lines, 0 for all
 	IgnoreSpace bool
 }
 
@@ -73,7 +78,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	if l.refs, err = reader.Refs().List(ctx, turn.HiddenPrefix); err != nil {
 		return nil, err
 	}
-	of := worktree.BlameOptions{Path: o.File, Lines: o.Lines, IgnoreSpace: o.IgnoreSpace}
+	of := worktree.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
 	last := -1
 	if o.Agent != "" {
 		if last, err = l.agentAt(ctx, s, o); err != nil {
@@ -91,11 +96,45 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	if last >= 0 {
 		of.Commit = line[last].Commit
 	}
+	if o.First > 0 {
+		of.Lines = fmt.Sprintf("%d,%d", o.First, o.Last)
+	}
 	lines, err := reader.Objects().Blame(ctx, of)
 	if err != nil {
-		return nil, errs.New(errs.Failed, "%s: %w", o.File, err)
+		return nil, cmp.Or(whyNotBlamed(ctx, reader.Objects(), of, o), error(errs.New(errs.Failed, "%s: %w", o.File, err)))
 	}
 	return l.tell(ctx, lines, line)
+}
+
+// whyNotBlamed returns an error that says why git could not tell of a file, nil for an unknown
+// reason.
+func whyNotBlamed(ctx context.Context, objects worktree.Objects, of worktree.BlameOptions, o BlameOptions) error {
+	if of.Lines != "" {
+		of.Lines = ""
+		all, err := objects.Blame(ctx, of)
+		if err == nil {
+			place := review.Comment{Path: o.File, First: o.First, Last: o.Last}.Place()
+			return errs.New(errs.Usage, "%s: has %s", place, errs.Counted(len(all), "line"))
+		}
+	}
+	if of.Commit != "" {
+		if there, err := objects.HasFile(ctx, of.Commit, o.File); err == nil && !there {
+			return errs.New(errs.Failed, "%s: %s has no such file", o.File, o.Agent)
+		}
+		return nil
+	}
+	path := o.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(of.Dir, path)
+	}
+	about, err := os.Lstat(path)
+	if err == nil && about.Mode().IsRegular() {
+		return errs.New(errs.Failed, "%s: is not tracked by git", o.File)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errs.New(errs.Failed, "%s: no such file", o.File)
+	}
+	return nil
 }
 
 // blamedIn returns the manager of the repository of s or, if s is nil, of the current directory.
@@ -129,6 +168,9 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 	number, err := strconv.Atoi(o.Turn)
 	l.agent(s, *w)
 	step, there := l.ends[w.TurnSession][number]
+	if err == nil && !there && number > l.lastTurn(s, o.Agent) {
+		return -1, errs.New(errs.NotFound, "%s: has no turn %s", o.Agent, o.Turn).Hint("paw turns %s %s", s.Name, o.Agent)
+	}
 	if err != nil || !there {
 		return -1, errs.New(errs.Failed, "%s: turn %s has no snapshot", o.Agent, o.Turn).Hint("paw turns %s/%s", s.Name, o.Agent)
 	}

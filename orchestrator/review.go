@@ -123,15 +123,30 @@ func withExcerpt(w *session.Agent, c *review.Comment) error {
 	if c.Path == "" || c.Excerpt != "" || c.Removed {
 		return nil
 	}
+	path := filepath.FromSlash(c.Path)
+	if filepath.IsAbs(path) {
+		if below, err := filepath.Rel(w.WorktreePath, path); err == nil && filepath.IsLocal(below) {
+			path = below
+		}
+	}
+	if !filepath.IsLocal(path) {
+		return errs.New(errs.Usage, "%s: is not in the worktree of %s", c.Path, w.Name)
+	}
 	root, err := os.OpenRoot(w.WorktreePath)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	content, err := root.ReadFile(filepath.FromSlash(c.Path))
+	content, err := root.ReadFile(path)
+	if _, statErr := os.Stat(filepath.Join(w.WorktreePath, path)); err != nil && statErr == nil {
+		if _, err := root.Stat(path); err != nil {
+			return errs.New(errs.Usage, "%s: is a link that leads out of the worktree of %s", c.Path, w.Name)
+		}
+	}
 	if err != nil {
 		return errs.New(errs.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Name, err)
 	}
+	c.Path = filepath.ToSlash(path)
 	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 	if c.First == 0 {
 		return nil

@@ -281,6 +281,12 @@ func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error
 	return parseBlame(out), nil
 }
 
+// HasFile reports whether a commit has something at a path.
+func (o Objects) HasFile(ctx context.Context, commit, path string) (bool, error) {
+	out, err := o.home().Output(ctx, "--literal-pathspecs", "ls-tree", "--full-tree", commit, "--", path)
+	return out != "", err
+}
+
 // parseBlame parses git blame --porcelain, which prints a commit's facts only with the commit's
 // first line.
 func parseBlame(out string) []BlamedLine {

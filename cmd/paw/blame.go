@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -46,24 +44,18 @@ what you type while a turn runs counts for the turn. FILE:LINE tells all about o
 	return cmd
 }
 
-var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)
-
 func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 	o.File = args[len(args)-1]
-	one := false
-	if found := fileAndLines.FindStringSubmatch(o.File); found != nil {
-		if _, err := os.Lstat(o.File); err != nil {
-			o.File, one = found[1], found[3] == "" || found[3] == found[2]
-			o.Lines = found[2] + "," + found[2]
-			if !one {
-				o.Lines = found[2] + "," + found[3]
-			}
-		}
-	}
 	h, s, err := o.blamed(cmd, args[:len(args)-1])
 	if err != nil {
 		return err
 	}
+	file, first, last, err := placeIn(cmd, o.File, func(name string) bool { return fileIn(whereOf(s, o.Agent), name) })
+	if err != nil {
+		return err
+	}
+	o.File, o.First, o.Last = file, first, last
+	one := first > 0 && first == last
 	lines, err := orchestrator.Blame(cmd.Context(), h, s, o.BlameOptions)
 	if err != nil {
 		return err

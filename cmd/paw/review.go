@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,17 +138,11 @@ func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session,
 
 // addComment saves a comment on the place that --on names.
 func (o *reviewOptions) addComment(cmd *cobra.Command, h *app.App, s *session.Session, agent, text string) error {
-	c := review.Comment{Path: o.on, Text: text}
-	if i := strings.LastIndexByte(o.on, ':'); i >= 0 {
-		first, last, ranged := strings.Cut(o.on[i+1:], "-")
-		from, err := strconv.Atoi(first)
-		to := from
-		if ranged && err == nil {
-			to, err = strconv.Atoi(last)
-		}
-		if err == nil {
-			c.Path, c.First, c.Last = o.on[:i], from, to
-		}
+	c := review.Comment{Text: text}
+	var err error
+	c.Path, c.First, c.Last, err = placeIn(cmd, o.on, func(name string) bool { return fileIn(whereOf(s, agent), name) })
+	if err != nil {
+		return err
 	}
 	if text == "" {
 		content, err := io.ReadAll(o.stdin)
