@@ -87,7 +87,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	} else {
 		of.Dir = h.Dir
 	}
-	landed := l.landings(m.Repository.CommonDir)
+	landed := l.landings(ctx, m.Repository.CommonDir)
 	line, parents, err := reader.Objects().Line(ctx, l.steps, landed)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,12 @@ package orchestrator
 
 import (
 	"cmp"
+	"context"
 	"strings"
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/landing"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -181,7 +183,7 @@ func (l *lineage) lastTurn(s *session.Session, agent string) int {
 
 // landings adds the states of all landings in a repository that still have their refs, by the
 // commits of the landings.
-func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding {
+func (l *lineage) landings(ctx context.Context, gitCommonDir string) map[string]worktree.LineLanding {
 	found := map[string]worktree.LineLanding{}
 	sessions, _, err := l.h.Store.ListAll()
 	if err != nil {
@@ -191,22 +193,50 @@ func (l *lineage) landings(gitCommonDir string) map[string]worktree.LineLanding 
 		if s.GitCommonDir != gitCommonDir {
 			continue
 		}
-		for _, landing := range s.Landings {
-			side := func(side string) string { return l.refs[turn.LandedRef(landing.TurnSession, landing.ID, side)] }
+		rewritten := l.rewritten(ctx, s)
+		for _, landed := range s.Landings {
+			side := func(side string) string { return l.refs[turn.LandedRef(landed.TurnSession, landed.ID, side)] }
 			before, after, state := side("before"), side("after"), side("state")
 			if before == "" || after == "" || state == "" {
 				continue
 			}
-			w := blamedAgent(s, landing.Agent, landing.TurnSession)
+			w := blamedAgent(s, landed.Agent, landed.TurnSession)
 			if l.agent(s, w) < 0 {
 				continue
 			}
-			at, there := l.ends[w.TurnSession][landing.LastTurn]
+			at, there := l.ends[w.TurnSession][landed.LastTurn]
 			if !there {
 				at = l.ends[w.TurnSession][0]
 			}
-			since := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: landing.LastTurn + 1, By: ByYou}
-			found[after] = worktree.LineLanding{Before: before, State: l.add(state, since, at)}
+			since := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: landed.LastTurn + 1, By: ByYou}
+			step := l.add(state, since, at)
+			found[after] = worktree.LineLanding{Before: before, State: step}
+			if by, is := rewritten[landed.ID]; is {
+				found[by.ID] = worktree.LineLanding{Before: by.Parents[0], State: step}
+			}
+		}
+	}
+	return found
+}
+
+// rewritten returns the commits that landings of a session were rewritten to since, as by git
+// commit --amend, by the number of the landing.
+func (l *lineage) rewritten(ctx context.Context, s *session.Session) map[int]worktree.CommitInfo {
+	found := map[int]worktree.CommitInfo{}
+	if len(s.Landings) == 0 {
+		return found
+	}
+	all, err := landing.Standings(ctx, l.h, s)
+	if err != nil {
+		return found
+	}
+	for _, one := range all {
+		if one.Standing != landing.Rewritten || one.Commit == "" {
+			continue
+		}
+		since, err := l.m.Objects().HistorySince(ctx, one.Commit, one.Before)
+		if n := len(since); err == nil && n > 0 && len(since[n-1].Parents) > 0 {
+			found[one.ID] = since[n-1]
 		}
 	}
 	return found
@@ -220,13 +250,13 @@ func blamedAgent(s *session.Session, name, turnSession string) session.Agent {
 		return *there
 	}
 	gone := session.Agent{Name: name, TurnSession: cmp.Or(turnSession, s.TurnSessionOf(name))}
-	for _, landing := range s.Landings {
-		if landing.TurnSession != gone.TurnSession {
+	for _, landed := range s.Landings {
+		if landed.TurnSession != gone.TurnSession {
 			continue
 		}
-		gone.Shifts = landing.Shifts
-		if gone.From = landing.From; landing.Began != "" {
-			gone.From = &session.Origin{Snapshot: landing.Began}
+		gone.Shifts = landed.Shifts
+		if gone.From = landed.From; landed.Began != "" {
+			gone.From = &session.Origin{Snapshot: landed.Began}
 		}
 	}
 	return gone
