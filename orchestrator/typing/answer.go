@@ -18,8 +18,8 @@ import (
 )
 
 // Time limits of an answer: for the CLI to report that it took the answer, for the selection to
-// move after a key, for the pause after that, for how long a question must stay unchanged, and for
-// how late a hook may be after the CLI's own record.
+// move after a key, for the pause after that, for how long a question must stay unchanged, or a
+// dialog away, and for how late a hook may be after the CLI's own record.
 const (
 	answerPatience = 5 * time.Second
 	movePatience   = 2 * time.Second

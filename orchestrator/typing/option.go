@@ -125,11 +125,22 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
 }
 
-// left waits until a dialog outside of a turn is gone, of which nothing but the screen tells. The
-// CLI may end with the answer.
+// left waits until a dialog outside of a turn is gone and stays away, of which nothing but the screen
+// tells: a CLI that draws its screen anew shows no dialog for a moment. The CLI may end with the
+// answer.
 func (t answerer) left(ctx context.Context, asked *Asked) error {
+	var away time.Time
 	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
-		if _, _, err := t.find(ctx); errors.Is(err, errNotRunning) || err == nil && !t.shows(ctx, asked) {
+		_, _, err := t.find(ctx)
+		switch {
+		case errors.Is(err, errNotRunning):
+			return nil
+		case err != nil || t.shows(ctx, asked):
+			away = time.Time{}
+		case away.IsZero():
+			away = t.app.Now()
+			t.app.Step("answer.away")
+		case t.app.Now().Sub(away) >= answerSteady:
 			return nil
 		}
 	}
@@ -145,12 +156,16 @@ func (t answerer) other(ctx context.Context, than *Asked) *Asked {
 	return now
 }
 
-// shows reports whether a question is still on the screen; true where the screen cannot be read.
+// shows reports whether a question is still on the screen; true where the screen cannot be read, and
+// where a dialog outside of a turn is drawn in part.
 func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	shot, err := t.client.Screenshot(ctx, t.program.Pane)
 	if err != nil {
 		return true
 	}
 	now, ok := t.cli.Question(cli.Screenshot(shot))
+	if !ok && asked.Outside {
+		return t.cli.Screen(cli.Screenshot(shot)).Dialog == asked.Text
+	}
 	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 }

@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
@@ -23,7 +24,24 @@ const limitReached = "has reached the usage limit"
 
 // Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	return box.Question(since(s), "●")
+	question, ok := box.Question(since(s), "●")
+	if question.Text == trusts {
+		question.Deaf = trustSettle
+		ok = ok && !starts(s)
+	}
+	return question, ok
+}
+
+// trusts is paw's words for the question whether to trust the folder.
+const trusts = "asks whether to trust the folder"
+
+// trustSettle is how long gemini may still be starting when its head is drawn.
+const trustSettle = time.Second
+
+// starts reports whether a dialog stands where gemini draws its head when it has started. A gemini
+// 0.61.0 that is told before to trust the folder may close the dialog, and go on without its hooks.
+func starts(s cli.Screenshot) bool {
+	return s.CursorY < s.Height-1 && strings.HasPrefix(strings.TrimSpace(screens.TextOf(screens.RowsOf(s))), "╭")
 }
 
 // restarts is the last line of a gemini that has been told to trust the folder. Its dialog stays
@@ -46,7 +64,7 @@ var box = screens.EdgedBox{
 	Places:      lazyregexp.New(`\[(Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S .*\(esc to cancel, `),
 	Dialogs: []screens.Dialog{
-		screens.AsksByList(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
+		screens.AsksByList(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, trusts),
 		screens.Asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),
 		screens.AsksInTurn(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
 		screens.AsksInTurn(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
