@@ -266,7 +266,11 @@ func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command
 		Example: "  paw queue " + string(do) + " t1 t2" + map[bool]string{true: "\n  paw queue " + string(do) + " --all"}[do != queue.ChangeRetry] +
 			map[bool]string{true: "\n  paw queue go --all --starts 100"}[do == queue.ChangeGo],
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			if all == (len(ids) > 0) && starts == 0 {
+			raises := cmd.Flags().Changed("starts")
+			if raises && starts < 1 {
+				return usagef(cmd, "--starts %d: not a number from 1 on", starts)
+			}
+			if all == (len(ids) > 0) && !raises {
 				return usagef(cmd, "name the tasks, or say --all")
 			}
 			h, s, err := a.session(cmd)

@@ -51,6 +51,13 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 	if err != nil {
 		return err
 	}
+	for _, agent := range agents {
+		if list == nil || !slices.ContainsFunc(list.Tasks, func(t session.Task) bool { return t.Agent == agent }) {
+			if err := app.RequireAgents(s, agent); err != nil {
+				return err
+			}
+		}
+	}
 	if list == nil {
 		list = &queue.List{Session: s.Name}
 	}

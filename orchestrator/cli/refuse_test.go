@@ -34,6 +34,7 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 		{"opencode", long[:prompts.MaxArgument()-3], true}, // with its option too long
 		{"claude", "a\x00b", false},
 		{"demo", "a\x00b", false},
+		{"demo", "/exit", false},
 	} {
 		c, _ := set.Get(tt.cli)
 		_, err := c.Launch(prompt(tt.prompt))

@@ -51,7 +51,11 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 	for _, id := range ids {
 		t := q.Task(id)
 		if t.State.Over() {
-			said = append(said, fmt.Sprintf("%s: is %s; paw queue retry %s begins it again", id, t.State, id))
+			line := fmt.Sprintf("%s: is %s", id, t.State)
+			if t.State != session.TaskDone {
+				line += fmt.Sprintf("; paw queue retry %s begins it again", id)
+			}
+			said = append(said, line)
 			continue
 		}
 		q.Held = ""
@@ -101,7 +105,11 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 		cli, _ := of(t.Agent)
 		gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && cli == "" // its agent was removed
 		if !gone && t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
-			said = append(said, notBegun(seen(*t)))
+			said = append(said, notBegun(q.Session, seen(*t)))
+			continue
+		}
+		if cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0 {
+			said = append(said, fmt.Sprintf("%s: there is no agent %s any more; paw queue drop %s takes it out", id, t.Agent, id))
 			continue
 		}
 		t.State = session.TaskHeld
@@ -121,9 +129,9 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 }
 
 // notBegun says of a task that is not begun again how it is, and why.
-func notBegun(t session.Task) string {
+func notBegun(sessionName string, t session.Task) string {
 	if t.State == session.TaskHeld {
-		return fmt.Sprintf("%s: is held, and was not typed yet: %s", t.ID, t.Why)
+		return fmt.Sprintf("%s: is held, and was not typed yet: %s", t.ID, withCure(sessionName, t))
 	}
 	return fmt.Sprintf("%s: is %s", t.ID, t.State)
 }

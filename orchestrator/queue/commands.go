@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/startplan"
 	"paw/session"
@@ -220,10 +221,14 @@ func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) 
 			if c.Facts().Unseen {
 				return errs.New(errs.Usage, "%s: paw does not see when its turns end, so nothing can wait for that", name).Hint("paw clis")
 			}
-			if _, err := h.Program(c); err != nil {
+			executable, err := h.Program(c)
+			if err != nil {
 				if missing++; missing == len(names) && t.Kind == session.AgentTask {
 					return err
 				}
+			}
+			if err := takes(h, c, executable, t); err != nil {
+				return errs.New(errs.Usage, "%w", err)
 			}
 		}
 		if agent, _, _ := strings.Cut(t.From, "@"); t.From != "" && s.Agent(agent) == nil && !inPlan(h, s, tasks, t.From) {
@@ -231,6 +236,18 @@ func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) 
 		}
 	}
 	return ctx.Err()
+}
+
+// takes returns the error of a CLI that takes the prompt of a task for a command of its own.
+func takes(h *app.App, c cli.CLI, executable string, t *New) error {
+	if t.Kind == session.AgentTask {
+		_, err := c.Launch(h.Specs().Draft(c, executable, t.Prompt))
+		var refused *cli.PromptError
+		if err == nil || !errors.As(err, &refused) || !refused.Send {
+			return err
+		}
+	}
+	return typable(c, t.Prompt)
 }
 
 // inPlan reports whether an id belongs to a task of the queue or of tasks.
@@ -303,13 +320,21 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 	return said, nil
 }
 
+// withCure returns why a task is held, with the command that its agent needs.
+func withCure(sessionName string, t session.Task) string {
+	if t.Why == notRunning {
+		return fmt.Sprintf("%s; paw recover %s/%s", t.Why, sessionName, t.Agent)
+	}
+	return t.Why
+}
+
 // stillHeld returns a line for each task that was let go (no ids means all) and is held nevertheless, because its agent does not run.
 func stillHeld(q *session.Queue, ids []string, f Facts, now time.Time) (said []string) {
 	d := decide(q, f, now)
 	for i, before := range q.Tasks {
 		after := d.seen(d.q.Tasks[i])
 		if (len(ids) == 0 || slices.Contains(ids, before.ID)) && before.State == session.TaskWaiting && after.State == session.TaskHeld && after.Why != session.HeldYou {
-			said = append(said, fmt.Sprintf("%s: is held: %s", before.ID, after.Why))
+			said = append(said, fmt.Sprintf("%s: is held: %s", before.ID, withCure(q.Session, after)))
 		}
 	}
 	return said

@@ -21,6 +21,9 @@ type verdict struct {
 	cli  string
 }
 
+// notRunning is why a task is held whose agent has no running CLI.
+const notRunning = "not running"
+
 // begin decides which waiting tasks begin, in their order, and when to look again.
 func (d *decision) begin() {
 	working, starts := d.working(), d.q.Starts
@@ -160,7 +163,7 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	case live.Due:
 		return verdict{}
 	case live.NotRunning:
-		return verdict{why: "not running", held: true}
+		return verdict{why: notRunning, held: true}
 	case live.NothingOwed, live.NotDue, live.Busy:
 	}
 	if !agent.Silent.IsZero() && d.now.Sub(agent.Silent) >= arrival {

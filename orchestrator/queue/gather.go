@@ -175,6 +175,13 @@ func begunWith(h *app.App, sessionName string, t *session.Task, r turn.Record) b
 	return strings.Contains(squeezed(string(r.Prompt)), squeezed(typable))
 }
 
+// typable returns the error of a CLI that takes a typed text for a command of its own.
+func typable(c cli.CLI, text string) error {
+	text, _ = cli.Typable(text)
+	_, err := c.Literal(text)
+	return err
+}
+
 // textOf returns the next text to type for a task.
 func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	switch {

@@ -114,7 +114,18 @@ func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen obs
 	return any
 }
 
-func (o *ownHands) text(t session.Task) (string, error) { return textOf(o.App, o.session, t) }
+func (o *ownHands) text(t session.Task) (string, error) {
+	text, err := textOf(o.App, o.session, t)
+	if err != nil || t.Kind != session.PromptTask {
+		return text, err
+	}
+	if w := o.seen.Session.Agent(t.Agent); w != nil {
+		if c, known := o.CLIs.Get(w.CLI); known {
+			err = typable(c, text)
+		}
+	}
+	return text, err
+}
 
 // enter types a text to the agent of a task. The agent's turn log tells what came of it.
 func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim func() (session.Task, error)) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -166,7 +167,10 @@ func untilText(until time.Time) string {
 	return " until " + until.Local().Format("2 Jan 15:04")
 }
 
+// widest limits the columns of a line that the queue keeps to show.
+const widest = 200
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return cmp.Or(strings.TrimSpace(line), "(empty)")
+	return cmp.Or(display.Graphemes.Cut(strings.TrimSpace(line), widest), "(empty)")
 }

@@ -2,6 +2,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -39,7 +40,8 @@ func (driver) NewConversation() string { return uuid.NewString() }
 func (d driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
 	if s.Prompt != "" {
-		if err := prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt); err != nil {
+		_, err := d.Literal(s.Prompt)
+		if err = cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)); err != nil {
 			return cli.Command{}, err
 		}
 		argv = append(argv, "--", s.Prompt)
