@@ -83,7 +83,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 		return ui.Board{}, err
 	}
 	d.sessions = map[string]*session.Session{}
-	board := ui.Board{Place: d.place(statuses), Queues: queueLines(d.home, statuses)}
+	board := ui.Board{Place: d.place(statuses), Queues: queueLines(ctx, d.home, statuses)}
 	for _, st := range statuses {
 		d.sessions[st.Session.Name] = st.Session
 		for i := range st.Agents {

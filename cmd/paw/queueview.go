@@ -119,8 +119,13 @@ func queueLine(h *app.App, l *queue.List) string {
 	if held > 0 {
 		line += fmt.Sprintf(", %d held", held)
 	}
-	if l.Held != "" {
+	switch {
+	case l.Held != "":
 		line += " (" + l.Held + "): paw queue go --all"
+	case l.Down == session.ReasonTmuxSilent:
+		line += " (" + l.Down + ")"
+	case l.Down != "":
+		line += " (" + l.Down + "): paw recover " + l.Session
 	}
 	if !l.Next.IsZero() {
 		line += ", next at " + clock(l.Next, h.Now())

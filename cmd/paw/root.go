@@ -140,7 +140,7 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 	if a.canShowDesk() && len(statuses) > 0 {
 		return openDesk(cmd.Context(), a, h, false)
 	}
-	return statusPrinter{a}.showStatus(h, statuses, problems, askHosts(cmd.Context(), h, false)())
+	return statusPrinter{a}.showStatus(cmd.Context(), h, statuses, problems, askHosts(cmd.Context(), h, false)())
 }
 
 // otherFlags maps flags of other programs to the flags that paw has instead.

@@ -37,7 +37,7 @@ func (o *statusOptions) reportSince(ctx context.Context, h *app.App, agents []st
 	}
 	keepAgents(statuses, agents)
 	if len(statuses) == 0 {
-		if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, noHosts()); err != nil {
+		if err := (statusPrinter{o.invocation}).showStatus(ctx, h, statuses, problems, noHosts()); err != nil {
 			return err
 		}
 		return o.unread(problems)

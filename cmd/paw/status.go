@@ -120,7 +120,7 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if len(problems) == 0 {
 		problems = o.noteUnread(unread)
 	}
-	if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, answers()); err != nil {
+	if err := (statusPrinter{o.invocation}).showStatus(cmd.Context(), h, statuses, problems, answers()); err != nil {
 		return err
 	}
 	return o.unread(problems)
@@ -180,7 +180,7 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 }
 
 // showStatus prints the status of sessions and hosts.
-func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
+func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	if p.json {
 		if len(answers) > 0 {
 			return p.printJSON(withHosts(statusView(statuses, problems), answers))
@@ -204,7 +204,7 @@ func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, 
 			orchestrator.FollowUnseen(h, st, nil)
 		}
 		width, height := p.terminalSize()
-		for _, line := range append(p.allLines(h, statuses, width, height), queueLines(h, statuses)...) {
+		for _, line := range append(p.allLines(h, statuses, width, height), queueLines(ctx, h, statuses)...) {
 			fmt.Fprintln(p.stdout, line)
 		}
 		return p.showHosts(answers, h.Now())
@@ -215,16 +215,19 @@ func (p statusPrinter) showStatus(h *app.App, statuses []observe.SessionStatus, 
 		}
 		p.printStatus(st, h.Now())
 	}
-	for _, line := range queueLines(h, statuses) {
+	for _, line := range queueLines(ctx, h, statuses) {
 		fmt.Fprintln(p.stdout, line)
 	}
 	return p.showHosts(answers, h.Now())
 }
 
 // queueLines returns a line for each session whose queue has open tasks.
-func queueLines(h *app.App, statuses []observe.SessionStatus) (lines []string) {
+func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	for _, st := range statuses {
-		if list := queue.Brief(h, st.Session.Name); list != nil {
+		if !h.Queues().Open(st.Session.Name) {
+			continue
+		}
+		if list, err := queue.Look(ctx, h, st.Session); err == nil && list != nil {
 			line := queueLine(h, list)
 			if len(statuses) > 1 {
 				line = st.Session.Name + ": " + line
@@ -284,7 +287,7 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 				return nil // the terminal is gone
 			}
 		default:
-			if err := (statusPrinter{o.invocation}).showStatus(h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
+			if err := (statusPrinter{o.invocation}).showStatus(ctx, h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
 				return err
 			}
 		}

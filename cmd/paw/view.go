@@ -319,7 +319,7 @@ func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, 
 	case o.json:
 		err = o.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: o.noted()})
 	default:
-		err = statusPrinter{o.invocation}.showStatus(h, statuses, problems, nil)
+		err = statusPrinter{o.invocation}.showStatus(cmd.Context(), h, statuses, problems, nil)
 	}
 	if err == nil && anyRefused(results) {
 		return exitStatus(errs.Failed)

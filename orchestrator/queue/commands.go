@@ -20,47 +20,13 @@ import (
 type List struct {
 	Session     string
 	Held        string // why nothing begins at all, "" if nothing holds the queue
+	Down        string // why nothing can begin in the session, "" if something can
 	Max, Starts int
 	Made        int // number of starts and prompts so far
 	Tasks       []session.Task
 	Steps       []Step // next steps of the queue
 	Next        time.Time
 	Armed       bool
-}
-
-// Brief returns a List read from the queue's file only, nil where no task is open. It tells which
-// tasks are held, but not what waiting tasks wait for.
-func Brief(h *app.App, sessionName string) *List {
-	if !h.Queues().Open(sessionName) {
-		return nil
-	}
-	q, err := h.Queues().Load(sessionName)
-	if err != nil || q == nil {
-		return nil
-	}
-	list := &List{Session: sessionName, Held: q.Held, Made: q.Starts, Tasks: q.Tasks, Armed: Armed(h, sessionName)}
-	for i := range q.Tasks {
-		if t := &q.Tasks[i]; t.State == session.TaskWaiting && t.Kind == session.PromptTask && q.Lanes[t.Agent].Held {
-			t.State, t.Why = session.TaskHeld, session.HeldYou // the state that Look shows too
-		}
-	}
-	for _, t := range q.Tasks {
-		due := t.NotYet
-		if t.State == session.TaskWaiting && due.IsZero() {
-			for _, b := range q.Blocks { // the earliest: the CLI of the task is not looked up here
-				if due.IsZero() || !b.Until.IsZero() && b.Until.Before(due) {
-					due = b.Until
-				}
-			}
-		}
-		if t.State == session.TaskWaiting && q.Held == "" && h.Now().Before(due) && (list.Next.IsZero() || due.Before(list.Next)) {
-			list.Next = due
-		}
-		if t.State == session.TaskRunning || t.State == session.TaskWaiting && q.Held == "" && h.Now().Before(due) {
-			list.Steps = []Step{{Do: StepArm}}
-		}
-	}
-	return list
 }
 
 // Counts counts the running, waiting and held tasks.
@@ -95,7 +61,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
 	f.Looking = true
 	d := decide(q, f, h.Now())
 	list := &List{
-		Session: s.Name, Held: q.Held, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),
+		Session: s.Name, Held: q.Held, Down: f.Down, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),
 	}
 	for _, step := range d.steps {
 		if step.Do == StepArm {
