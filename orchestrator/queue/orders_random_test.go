@@ -139,7 +139,7 @@ func runRandom(t *testing.T, bytes []byte) {
 	}()
 	w.agents["x"] = &played{cli: "a", running: true}
 	w.agents["y"] = &played{cli: "b", running: true}
-	if len(bytes) > 0 {
+	if len(bytes) > 1 {
 		w.limits = []Limits{{}, {Continue: true, Times: 2}, {HandOver: []string{"b", "a"}, Times: 2}}[int(bytes[0])%3]
 		w.most = 1 + int(bytes[1])%3
 		w.bound = []int{1000, 1000, 5}[int(bytes[1])/3%3]
@@ -273,7 +273,8 @@ func (w *world) rest() {
 		w.change(func(q *session.Queue) {
 			q.StartsMax = 1000
 			for _, t := range q.Tasks {
-				gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && w.agents[t.Agent] == nil
+				open := t.State == session.TaskWaiting || t.State == session.TaskHeld
+				gone := open && t.Kind == session.PromptTask && w.agents[t.Agent] == nil
 				switch {
 				case gone && len(t.CLIs) == 0:
 					Drop(q, []string{t.ID})
