@@ -329,10 +329,18 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 	if got := screenOf(typed(m, "s")); !strings.Contains(got, "> two") {
 		t.Errorf("the draft is gone:\n%s", got)
 	}
+	if typed(m, "s", "ctrl+u", "esc"); paw.drafts["shop/api"] != "" {
+		t.Errorf("a draft that was emptied is kept: %q", paw.drafts)
+	}
 	paw.codes = map[string]int{"send shop/docs -- three": 6}
 	typed(m, strings.Fields("2 s t h r e e enter")...)
 	if paw.drafts["shop/docs"] != "three" {
 		t.Errorf("not kept: %q", paw.drafts)
+	}
+	m = typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
+	next, _ = m.Update(press("enter"))
+	if typed(next.(Model), strings.Fields("s t w o esc s ctrl+u esc")...); paw.drafts["shop/api"] != "" {
+		t.Errorf("a draft that was emptied while another prompt is being sent is kept: %q", paw.drafts)
 	}
 }
 

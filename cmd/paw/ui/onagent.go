@@ -90,7 +90,7 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 		draft = ""
 	}
 	keep := func(m *Model, text string) {
-		if taken || text == "" && len(m.sending[a.Key()]) > 0 {
+		if taken || text == "" && m.draft(a.Key()) == "" {
 			return
 		}
 		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
