@@ -16,7 +16,7 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// farewell is what the user types to leave a CLI, and to begin another conversation.
+// farewell holds the commands by which a CLI is left, and by which it begins a new conversation.
 type farewell struct {
 	leave string // typed before an Enter
 	clear string

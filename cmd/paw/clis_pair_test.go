@@ -141,7 +141,7 @@ func TestCLIsGetHostilePrompts(t *testing.T) {
 	}
 }
 
-// heard compares a prompt with that of paw turns, and with what the model was asked.
+// heard checks that a prompt stands in paw turns, and in a request to the model.
 func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	t.Helper()
 	got := one.Prompt
