@@ -247,22 +247,6 @@ func (c completer) completeBranches(cmd *cobra.Command, _ []string, typed string
 	return names(words)
 }
 
-// completeTopics completes the commands and topics that paw help knows.
-func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	for _, sub := range cmd.Root().Commands() {
-		if !sub.Hidden && len(args) == 0 {
-			words = append(words, described(sub.Name(), sub.Short))
-		}
-	}
-	for _, name := range topicNames() {
-		if len(args) == 0 {
-			words = append(words, described(name, topicAbout(name)))
-		}
-	}
-	return names(words)
-}
-
 // completeCLIs completes the last item of a list [AGENT=]CLI,... with the installed CLIs.
 func (c completer) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := c.paw()

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -33,6 +31,9 @@ const (
 	styleHead = "1"
 	styleDim  = display.Grey
 )
+
+// statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit a terminal.
+type statusPrinter struct{ *invocation }
 
 // statusLines formats one session for a terminal: the agents that need the user come first, with
 // their questions. In brief each agent has one line, and one more if the agent has a question.
@@ -155,15 +156,6 @@ func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width
 	return lines
 }
 
-// headline returns the first line of a prompt without a leading "please", to be shown in one row.
-func headline(prompt string) string {
-	line := display.OneLine(display.FirstLine(prompt))
-	for _, word := range []string{"Please ", "please "} {
-		line = strings.TrimPrefix(line, word)
-	}
-	return line
-}
-
 // belowAgent returns the lines below an agent's row: its question, the reason for its state, and
 // its branch and worktree if these are not the usual ones.
 func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width int) []string {
@@ -226,68 +218,6 @@ func fitted(table [][]string, room int) []int {
 	return widths
 }
 
-// urgencyOf returns the rank of an agent by its state: agents that need the user are first, agents
-// at rest last.
-func urgencyOf(ag observe.AgentStatus) int {
-	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
-		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
-	switch {
-	case ag.Cause == session.CauseStopped || ag.Cause == session.CauseClosed:
-		return len(order)
-	case (ag.Limit != nil || ag.CutTurn != 0) && ag.State != session.StateWaitingInput:
-		return slices.Index(order, session.StateError)
-	}
-	return slices.Index(order, ag.State)
-}
-
-// mostUrgent sorts agents by urgency. An agent stays together with its children, and the most
-// urgent of them counts for all.
-func mostUrgent(agents []observe.AgentStatus) []relative {
-	type family struct {
-		members []relative
-		urgency int
-	}
-	var all []family
-	for _, r := range families(agents) {
-		if r.depth == 0 {
-			all = append(all, family{urgency: urgencyOf(*r.AgentStatus)})
-		}
-		f := &all[len(all)-1]
-		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(*r.AgentStatus))
-	}
-	slices.SortStableFunc(all, func(a, b family) int { return a.urgency - b.urgency })
-	var ordered []relative
-	for _, f := range all {
-		ordered = append(ordered, f.members...)
-	}
-	return ordered
-}
-
-// stateCounts says how many agents are in each state, the most urgent state first.
-func stateCounts(agents []observe.AgentStatus) string {
-	count := map[string]int{}
-	var words []string
-	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
-		word := orchestrator.StateWord(ag.AgentStatus)
-		if count[word]++; count[word] == 1 {
-			words = append(words, word)
-		}
-	}
-	for i, word := range words {
-		words[i] = fmt.Sprintf("%d %s", count[word], plural(word, count[word]))
-	}
-	return strings.Join(words, ", ")
-}
-
-// plural makes the verb of a state such as "waits for you" agree with n.
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
-	}
-	word = strings.Replace(word, "waits for its", "wait for their", 1)
-	return strings.Replace(word, "waits", "wait", 1)
-}
-
 // commonFolder returns the folder that contains all worktrees under their agents' names, "" if
 // there is none.
 func commonFolder(st observe.SessionStatus) string {
@@ -316,71 +246,4 @@ func nextSteps(st observe.SessionStatus) []string {
 		steps = append(steps, fmt.Sprintf("paw recover %s: same panes, same conversations", st.Session.Name))
 	}
 	return steps
-}
-
-// since returns how long an agent has been in its state.
-func since(ag *observe.AgentStatus, now time.Time) string {
-	if ag.Since == nil {
-		return ""
-	}
-	return ui.Age(now.Sub(*ag.Since))
-}
-
-// inTurn reports whether an agent's last turn is under way. An end that only the CLI's own record
-// tells of counts as an end.
-func inTurn(ag *observe.AgentStatus) bool {
-	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
-}
-
-// canComeBack reports whether an agent does not run although it did not end by itself.
-func canComeBack(ag *observe.AgentStatus) bool {
-	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
-}
-
-// turnNumber returns the number of the last turn, with an ellipsis if the turn is under way.
-func turnNumber(ag *observe.AgentStatus) string {
-	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a lost log knows fewer turns than the session's record
-	switch {
-	case last == 0:
-		return ""
-	case inTurn(ag):
-		return fmt.Sprintf("%d%s", last, display.Ellipsis)
-	}
-	return fmt.Sprint(last)
-}
-
-// toReview counts the finished turns that the user has not seen, "" for none.
-func toReview(ag *observe.AgentStatus) string {
-	if ag.ToReview == 0 {
-		return ""
-	}
-	return errs.Counted(ag.ToReview, "turn")
-}
-
-// changes counts the lines that an agent has added and deleted since its base, "" if nobody
-// counted.
-func changes(ag *observe.AgentStatus) string {
-	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
-		return ""
-	}
-	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
-}
-
-// collidesWith says what an agent's work conflicts with, by the forecast.
-func collidesWith(ag *observe.AgentStatus) string {
-	if ag.Forecast == nil {
-		return ""
-	}
-	return display.OneLine(ag.Forecast.CollidesWith())
-}
-
-// mostCollisions limits the width of the column of forecasts.
-const mostCollisions = 24
-
-// uncommitted counts the files that are not committed, "" if nobody counted.
-func uncommitted(ag *observe.AgentStatus) string {
-	if ag.Dirty == nil {
-		return ""
-	}
-	return errs.Counted(*ag.Dirty, "file")
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"paw/orchestrator/hosts"
+
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
@@ -358,4 +360,25 @@ func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 
 func (a *invocation) canShowDesk() bool {
 	return isTerminal(a.stdin) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
+}
+
+// addHosts adds the agents of hosts to the desk. If a host cannot be reached, its agents are shown
+// as in its last answer, marked as away and with the age of that answer.
+func (d *desk) addHosts(board *ui.Board, answers []hosts.Answer, now time.Time) {
+	for _, one := range answers {
+		if one.Err != nil {
+			board.Problems = append(board.Problems, fmt.Sprintf("%s: %s", one.Host, whyNot(one.Err)))
+		}
+		for _, st := range hostStatuses(one, now) {
+			for i := range st.Agents {
+				row := deskAgent(st, i)
+				row.Far = true
+				if one.Err != nil {
+					row.Away, row.Group, row.Asks, row.Since = true, ui.Quiet, false, one.AsOf
+					row.About = "unreachable: " + whyNot(one.Err)
+				}
+				board.Agents = append(board.Agents, row)
+			}
+		}
+	}
 }

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"paw/cmd/paw/ui"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosts"
@@ -102,27 +100,6 @@ func (f *hostFeeds) changed() bool {
 func (f *hostFeeds) close() {
 	f.cancel()
 	f.ended.Wait()
-}
-
-// addHosts adds the agents of hosts to the desk. If a host cannot be reached, its agents are shown
-// as in its last answer, marked as away and with the age of that answer.
-func (d *desk) addHosts(board *ui.Board, answers []hosts.Answer, now time.Time) {
-	for _, one := range answers {
-		if one.Err != nil {
-			board.Problems = append(board.Problems, fmt.Sprintf("%s: %s", one.Host, whyNot(one.Err)))
-		}
-		for _, st := range hostStatuses(one, now) {
-			for i := range st.Agents {
-				row := deskAgent(st, i)
-				row.Far = true
-				if one.Err != nil {
-					row.Away, row.Group, row.Asks, row.Since = true, ui.Quiet, false, one.AsOf
-					row.About = "unreachable: " + whyNot(one.Err)
-				}
-				board.Agents = append(board.Agents, row)
-			}
-		}
-	}
 }
 
 // attachThere shows the pane of an agent HOST:SESSION/AGENT in this terminal.

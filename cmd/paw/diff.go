@@ -125,12 +125,6 @@ func addState(cmd *cobra.Command, state *string) {
 	_ = cmd.Flags().MarkHidden("state") // fails only for an undefined flag
 }
 
-// isTurns reports whether a word is the number of a turn or a range of them. Agents cannot have
-// such names.
-func isTurns(word string) bool {
-	return strings.Trim(word, "0123456789.") == ""
-}
-
 type seenOptions struct {
 	*invocation
 	state string

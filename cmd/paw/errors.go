@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -55,28 +53,6 @@ func (p *printer) sayError(message string, hints []string) {
 	for _, hint := range hints {
 		fmt.Fprintf(p.stderr, "%s %s\n", p.paintError("paw: hint:", display.Cyan), hint)
 	}
-}
-
-// said wraps a text that begins with begin, if standard error is a terminal that is too narrow for
-// it. The following lines are indented to where the text began.
-func (p *printer) said(begin, text string) string {
-	f, is := p.stderr.(*os.File)
-	if !is || !isTerminal(f) {
-		return text
-	}
-	width, _ := sizeOf(f)
-	if width-len(begin) < leastLast {
-		return text
-	}
-	return strings.TrimPrefix(broken(begin+" "+text, width, len(begin)+1), begin+" ")
-}
-
-// paintError paints a text for standard error.
-func (p *printer) paintError(text, code string) string {
-	if !wantsColour(p.colourFlag, isTerminal(p.stderr), func(name string) string { return lookUp(p.env, name) }) {
-		return text
-	}
-	return p.styled(text, code)
 }
 
 // printProblems prints what could not be read, beside the answer about the rest.
@@ -158,42 +134,5 @@ const (
 	exitBroken   = "130  interrupted"
 )
 
-// Commands in starting need the user's whole configuration: an agent that starts with a part of it
-// is not what the user has asked for. Commands in looking only look, or end agents and delete
-// nothing, and need none of it.
-var (
-	starting = []string{"start", "add", "recover", "spawn", "run"}
-	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop", "doctor"}
-)
-
-// forgives reports whether the running command goes on in spite of a mistake in the configuration,
-// and notes that mistake once.
-func (a *invocation) forgives(err error) bool {
-	var mistake *config.Error
-	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) && !mistake.InRepository {
-		return false
-	}
-	text := mistake.Error()
-	if hint := mistake.Hint(); hint != "" && mistake.Unknown {
-		text += " (" + hint + ")"
-	}
-	switch {
-	case mistake.Unknown && mistake.InRepository:
-		text += "; the key is left out"
-	case mistake.Unknown:
-		text += "; nothing is started until this is put right"
-	case mistake.InRepository:
-		text += "; the settings of the repository are left out"
-	case slices.Contains(looking, a.command):
-		text += "; the configuration is left out"
-	default:
-		return false
-	}
-	if !slices.Contains(a.forgiven, text) {
-		a.forgiven = append(a.forgiven, text)
-		if a.command != "doctor" { // doctor lists it among its findings
-			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // on standard error also with --json
-		}
-	}
-	return true
-}
+// exitInterrupted is the exit code after Ctrl-C: 128 + SIGINT, as in shells.
+const exitInterrupted = 130

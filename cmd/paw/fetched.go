@@ -17,13 +17,6 @@ import (
 	"paw/session"
 )
 
-// farWork names agents of a host whose work a command lands, forecasts or checks on this machine.
-type farWork struct {
-	host    hosts.Host
-	words   []string // AGENT or AGENT@N, without HOST:
-	command []string // words behind the agents: the command of paw check
-}
-
 // fetching reports whether a command fetches the work of a host's agents and goes on with it on
 // this machine.
 func fetching(cmd *cobra.Command) bool {
@@ -210,4 +203,18 @@ func (a *invocation) landingSession(cmd *cobra.Command) (*app.App, *session.Sess
 		return h, far[0], nil
 	}
 	return h, nil, err
+}
+
+// originSession returns the session that agents are added to, and the AGENT[@N] they start from.
+func (a *invocation) originSession(cmd *cobra.Command, from string) (*app.App, *session.Session, string, error) {
+	if from == "" {
+		h, s, err := a.session(cmd)
+		return h, s, "", err
+	}
+	word, number, numbered := strings.Cut(from, "@")
+	h, s, agent, err := a.agent(cmd, word)
+	if numbered {
+		agent += "@" + number
+	}
+	return h, s, agent, err
 }

@@ -250,3 +250,19 @@ func newHelp(a *invocation) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return helpPrinter{a}.help(cmd.Root(), args) },
 	}
 }
+
+// completeTopics completes the commands and topics that paw help knows.
+func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, sub := range cmd.Root().Commands() {
+		if !sub.Hidden && len(args) == 0 {
+			words = append(words, described(sub.Name(), sub.Short))
+		}
+	}
+	for _, name := range topicNames() {
+		if len(args) == 0 {
+			words = append(words, described(name, topicAbout(name)))
+		}
+	}
+	return names(words)
+}

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"paw/config"
+	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"sync/atomic"
+	"paw/orchestrator/hosts"
 
 	"github.com/spf13/cobra"
 )
@@ -25,6 +32,13 @@ type invocation struct {
 	far        *farWork                                 // agents of a host whose work the command needs here; nil for none
 	helpFailed error                                    // error of --help, because cobra's help functions return none
 	forgiven   []string                                 // mistakes in the configuration in spite of which the command goes on
+}
+
+// farWork names agents of a host whose work a command lands, forecasts or checks on this machine.
+type farWork struct {
+	host    hosts.Host
+	words   []string // AGENT or AGENT@N, without HOST:
+	command []string // words behind the agents: the command of paw check
 }
 
 // paw opens the configuration and the records for the current directory, and notes a mistake in the
@@ -108,3 +122,43 @@ func (a *invocation) setSteps(h *app.App) {
 
 // stepHook stops paw after a named step. Only tests set it.
 var stepHook func(name string)
+
+// Commands in starting need the user's whole configuration: an agent that starts with a part of it
+// is not what the user has asked for. Commands in looking only look, or end agents and delete
+// nothing, and need none of it.
+var (
+	starting = []string{"start", "add", "recover", "spawn", "run"}
+	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop", "doctor"}
+)
+
+// forgives reports whether the running command goes on in spite of a mistake in the configuration,
+// and notes that mistake once.
+func (a *invocation) forgives(err error) bool {
+	var mistake *config.Error
+	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) && !mistake.InRepository {
+		return false
+	}
+	text := mistake.Error()
+	if hint := mistake.Hint(); hint != "" && mistake.Unknown {
+		text += " (" + hint + ")"
+	}
+	switch {
+	case mistake.Unknown && mistake.InRepository:
+		text += "; the key is left out"
+	case mistake.Unknown:
+		text += "; nothing is started until this is put right"
+	case mistake.InRepository:
+		text += "; the settings of the repository are left out"
+	case slices.Contains(looking, a.command):
+		text += "; the configuration is left out"
+	default:
+		return false
+	}
+	if !slices.Contains(a.forgiven, text) {
+		a.forgiven = append(a.forgiven, text)
+		if a.command != "doctor" { // doctor lists it among its findings
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // on standard error also with --json
+		}
+	}
+	return true
+}

@@ -101,7 +101,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	case o.list:
 		return o.listLandings(cmd)
 	case o.undo:
-		return o.undoLanding(cmd, args)
+		return o.undoLanding(cmd, args, o.DryRun)
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
 	case o.State != "" && (o.all || len(args) == 0):
@@ -155,7 +155,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	collisions := landing.CollisionsOf(err)
 	behind := agentsBehind(cmd.Context(), h, done, o.DryRun)
 	if o.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
-		return errors.Join(o.printJSON(o.landView(done, outcomes, collisions, behind)), cmp.Or(err, pushErr))
+		return errors.Join(o.printJSON(o.landView(done, outcomes, collisions, behind, o.DryRun)), cmp.Or(err, pushErr))
 	}
 	if len(done) == 1 { // a landing alone is news for the other agents, not for its own
 		behind = slices.DeleteFunc(behind, func(name string) bool { return name == done[0].Agent })

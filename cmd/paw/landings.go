@@ -11,8 +11,8 @@ import (
 	"paw/session"
 )
 
-func (o *landOptions) listLandings(cmd *cobra.Command) error {
-	h, s, err := o.landingSession(cmd)
+func (a *invocation) listLandings(cmd *cobra.Command) error {
+	h, s, err := a.landingSession(cmd)
 	if err != nil {
 		return err
 	}
@@ -21,27 +21,27 @@ func (o *landOptions) listLandings(cmd *cobra.Command) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
-	if o.json {
-		view := o.newLandView()
+	if a.json {
+		view := a.newLandView()
 		for _, l := range all {
 			one := landingView(s.Name, l.Landing)
 			one.Standing = string(l.Standing)
 			view.Landings = append(view.Landings, one)
 		}
-		return o.printJSON(view)
+		return a.printJSON(view)
 	}
 	if len(all) == 0 {
-		fmt.Fprintf(o.stdout, "%s: nothing has landed\n", s.Name)
+		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
 		return nil
 	}
 	rows := [][]cell{}
-	if isTerminal(o.stdout) {
+	if isTerminal(a.stdout) {
 		rows = append(rows, heads("ID", "STATE", "AGENT", "TURNS", "INTO", "COMMIT", "WHEN", "TITLE"))
 	}
 	for _, l := range all {
 		rows = append(rows, texts(fmt.Sprint(l.ID), listWord(l), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
-	o.printTable(o.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
+	a.printTable(a.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
 	return nil
 }
 
@@ -54,20 +54,20 @@ func listWord(l landing.Stand) string {
 }
 
 // undoLanding runs paw land --undo [ID].
-func (o *landOptions) undoLanding(cmd *cobra.Command, args []string) error {
+func (a *invocation) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
 	id, err := landingID(cmd, args)
 	if err != nil {
 		return err
 	}
-	h, s, err := o.landingSession(cmd)
+	h, s, err := a.landingSession(cmd)
 	if err != nil {
 		return err
 	}
-	l, err := landing.Undo(cmd.Context(), h, s, id, o.DryRun)
+	l, err := landing.Undo(cmd.Context(), h, s, id, dryRun)
 	if err != nil {
 		return err
 	}
-	return o.showUndone(s, l)
+	return a.showUndone(s, l, dryRun)
 }
 
 func landingID(cmd *cobra.Command, args []string) (int, error) {
@@ -82,19 +82,19 @@ func landingID(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // showUndone prints the landing that was undone, or with --dry-run would be.
-func (o *landOptions) showUndone(s *session.Session, l *session.Landing) error {
+func (p *printer) showUndone(s *session.Session, l *session.Landing, dryRun bool) error {
 	text := fmt.Sprintf("undone: landing %d of %s/%s, %s is at %s again", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
-	if o.DryRun {
+	if dryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	}
-	view := o.newLandView()
+	view := p.newLandView()
 	view.Landings = append(view.Landings, landingView(s.Name, *l))
 	switch {
-	case o.json && o.DryRun:
-		return o.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
-	case o.json:
-		return o.printJSON(view)
+	case p.json && dryRun:
+		return p.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
+	case p.json:
+		return p.printJSON(view)
 	}
-	fmt.Fprintln(o.stdout, text)
+	fmt.Fprintln(p.stdout, text)
 	return nil
 }

@@ -41,15 +41,15 @@ func (o landOutcome) about() string {
 }
 
 // showOutcomes prints a line for each agent after a landing of several.
-func (o *landOptions) showOutcomes(outcomes []landOutcome) {
-	if o.json {
+func (p *printer) showOutcomes(outcomes []landOutcome) {
+	if p.json {
 		return
 	}
 	rows := [][]cell{}
 	for _, one := range outcomes {
 		rows = append(rows, texts(one.agent, one.String(), display.OneLine(one.about())))
 	}
-	o.printTable(o.stdout, "", rows)
+	p.printTable(p.stdout, "", rows)
 }
 
 // notLandedJSON is an agent that has not landed, while the others did with --keep-going.
@@ -67,4 +67,9 @@ func (o landOutcome) view() notLandedJSON {
 		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
 	}
 	return view
+}
+
+type collisionJSON struct {
+	Path string `json:"path"`
+	With string `json:"with"`
 }

@@ -51,7 +51,7 @@ const maxPlanFiles = 20
 
 // landPlan returns the plan of a landing: title, files, checks, and the agents it would conflict
 // with afterwards.
-func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
+func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
 		what = fmt.Sprintf("land %s of %s/%s", turnsWord(l.Turns), l.Session, l.Agent)
@@ -63,7 +63,7 @@ func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Sessi
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
-	files := o.filesThatLand(ctx, h, s, l)
+	files := p.filesThatLand(ctx, h, s, l)
 	for i, file := range files {
 		if i == maxPlanFiles {
 			lines = append(lines, "  and "+errs.Counted(len(files)-i, "other file"))
@@ -91,12 +91,12 @@ func (o *landOptions) landPlan(ctx context.Context, h *app.App, s *session.Sessi
 
 // filesThatLand returns the files that a landing changes, with the size of each change if paw diff
 // would show the same change, else only the paths.
-func (o *landOptions) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
+func (p *printer) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	if l.Turn == 0 && l.Target == s.Target && s.Host == "" {
 		if compared, err := orchestrator.Compare(ctx, h, s, l.Agent, orchestrator.DiffOptions{Reads: true}); err == nil {
 			defer compared.Close()
 			var stat bytes.Buffer
-			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: o.coloured()}, &stat) == nil {
+			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: p.coloured()}, &stat) == nil {
 				lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
 				if len(lines) == len(l.Paths)+1 { // the last line is the sum
 					for i := range lines {

@@ -24,8 +24,8 @@ type landPlanJSON struct {
 }
 
 // newLandView returns an answer without landings.
-func (o *landOptions) newLandView() landJSON {
-	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: o.noted()}
+func (p *printer) newLandView() landJSON {
+	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: p.noted()}
 }
 
 type landingJSON struct {
@@ -58,15 +58,10 @@ func landingView(sessionName string, l session.Landing) landingJSON {
 	return view
 }
 
-type collisionJSON struct {
-	Path string `json:"path"`
-	With string `json:"with"`
-}
-
 // landView returns the answer for landings: those that took place, the conflict that stopped them,
 // and the agents that did not land.
-func (o *landOptions) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string) any {
-	view := o.newLandView()
+func (p *printer) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
+	view := p.newLandView()
 	view.Behind = append(view.Behind, behind...)
 	plan := []string{}
 	for _, l := range done {
@@ -85,7 +80,7 @@ func (o *landOptions) landView(done []*landing.Landed, outcomes []landOutcome, c
 			view.NotLanded = append(view.NotLanded, one.view())
 		}
 	}
-	if o.DryRun {
+	if dryRun {
 		return landPlanJSON{Plan: plan, landJSON: view}
 	}
 	return view

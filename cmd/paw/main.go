@@ -35,7 +35,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return program.Main(argv[2:], stdin, stdout, stderr, env)
 	}
 	if len(argv) > 1 && argv[1] == onCommand {
-		return answer(argv, env, stdin, stdout, stderr)
+		return answer(argv, env, stdin, stdout, stderr, run)
 	}
 	// Most commands end before a garbage collection would pay, and the others use little memory.
 	debug.SetGCPercent(400)
@@ -87,9 +87,6 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.printError(err)
 	return exitCode(err)
 }
-
-// exitInterrupted is the exit code after Ctrl-C: 128 + SIGINT, as in shells.
-const exitInterrupted = 130
 
 // oneInterrupt is the time within which two signals count as one interrupt: timeout(1) signals its
 // child and then the child's process group.

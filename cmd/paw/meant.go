@@ -101,39 +101,6 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	return e
 }
 
-// named converts a word to SESSION/AGENT if it is the branch of an agent, or SESSION:AGENT as in
-// tmux. Other words come back unchanged.
-func (q question) named(word string) string {
-	if session, agent, ok := strings.Cut(word, ":"); ok && session != "" && agent != "" {
-		return session + "/" + agent
-	}
-	of, agent, both := strings.Cut(word, "/")
-	if !both {
-		return word
-	}
-	if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
-		return word
-	}
-	if rest, ok := strings.CutPrefix(word, "paw/"); ok {
-		of, agent, _ := strings.Cut(rest, "/")
-		if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
-			return rest
-		}
-	}
-	here, err := q.Place().Sessions()
-	if err != nil {
-		return word
-	}
-	for _, s := range here {
-		for i := range s.Agents {
-			if s.Agents[i].Branch == word {
-				return s.Name + "/" + s.Agents[i].Name
-			}
-		}
-	}
-	return word
-}
-
 // sessionAndAgent reads [NAME] [AGENT] of a session that must exist. The agent is "" if none is
 // named.
 func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
@@ -301,4 +268,10 @@ func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.A
 	}
 	h, s, agents, err = a.agents(cmd, words)
 	return h, s, agents, numbers, err
+}
+
+// isTurns reports whether a word is the number of a turn or a range of them. Agents cannot have
+// such names.
+func isTurns(word string) bool {
+	return strings.Trim(word, "0123456789.") == ""
 }

@@ -17,10 +17,13 @@ import (
 // paw __on WORD.
 const onCommand = "__on"
 
+// runner is the function that runs paw with its arguments and environment.
+type runner func(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int
+
 // answer runs the request of another machine in this process, in the folder and the environment of
 // the request. It prints the request's marker first, so that the other machine can tell the answer
 // from greetings of the login shell.
-func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer, run runner) int {
 	if len(argv) != 3 {
 		fmt.Fprintln(stderr, "paw: error: __on: takes one word")
 		return 2

@@ -17,14 +17,30 @@ import (
 	"paw/session"
 )
 
+// inFront is a writer that passes on what it gets to a terminal, such as a pager.
+type inFront interface{ behind() io.Writer }
+
 // isTerminal reports whether w is a terminal, also behind a pager or prose.
 func isTerminal(w any) bool {
-	switch w.(type) {
-	case *pager, *prose:
+	if _, is := w.(inFront); is {
 		return true
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// narrowest is the least width for which lines are made: a narrower terminal wraps them.
+const narrowest = 40
+
+// sizeOf returns the columns and rows of a terminal; 80 and 24 if out is none.
+func sizeOf(out io.Writer) (width, height int) {
+	width, height = 80, 24
+	if f, ok := out.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			width, height = w, h
+		}
+	}
+	return max(width, narrowest), height
 }
 
 // printer prints for people or, with --json, for programs.
@@ -182,4 +198,12 @@ func (p printable) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// paintError paints a text for standard error.
+func (p *printer) paintError(text, code string) string {
+	if !wantsColour(p.colourFlag, isTerminal(p.stderr), func(name string) string { return lookUp(p.env, name) }) {
+		return text
+	}
+	return p.styled(text, code)
 }

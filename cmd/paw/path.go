@@ -57,14 +57,6 @@ type pathJSON struct {
 	Ports        *[2]int `json:"ports"`
 }
 
-// portsView returns the first and the last port of a block, nil for none.
-func portsView(p *session.Ports) *[2]int {
-	if p == nil {
-		return nil
-	}
-	return &[2]int{p.First, p.Last()}
-}
-
 func newSh(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sh AGENT [COMMAND...]",

@@ -3,12 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -105,28 +100,6 @@ func templateNamed(h *app.App, name string) (string, error) {
 	return "", e
 }
 
-// readPrompt reads the file of --prompt-file into the prompt.
-func (o *startOptions) readPrompt(stdin io.Reader) error {
-	if o.promptFile == "" {
-		return requireText(o.Prompt)
-	}
-	if o.Prompt != "" {
-		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
-	}
-	var data []byte
-	var err error
-	if o.promptFile == "-" {
-		data, err = io.ReadAll(stdin)
-	} else {
-		data, err = os.ReadFile(o.promptFile)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
-	}
-	o.Prompt = strings.TrimSuffix(string(data), "\n") // without the end of the last line
-	return cmp.Or(err, requireText(o.Prompt))
-}
-
 // requireText refuses a prompt with bytes of another encoding, which a CLI would get as other
 // characters.
 func requireText(prompt string) error {
@@ -134,28 +107,4 @@ func requireText(prompt string) error {
 		return errs.New(errs.Usage, "the prompt is not UTF-8")
 	}
 	return nil
-}
-
-// firstPrompt completes the options for new agents: their first prompt and, for a pull request, the
-// commit and the branch they begin on.
-func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository string) error {
-	if !o.given() || o.promptFile != "" && o.template+o.issue+o.pull == "" {
-		return nil
-	}
-	issue, err := o.issueText(ctx, h, repository)
-	if err != nil {
-		return err
-	}
-	var asked orchestrator.Asked
-	if o.pull != "" {
-		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
-			return err
-		}
-		o.Base = asked.Base
-		if alone := len(o.CLIs) == 1 && !strings.Contains(o.CLIs[0], ",") && len(o.Branches) == 0; alone && asked.Branch != "" {
-			o.Branches = []string{asked.Branch}
-		}
-	}
-	o.Prompt, err = o.withWords(h, o.Prompt, issue, asked.Words)
-	return err
 }

@@ -30,6 +30,8 @@ func (p *printer) speaks(cmd *cobra.Command) {
 	}
 }
 
+func (p *prose) behind() io.Writer { return p.terminal }
+
 func (p *prose) Write(text []byte) (int, error) {
 	width, _ := sizeOf(p.terminal)
 	if _, err := io.WriteString(p.terminal, broken(string(text), width, 2)); err != nil {
@@ -100,4 +102,18 @@ func sentence(line string, width int, indent string) (lines []string) {
 func beginsCommand(word string) bool {
 	word = strings.TrimLeft(word, " ")
 	return word == "paw" || word == "git"
+}
+
+// said wraps a text that begins with begin, if standard error is a terminal that is too narrow for
+// it. The following lines are indented to where the text began.
+func (p *printer) said(begin, text string) string {
+	f, is := p.stderr.(*os.File)
+	if !is || !isTerminal(f) {
+		return text
+	}
+	width, _ := sizeOf(f)
+	if width-len(begin) < leastLast {
+		return text
+	}
+	return strings.TrimPrefix(broken(begin+" "+text, width, len(begin)+1), begin+" ")
 }

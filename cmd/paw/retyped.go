@@ -161,22 +161,3 @@ func lineOf(cmd *cobra.Command, words []string) string {
 	}
 	return strings.Join(line, " ")
 }
-
-// typedFlag returns a flag as it was typed, but never --yes: who pastes a line has not read the
-// question.
-func typedFlag(f *pflag.Flag) (words []string) {
-	values := []string{f.Value.String()}
-	if several, ok := f.Value.(pflag.SliceValue); ok {
-		values = several.GetSlice()
-	}
-	for _, value := range values {
-		switch {
-		case f.Name == "yes":
-		case f.Value.Type() == "bool" && value == "true":
-			words = append(words, "--"+f.Name)
-		default:
-			words = append(words, "--"+f.Name+"="+errs.Quote(value))
-		}
-	}
-	return words
-}

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"paw/config"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/hosts"
 )
 
@@ -22,19 +17,6 @@ import (
 
 // textBehind are the commands whose first word may be a name, while the words behind are text.
 var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bisect", "blame"}
-
-// hereOnly maps commands that work only on this machine to the hint for agents of a host.
-var hereOnly = map[string]string{
-	"path":   "ssh -t %[1]s",
-	"update": "paw sh %[2]s git pull",
-	"pr":     "paw sh %[2]s git push",
-}
-
-// launching are the commands that start CLIs, and so need the environment of a login shell.
-var launching = []string{"start", "add", "recover", "spawn", "run"}
-
-// router runs a command on the machine whose agents its words name.
-type router struct{ *invocation }
 
 // onHosts wraps the RunE of a command: the result runs the command on the host whose agents the
 // words name, else on this machine.
@@ -255,22 +237,4 @@ func agentsAt(host string, args []string, places []int) (words []string) {
 		words = append(words, unprefixed(host, args[i]))
 	}
 	return words
-}
-
-// sshClient returns a client that runs the ssh in the user's PATH.
-func sshClient(h *app.App) (hosts.Client, error) {
-	path, err := cli.LookPath("ssh", h.Env)
-	if err != nil {
-		return hosts.Client{}, errs.New(errs.Missing, "ssh: is not installed").Hint("apt-get install openssh-client")
-	}
-	return hosts.Client{Path: path, Env: h.Env, Sockets: hosts.SocketsIn(h.Getenv("XDG_RUNTIME_DIR")), State: h.Paths.HostsDir()}, nil
-}
-
-// unknownHost returns the error for a name that no host has.
-func unknownHost(h *app.App, name string) error {
-	e := errs.New(errs.NotFound, "%s: no such host", name)
-	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {
-		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return e.Hint("paw host list")
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +13,19 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosts"
 )
+
+// hereOnly maps commands that work only on this machine to the hint for agents of a host.
+var hereOnly = map[string]string{
+	"path":   "ssh -t %[1]s",
+	"update": "paw sh %[2]s git pull",
+	"pr":     "paw sh %[2]s git push",
+}
+
+// launching are the commands that start CLIs, and so need the environment of a login shell.
+var launching = []string{"start", "add", "recover", "spawn", "run"}
+
+// router runs a command on the machine whose agents its words name.
+type router struct{ *invocation }
 
 // runThere runs a command on a host.
 func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words []string) error {
@@ -100,39 +110,6 @@ func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client,
 		return endedThere(code, err)
 	}
 	return endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
-}
-
-// reachPatience limits the time a command waits for the connection to a host.
-const reachPatience = 20 * time.Second
-
-// reach connects to a host, and says so if that takes longer than a second.
-func (a *invocation) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
-	ctx, cancel := context.WithTimeout(ctx, reachPatience)
-	defer cancel()
-	slow := time.AfterFunc(time.Second, func() {
-		if !a.json {
-			fmt.Fprintf(a.stderr, "connecting to %s\n", host.Name)
-		}
-	})
-	defer slow.Stop()
-	return client.Reach(ctx, host)
-}
-
-// endedThere converts the exit code of a command on a host to an error. The host has printed its
-// own error already.
-func endedThere(code int, err error) error {
-	var lost *hosts.NotReached
-	switch {
-	case errors.As(err, &lost) && lost.TooOld != "":
-		return errs.New(errs.Missing, "%w", lost).Hint("paw host add %s %s --install", lost.Host, errs.Quote(lost.TooOld))
-	case errors.As(err, &lost):
-		return errs.New(errs.Failed, "%w", lost).Hint("paw host doctor %s", lost.Host)
-	case err != nil:
-		return err
-	case code != 0:
-		return exitStatus(code)
-	}
-	return nil
 }
 
 // folderThere returns the host's checkout of the current repository. If there is none, it returns

@@ -3,39 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
-
-	"golang.org/x/term"
 
 	"paw/config/display"
 )
 
-// narrowest is the least width for which lines are made: a narrower terminal wraps them.
-const narrowest = 40
-
 // terminalSize returns the columns and rows of the terminal of standard output.
 func (p *printer) terminalSize() (width, height int) {
 	out := p.stdout
-	switch by := out.(type) {
-	case *pager:
-		out = by.terminal
-	case *prose:
-		out = by.terminal
+	if writer, is := out.(inFront); is {
+		out = writer.behind()
 	}
 	return sizeOf(out)
-}
-
-// sizeOf returns the columns and rows of a terminal; 80 and 24 if out is none.
-func sizeOf(out io.Writer) (width, height int) {
-	width, height = 80, 24
-	if f, ok := out.(*os.File); ok {
-		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
-			width, height = w, h
-		}
-	}
-	return max(width, narrowest), height
 }
 
 // lineBelow is a line at the end of standard error, which is removed before anything else is

@@ -147,12 +147,3 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 func needsUser(ag *observe.AgentStatus) bool {
 	return orchestrator.GroupOf(*ag) == orchestrator.NeedsYou
 }
-
-// timeOf formats a time, with the date if the time is not today.
-func timeOf(at, now time.Time) string {
-	at, now = at.Local(), now.Local()
-	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
-		return at.Format("15:04")
-	}
-	return at.Format("Jan _2 15:04")
-}

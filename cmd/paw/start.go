@@ -1,12 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"paw/orchestrator/launch"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +21,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/startplan"
 	"paw/session"
 )
 
@@ -278,115 +284,85 @@ func (o *startOptions) showStarted(cmd *cobra.Command, h *app.App, started *orch
 	return o.showResults(cmd, h, started.Session, started.Results, detach)
 }
 
-type addOptions struct {
-	startOptions
-	from  string
-	force bool
-}
-
-func newAdd(a *invocation) *cobra.Command {
-	o := &addOptions{startOptions: startOptions{invocation: a}}
-	cmd := &cobra.Command{
-		Use:   "add --cli LIST [--from AGENT[@N]]",
-		Short: "Add agents to a running session",
-		Long: exits(`Add agents to a running session, each with a branch, a worktree and a pane. The
-branches start from HEAD of the worktree of yours that you stand in, elsewhere from
-HEAD of the main checkout.
-
-With --from they start where turn N of another agent ended, by default its last
-finished one: on the commit of its tag, with the files that were not committed then.
-The conversation comes along: copied where the CLI is the same and can copy one, else
-told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
-		Example: `  paw add --cli gemini
-  paw add --cli review=claude --branches feat/review --prompt "review"
-  paw add --cli claude --from claude@3
-  paw add --cli codex --from claude --prompt "review what it did"
-  paw add --cli claude --pr 7 --prompt "go through the comments"`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return withFlag(cmd, args)
-			}
-			return nil
-		},
-		RunE: o.run,
+// showResults prints the results of start or add, and attaches.
+func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
+	if o.json {
+		return o.showSession(cmd, h, s.Name, results)
 	}
-	f := cmd.Flags()
-	f.String("on", "", "the host that it runs on, see paw host")
-	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
-	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
-	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
-	addWithChanges(cmd, &o.WithChanges)
-	f.StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
-	f.BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
-	addPullFlag(cmd, &o.promptFlags)
-	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
-	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	a.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
-	completeFlag(cmd, "branches", completer{a}.completeBranches)
-	completeFlag(cmd, "base", completer{a}.completeBranches)
-	completeFlag(cmd, "from", completer{a}.completeAgents)
-	a.addSession(cmd)
-	return cmd
+	o.printResults(s, results, false)
+	if anyRefused(results) {
+		return exitStatus(errs.Failed)
+	}
+	if detach || !isTerminal(o.stdout) {
+		fmt.Fprintf(o.stdout, "paw attach %s shows it\n", s.Name)
+		return nil
+	}
+	return orchestrator.Attach(cmd.Context(), h, s, "")
 }
 
-func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
-	h, s, from, err := o.originSession(cmd, o.from)
+// showSession prints the status of one session, with --json also the results.
+func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		err = o.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: o.noted()})
+	default:
+		err = statusPrinter{o.invocation}.showStatus(cmd.Context(), h, statuses, problems, nil)
+	}
+	if err == nil && anyRefused(results) {
+		return exitStatus(errs.Failed)
+	}
+	return err
+}
+
+// readPrompt reads the file of --prompt-file into the prompt.
+func (o *startOptions) readPrompt(stdin io.Reader) error {
+	if o.promptFile == "" {
+		return requireText(o.Prompt)
+	}
+	if o.Prompt != "" {
+		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
+	}
+	var data []byte
+	var err error
+	if o.promptFile == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(o.promptFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
+	}
+	o.Prompt = strings.TrimSuffix(string(data), "\n") // without the end of the last line
+	return cmp.Or(err, requireText(o.Prompt))
+}
+
+// firstPrompt completes the options for new agents: their first prompt and, for a pull request, the
+// commit and the branch they begin on.
+func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository string) error {
+	if !o.given() || o.promptFile != "" && o.template+o.issue+o.pull == "" {
+		return nil
+	}
+	issue, err := o.issueText(ctx, h, repository)
 	if err != nil {
 		return err
 	}
-	if err := o.readPrompt(o.stdin); err != nil {
-		return err
-	}
-	if len(o.CLIs) == 0 {
-		line := lineOf(cmd, nil)
-		if len(s.Agents) > 0 {
-			line += " --cli " + s.Agents[0].CLI
+	var asked orchestrator.Asked
+	if o.pull != "" {
+		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
+			return err
 		}
-		return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
+		o.Base = asked.Base
+		if alone := len(o.CLIs) == 1 && !strings.Contains(o.CLIs[0], ",") && len(o.Branches) == 0; alone && asked.Branch != "" {
+			o.Branches = []string{asked.Branch}
+		}
 	}
-	if moreThanOne(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
-		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
-	}
-	if err := o.firstPrompt(cmd.Context(), h, s.RepoPath); err != nil {
-		return err
-	}
-	origin, err := o.fetchOrigin(cmd, h, s)
-	if err != nil {
-		return err
-	}
-	done := o.busy(h, "starting")
-	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
-		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
-		WithChanges: o.WithChanges,
-	})
-	done()
-	if err != nil {
-		return err
-	}
-	return o.showStarted(cmd, h, started, true)
+	o.Prompt, err = o.withWords(h, o.Prompt, issue, asked.Words)
+	return err
 }
 
 func addWithChanges(cmd *cobra.Command, with *bool) {
 	cmd.Flags().BoolVar(with, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
-}
-
-// moreThanOne reports whether more than one of all is true.
-func moreThanOne(all ...bool) bool {
-	return len(slices.DeleteFunc(all, func(is bool) bool { return !is })) > 1
-}
-
-// originSession returns the session that agents are added to, and the AGENT[@N] they start from.
-func (a *invocation) originSession(cmd *cobra.Command, from string) (*app.App, *session.Session, string, error) {
-	if from == "" {
-		h, s, err := a.session(cmd)
-		return h, s, "", err
-	}
-	word, number, numbered := strings.Cut(from, "@")
-	h, s, agent, err := a.agent(cmd, word)
-	if numbered {
-		agent += "@" + number
-	}
-	return h, s, agent, err
 }

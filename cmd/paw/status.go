@@ -164,9 +164,6 @@ func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string,
 	return s.Name, agents, nil
 }
 
-// statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit a terminal.
-type statusPrinter struct{ *invocation }
-
 // keepAgents removes all but the named agents from statuses, if any is named.
 func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	if len(agents) == 0 {
@@ -359,25 +356,4 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 	if resumable {
 		fmt.Fprintf(p.stdout, "  paw recover %s brings them back\n", st.Session.Name)
 	}
-}
-
-// turnsOf returns the number of the turn that is under way, and how many turns have finished. The
-// number counts interrupted turns too.
-func turnsOf(ag *observe.AgentStatus) string {
-	var words []string
-	if inTurn(ag) {
-		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
-	}
-	if ag.TurnsCompleted > 0 {
-		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
-	}
-	return strings.Join(words, ", ")
-}
-
-// branchOf returns the branch of an agent's worktree, "(no branch)" for none.
-func branchOf(ag *observe.AgentStatus) string {
-	if ag.Branch == "" {
-		return "(no branch)"
-	}
-	return ag.Branch
 }

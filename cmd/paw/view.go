@@ -6,11 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"paw/orchestrator"
-	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -294,39 +290,6 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 	}
 }
 
-// showResults prints the results of start or add, and attaches.
-func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
-	if o.json {
-		return o.showSession(cmd, h, s.Name, results)
-	}
-	o.printResults(s, results, false)
-	if anyRefused(results) {
-		return exitStatus(errs.Failed)
-	}
-	if detach || !isTerminal(o.stdout) {
-		fmt.Fprintf(o.stdout, "paw attach %s shows it\n", s.Name)
-		return nil
-	}
-	return orchestrator.Attach(cmd.Context(), h, s, "")
-}
-
-// showSession prints the status of one session, with --json also the results.
-func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
-	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
-	switch {
-	case err != nil:
-		return err
-	case o.json:
-		err = o.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: o.noted()})
-	default:
-		err = statusPrinter{o.invocation}.showStatus(cmd.Context(), h, statuses, problems, nil)
-	}
-	if err == nil && anyRefused(results) {
-		return exitStatus(errs.Failed)
-	}
-	return err
-}
-
 // showPlan prints the plan of start or add.
 func (p *printer) showPlan(steps []string) error {
 	if p.json {
@@ -341,4 +304,12 @@ func (p *printer) showPlan(steps []string) error {
 // anyRefused reports whether an agent could not be started.
 func anyRefused(results []launch.Result) bool {
 	return slices.ContainsFunc(results, func(r launch.Result) bool { return r.Kind == launch.ResultRefused })
+}
+
+// portsView returns the first and the last port of a block, nil for none.
+func portsView(p *session.Ports) *[2]int {
+	if p == nil {
+		return nil
+	}
+	return &[2]int{p.First, p.Last()}
 }

@@ -308,10 +308,76 @@ func agentNames(s *session.Session) []string {
 	return words
 }
 
+// typedFlag returns a flag as it was typed, but never --yes: who pastes a line has not read the
+// question.
+func typedFlag(f *pflag.Flag) (words []string) {
+	values := []string{f.Value.String()}
+	if several, ok := f.Value.(pflag.SliceValue); ok {
+		values = several.GetSlice()
+	}
+	for _, value := range values {
+		switch {
+		case f.Name == "yes":
+		case f.Value.Type() == "bool" && value == "true":
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name+"="+errs.Quote(value))
+		}
+	}
+	return words
+}
+
 func sessionNames(sessions []*session.Session) []string {
 	var names []string
 	for _, s := range sessions {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// named converts a word to SESSION/AGENT if it is the branch of an agent, or SESSION:AGENT as in
+// tmux. Other words come back unchanged.
+func (q question) named(word string) string {
+	if session, agent, ok := strings.Cut(word, ":"); ok && session != "" && agent != "" {
+		return session + "/" + agent
+	}
+	of, agent, both := strings.Cut(word, "/")
+	if !both {
+		return word
+	}
+	if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
+		return word
+	}
+	if rest, ok := strings.CutPrefix(word, "paw/"); ok {
+		of, agent, _ := strings.Cut(rest, "/")
+		if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
+			return rest
+		}
+	}
+	here, err := q.Place().Sessions()
+	if err != nil {
+		return word
+	}
+	for _, s := range here {
+		for i := range s.Agents {
+			if s.Agents[i].Branch == word {
+				return s.Name + "/" + s.Agents[i].Name
+			}
+		}
+	}
+	return word
+}
+
+// sessionHere returns the current session, an empty one if there is none or it is ambiguous.
+func (a *invocation) sessionHere() *session.Session {
+	none := &session.Session{}
+	h, err := a.paw()
+	if err != nil {
+		return none
+	}
+	here, err := h.Place().Sessions()
+	if s := session.Among(here); err == nil && s != nil {
+		return s
+	}
+	return none
 }

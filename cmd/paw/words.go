@@ -159,20 +159,6 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	return strings.Join(filled, " ")
 }
 
-// sessionHere returns the current session, an empty one if there is none or it is ambiguous.
-func (a *invocation) sessionHere() *session.Session {
-	none := &session.Session{}
-	h, err := a.paw()
-	if err != nil {
-		return none
-	}
-	here, err := h.Place().Sessions()
-	if s := session.Among(here); err == nil && s != nil {
-		return s
-	}
-	return none
-}
-
 // nearCommands returns the commands that a mistyped word may mean: commands that begin with the
 // word, or are one keystroke away.
 func nearCommands(root *cobra.Command, word string) []string {

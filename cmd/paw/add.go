@@ -1,0 +1,106 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
+)
+
+type addOptions struct {
+	startOptions
+	from  string
+	force bool
+}
+
+func newAdd(a *invocation) *cobra.Command {
+	o := &addOptions{startOptions: startOptions{invocation: a}}
+	cmd := &cobra.Command{
+		Use:   "add --cli LIST [--from AGENT[@N]]",
+		Short: "Add agents to a running session",
+		Long: exits(`Add agents to a running session, each with a branch, a worktree and a pane. The
+branches start from HEAD of the worktree of yours that you stand in, elsewhere from
+HEAD of the main checkout.
+
+With --from they start where turn N of another agent ended, by default its last
+finished one: on the commit of its tag, with the files that were not committed then.
+The conversation comes along: copied where the CLI is the same and can copy one, else
+told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
+		Example: `  paw add --cli gemini
+  paw add --cli review=claude --branches feat/review --prompt "review"
+  paw add --cli claude --from claude@3
+  paw add --cli codex --from claude --prompt "review what it did"
+  paw add --cli claude --pr 7 --prompt "go through the comments"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return withFlag(cmd, args)
+			}
+			return nil
+		},
+		RunE: o.run,
+	}
+	f := cmd.Flags()
+	f.String("on", "", "the host that it runs on, see paw host")
+	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
+	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	addWithChanges(cmd, &o.WithChanges)
+	f.StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
+	f.BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
+	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	addPullFlag(cmd, &o.promptFlags)
+	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
+	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "branches", completer{a}.completeBranches)
+	completeFlag(cmd, "base", completer{a}.completeBranches)
+	completeFlag(cmd, "from", completer{a}.completeAgents)
+	a.addSession(cmd)
+	return cmd
+}
+
+func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
+	h, s, from, err := o.originSession(cmd, o.from)
+	if err != nil {
+		return err
+	}
+	if err := o.readPrompt(o.stdin); err != nil {
+		return err
+	}
+	if len(o.CLIs) == 0 {
+		line := lineOf(cmd, nil)
+		if len(s.Agents) > 0 {
+			line += " --cli " + s.Agents[0].CLI
+		}
+		return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
+	}
+	if moreThanOne(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
+		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
+	}
+	if err := o.firstPrompt(cmd.Context(), h, s.RepoPath); err != nil {
+		return err
+	}
+	origin, err := o.fetchOrigin(cmd, h, s)
+	if err != nil {
+		return err
+	}
+	done := o.busy(h, "starting")
+	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
+		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
+		WithChanges: o.WithChanges,
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	return o.showStarted(cmd, h, started, true)
+}
+
+// moreThanOne reports whether more than one of all is true.
+func moreThanOne(all ...bool) bool {
+	return len(slices.DeleteFunc(all, func(is bool) bool { return !is })) > 1
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/cmd/paw/ui"
+	"paw/config/display"
+	"paw/orchestrator"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
+	"paw/session"
+)
+
+// headline returns the first line of a prompt without a leading "please", to be shown in one row.
+func headline(prompt string) string {
+	line := display.OneLine(display.FirstLine(prompt))
+	for _, word := range []string{"Please ", "please "} {
+		line = strings.TrimPrefix(line, word)
+	}
+	return line
+}
+
+// urgencyOf returns the rank of an agent by its state: agents that need the user are first, agents
+// at rest last.
+func urgencyOf(ag observe.AgentStatus) int {
+	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
+		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
+	switch {
+	case ag.Cause == session.CauseStopped || ag.Cause == session.CauseClosed:
+		return len(order)
+	case (ag.Limit != nil || ag.CutTurn != 0) && ag.State != session.StateWaitingInput:
+		return slices.Index(order, session.StateError)
+	}
+	return slices.Index(order, ag.State)
+}
+
+// mostUrgent sorts agents by urgency. An agent stays together with its children, and the most
+// urgent of them counts for all.
+func mostUrgent(agents []observe.AgentStatus) []relative {
+	type family struct {
+		members []relative
+		urgency int
+	}
+	var all []family
+	for _, r := range families(agents) {
+		if r.depth == 0 {
+			all = append(all, family{urgency: urgencyOf(*r.AgentStatus)})
+		}
+		f := &all[len(all)-1]
+		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(*r.AgentStatus))
+	}
+	slices.SortStableFunc(all, func(a, b family) int { return a.urgency - b.urgency })
+	var ordered []relative
+	for _, f := range all {
+		ordered = append(ordered, f.members...)
+	}
+	return ordered
+}
+
+// stateCounts says how many agents are in each state, the most urgent state first.
+func stateCounts(agents []observe.AgentStatus) string {
+	count := map[string]int{}
+	var words []string
+	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
+		word := orchestrator.StateWord(ag.AgentStatus)
+		if count[word]++; count[word] == 1 {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
+		words[i] = fmt.Sprintf("%d %s", count[word], plural(word, count[word]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// plural makes the verb of a state such as "waits for you" agree with n.
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	word = strings.Replace(word, "waits for its", "wait for their", 1)
+	return strings.Replace(word, "waits", "wait", 1)
+}
+
+// since returns how long an agent has been in its state.
+func since(ag *observe.AgentStatus, now time.Time) string {
+	if ag.Since == nil {
+		return ""
+	}
+	return ui.Age(now.Sub(*ag.Since))
+}
+
+// timeOf formats a time, with the date if the time is not today.
+func timeOf(at, now time.Time) string {
+	at, now = at.Local(), now.Local()
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return at.Format("15:04")
+	}
+	return at.Format("Jan _2 15:04")
+}
+
+// inTurn reports whether an agent's last turn is under way. An end that only the CLI's own record
+// tells of counts as an end.
+func inTurn(ag *observe.AgentStatus) bool {
+	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
+}
+
+// canComeBack reports whether an agent does not run although it did not end by itself.
+func canComeBack(ag *observe.AgentStatus) bool {
+	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
+}
+
+// turnNumber returns the number of the last turn, with an ellipsis if the turn is under way.
+func turnNumber(ag *observe.AgentStatus) string {
+	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a lost log knows fewer turns than the session's record
+	switch {
+	case last == 0:
+		return ""
+	case inTurn(ag):
+		return fmt.Sprintf("%d%s", last, display.Ellipsis)
+	}
+	return fmt.Sprint(last)
+}
+
+// toReview counts the finished turns that the user has not seen, "" for none.
+func toReview(ag *observe.AgentStatus) string {
+	if ag.ToReview == 0 {
+		return ""
+	}
+	return errs.Counted(ag.ToReview, "turn")
+}
+
+// changes counts the lines that an agent has added and deleted since its base, "" if nobody
+// counted.
+func changes(ag *observe.AgentStatus) string {
+	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
+}
+
+// collidesWith says what an agent's work conflicts with, by the forecast.
+func collidesWith(ag *observe.AgentStatus) string {
+	if ag.Forecast == nil {
+		return ""
+	}
+	return display.OneLine(ag.Forecast.CollidesWith())
+}
+
+// mostCollisions limits the width of the column of forecasts.
+const mostCollisions = 24
+
+// uncommitted counts the files that are not committed, "" if nobody counted.
+func uncommitted(ag *observe.AgentStatus) string {
+	if ag.Dirty == nil {
+		return ""
+	}
+	return errs.Counted(*ag.Dirty, "file")
+}
+
+// turnsOf returns the number of the turn that is under way, and how many turns have finished. The
+// number counts interrupted turns too.
+func turnsOf(ag *observe.AgentStatus) string {
+	var words []string
+	if inTurn(ag) {
+		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
+	}
+	if ag.TurnsCompleted > 0 {
+		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
+	}
+	return strings.Join(words, ", ")
+}
+
+// branchOf returns the branch of an agent's worktree, "(no branch)" for none.
+func branchOf(ag *observe.AgentStatus) string {
+	if ag.Branch == "" {
+		return "(no branch)"
+	}
+	return ag.Branch
+}
