@@ -6,23 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// ask is a question to the user, shown below the list or above the detail: a text, a line, or one
-// key answers it. An ask is never changed after it was shown; with returns a changed copy.
-type ask struct {
-	title   string
-	keys    string // explains the keys, in the line at the bottom
-	text    text
-	several bool                        // the text may have several lines
-	lines   []string                    // shown below the title
-	choose  map[string]string           // the answer that each key stands for; nil where the user writes a text
-	strict  bool                        // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
-	about   string                      // key of the agent that asks, "" where the desk asks
-	keep    func(m *Model, text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept
-	empty   bool                        // an empty text counts as an answer
-	changed func(m *Model, answer string)
-	done    func(m Model, answer string) (tea.Model, tea.Cmd)
-}
-
 // with returns the question with another text.
 func (a *ask) with(t text) *ask {
 	next := *a
@@ -112,92 +95,7 @@ func (a *ask) top(row, rows, height int) int {
 	return max(min(row, rows-height), row-height+1, 0)
 }
 
-// cursor returns where the terminal's cursor stands; shown is false where the user writes nothing.
-func (f frame) cursor() (x, y int, shown bool) {
-	if f.m.ask == nil || f.m.ask.choose != nil {
-		return 0, 0, false
-	}
-	at := f.m.layout().editor
-	rows, row, column := f.m.ask.text.rows(f.measure, max(at.width-2, 1))
-	top := f.m.ask.top(row, len(rows), at.height-1)
-	return column + 2, at.y + 1 + row - top, at.height > 1
-}
-
-// pageKey returns how many lines a key scrolls while a question waits for an answer, 0 for any
-// other key.
-func pageKey(word string) int {
-	switch word {
-	case "up":
-		return -1
-	case "down":
-		return 1
-	case "pgup":
-		return -10
-	case "pgdown":
-		return 10
-	}
-	return 0
-}
-
-// answered returns the model after a key for the question.
-func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
-	a, word := m.ask, key.String()
-	if a.choose != nil {
-		if by := pageKey(word); by != 0 && m.run != nil { // a plan above the question may be longer than the screen
-			m.scrollRun(by)
-			return m, nil
-		}
-		answer, ok := a.choose[word]
-		if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
-			return m, nil
-		}
-		if m.ask = nil; !ok {
-			if m.run != nil && m.run.next == a { // the user turned down what the shown plan asks
-				m.leaveRun()
-			}
-			return m, nil
-		}
-		return a.done(m, answer)
-	}
-	switch word {
-	case "esc", "ctrl+c":
-		m.ask = nil
-		if a.keep != nil {
-			a.keep(&m, a.text.String())
-		}
-		if a.changed != nil {
-			a.changed(&m, "")
-		}
-		return m, nil
-	case "enter":
-		answer := strings.TrimSpace(a.text.String())
-		if answer == "" && !a.empty {
-			m.ask = nil
-			return m, nil
-		}
-		m.ask = nil
-		if a.keep != nil {
-			a.keep(&m, "")
-		}
-		return a.done(m, answer)
-	case "alt+enter", "shift+enter", "ctrl+j":
-		if a.several {
-			m.ask = a.with(a.text.insert("\n"))
-		}
-		return m, nil
-	case "ctrl+g":
-		if a.several {
-			return m, m.editCmd(a.text.String())
-		}
-		return m, nil
-	}
-	t, ok := a.text.edited(word, key.Key().Text)
-	if !ok {
-		return m, nil
-	}
-	m.ask = a.with(t)
-	if a.changed != nil {
-		a.changed(&m, m.ask.text.String())
-	}
-	return m, nil
+// sure asks before do is called; verb says what the key y does.
+func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
+	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
 }

@@ -159,3 +159,7 @@ func (a Agent) matches(filter string) bool {
 	}
 	return true
 }
+
+// stateFlag makes a command act on the given snapshot of an agent's work, which is the one that the
+// user saw.
+const stateFlag = "--state"

@@ -50,46 +50,6 @@ func (m Model) commented(place string) (tea.Model, tea.Cmd) {
 	return m, m.readNotes()
 }
 
-// notesMsg carries the comments on the page's diff.
-type notesMsg struct {
-	number int // number of the page
-	notes  []Comment
-}
-
-// readNotes reads the comments on the diff that is shown. An error is dropped here, and shown when
-// the user sends the comments.
-func (m Model) readNotes() tea.Cmd {
-	a, ok := m.current()
-	if !ok || m.tab != tabDiff || len(m.page.lines) == 0 {
-		return nil
-	}
-	paw, ctx, number, raw := m.paw, m.ctx, m.page.number, m.page.raw
-	return func() tea.Msg {
-		notes, _ := paw.Comments(ctx, a, raw)
-		return notesMsg{number, notes}
-	}
-}
-
-// noteAt returns the first comment on a line.
-func (p page) noteAt(line int) (Comment, bool) {
-	for _, c := range p.notes {
-		if c.Line == line {
-			return c, true
-		}
-	}
-	return Comment{}, false
-}
-
-// hasNotes reports whether any line has a comment.
-func (p page) hasNotes() bool {
-	for _, c := range p.notes {
-		if c.Line >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // askChange lets the user change or delete a comment.
 func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
 	m, a := o.m, o.a

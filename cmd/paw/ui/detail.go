@@ -1,14 +1,10 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"paw/config/display"
 )
-
-// aboutLines limits how many lines of the detail the agent's question or prompt takes.
-const aboutLines = 3
 
 // detailView draws the detail: the help, the output of a command, or the selected agent.
 func (f frame) detailView(l layout) []string {
@@ -80,31 +76,6 @@ func (f frame) detailHead(a Agent, width int, l layout) string {
 	return f.Fill(left, room) + "  " + right
 }
 
-// aboutView draws the question or prompt, the pull request, and the agents whose work conflicts
-// with this agent's.
-func (f frame) aboutView(a Agent, width int) []string {
-	var lines []string
-	if a.About != "" {
-		style := ""
-		if a.Group == NeedsYou {
-			style = bold
-		}
-		for _, line := range f.Wrap(a.About, width, aboutLines) {
-			lines = append(lines, f.paint(line, style))
-		}
-	}
-	if a.Prompt != "" && a.Prompt != a.About {
-		lines = append(lines, f.paint(f.Cut("> "+a.Prompt, width), dim))
-	}
-	if a.Pull != "" {
-		lines = append(lines, f.paint(f.Cut(a.Pull, width), cyan))
-	}
-	if o := f.m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
-		lines = append(lines, f.paint(f.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
-	}
-	return lines
-}
-
 // paneView draws the lower part of the agent's pane, where CLIs show what they do and ask.
 func (f frame) paneView(a Agent, width, height int) []string {
 	switch {
@@ -122,20 +93,4 @@ func (f frame) paneView(a Agent, width, height int) []string {
 		lines = lines[:len(lines)-1]
 	}
 	return lines[max(len(lines)-height, 0):]
-}
-
-// scope says which changes the diff shows; the zero scope shows all since the base.
-type scope struct {
-	unseen bool // since the user last looked
-	turn   int  // only the changes of this turn; 0 for no such limit
-}
-
-func (s scope) String() string {
-	switch {
-	case s.unseen:
-		return "since you looked"
-	case s.turn > 0:
-		return fmt.Sprintf("turn %d", s.turn)
-	}
-	return "since its base"
 }

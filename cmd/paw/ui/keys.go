@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,16 +116,6 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// leave ends the desk. While a command runs, leave asks first, since the end of the desk interrupts
-// the command.
-func (m Model) leave() (tea.Model, tea.Cmd) {
-	if m.running == 0 {
-		return m, tea.Quit
-	}
-	m.ask = sure("a command still runs: leave, and interrupt it?", "leave", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
-	return m, nil
-}
-
 // nextTab shows the tab to the right, or else to the left, of the current tab, and wraps around.
 func (m *Model) nextTab(word string) {
 	step := len(tabNames) - 1
@@ -206,32 +195,6 @@ func (m Model) askStart() (tea.Model, tea.Cmd) {
 	return m.askAgents("start a session here", "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"start", "--detach", "--cli", items}, prompt)...)
 	})
-}
-
-// askAgents asks for agents as [NAME=]CLI, then for a first prompt, which may be empty, and calls
-// do. After a CLI that is not installed, askAgents asks again, with the error in wrong and the
-// user's text in draft.
-func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
-	there := m.paw.CLIs()
-	m.ask = &ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
-		items = strings.ReplaceAll(items, " ", "")
-		for item := range strings.SplitSeq(items, ",") {
-			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
-				return m.askAgents(what, fmt.Sprintf("; %s: no such CLI is installed; there is %s", item, strings.Join(there, ", ")), items, do)
-			}
-		}
-		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,
-			done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return do(m, items, prompt) }}
-		return m, nil
-	}}
-	return m, nil
-}
-
-func withPrompt(words []string, prompt string) []string {
-	if prompt == "" {
-		return words
-	}
-	return append(words, "--prompt", prompt)
 }
 
 // digitTime is how soon after a digit the next digit continues the same number.

@@ -1,10 +1,7 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
-
-	"paw/config/display"
 )
 
 // The sizes at which the layout of the desk changes.
@@ -19,13 +16,6 @@ const (
 	leastPerQueue = 4  // least lines of the list for each line about queues
 )
 
-// area is a rectangle of the screen.
-type area struct{ x, y, width, height int }
-
-func (a area) has(x, y int) bool {
-	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
-}
-
 // layout divides the screen: a line at the top, a line of help at the bottom, and the list and the
 // detail between them. An area of height 0 is not shown.
 type layout struct {
@@ -34,6 +24,16 @@ type layout struct {
 	beside       bool
 	editor       area // of the question to the user: above the line of help, or a box above the detail
 }
+
+// frame draws one picture of the desk.
+type frame struct {
+	palette
+	measure
+	m Model
+}
+
+// frame returns the drawer of the model's current picture.
+func (m Model) frame() frame { return frame{m.palette, m.measure, m} }
 
 func (m Model) layout() layout {
 	var l layout
@@ -86,103 +86,44 @@ func (m Model) withQueues(l layout) layout {
 	return l
 }
 
-// frame draws one picture of the desk.
-type frame struct {
-	palette
-	measure
-	m Model
+// pageHeight returns how many lines of a page are seen.
+func (m Model) pageHeight() int {
+	l := m.layout()
+	a, ok := m.current()
+	if !ok {
+		return 1
+	}
+	height := l.detail.height - 1
+	if l.detail.height >= 8 {
+		height -= len(m.frame().aboutView(a, l.detail.width)) + 1
+	}
+	return max(height, 1)
 }
 
-// frame returns the drawer of the model's current picture.
-func (m Model) frame() frame { return frame{m.palette, m.measure, m} }
-
-// draw returns the lines of the screen.
-func (f frame) draw() []string {
-	if f.m.width < 1 || f.m.height < 1 {
-		return nil
-	}
-	l := f.m.layout()
-	screen := make([]string, f.m.height)
-	screen[0] = f.headLine()
-	if f.m.height > 1 {
-		screen[f.m.height-1] = f.footLine()
-	}
-	list, detail := append(f.m.listing().listView(l.list), make([]string, l.queues.height)...), f.detailView(l)
-	for y := range l.list.height + l.queues.height {
-		screen[l.list.y+y] = f.Fill(list[y], l.list.width)
-	}
-	for y := range l.queues.height {
-		screen[l.queues.y+y] = f.Fill(f.paint(f.Cut(f.m.roster.board.Queues[y], l.queues.width), dim), l.queues.width)
-	}
-	for y := range l.detail.height {
-		line := f.Cut(detail[y], l.detail.width)
-		if l.beside {
-			line = f.paint("│", dim) + " " + line
+// aboutView draws the question or prompt, the pull request, and the agents whose work conflicts
+// with this agent's.
+func (f frame) aboutView(a Agent, width int) []string {
+	var lines []string
+	if a.About != "" {
+		style := ""
+		if a.Group == NeedsYou {
+			style = bold
 		}
-		screen[l.detail.y+y] += line
-	}
-	if f.m.ask != nil {
-		for y, line := range f.m.ask.view(f.palette, f.measure, l.editor.width, l.editor.height) {
-			if f.m.ask.boxed() && l.beside {
-				line = f.paint("│", dim) + " " + line
-			}
-			screen[l.editor.y+y] += line
+		for _, line := range f.Wrap(a.About, width, aboutLines) {
+			lines = append(lines, f.paint(line, style))
 		}
 	}
-	return screen
+	if a.Prompt != "" && a.Prompt != a.About {
+		lines = append(lines, f.paint(f.Cut("> "+a.Prompt, width), dim))
+	}
+	if a.Pull != "" {
+		lines = append(lines, f.paint(f.Cut(a.Pull, width), cyan))
+	}
+	if o := f.m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
+		lines = append(lines, f.paint(f.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
+	}
+	return lines
 }
 
-// headLine draws the top line: whose sessions are listed, and how many agents each group has.
-func (f frame) headLine() string {
-	var counts []string
-	count := f.m.roster.counts()
-	for g, words := range [...]string{NeedsYou: "needs you", ToReview: "to review", Working: "working", Quiet: "quiet"} {
-		if n := count[g]; n > 0 {
-			if n > 1 && Group(g) == NeedsYou {
-				words = "need you"
-			}
-			counts = append(counts, f.paint(fmt.Sprintf("%d %s", n, words), Group(g).style()))
-		}
-	}
-	right := strings.Join(counts, f.paint(" · ", dim))
-	left := f.paint("paw", bold) + "  " + f.m.roster.board.Place
-	if n := len(f.m.roster.marked()); n > 0 {
-		left += "  " + f.paint(fmt.Sprintf("%d marked", n), bold)
-	}
-	if f.m.roster.filter != "" {
-		left += "  " + f.paint("/"+f.m.roster.filter, cyan)
-	}
-	room := f.m.width - f.Width(right) - 2
-	if room < 3 {
-		return f.Cut(right, f.m.width)
-	}
-	return f.Fill(left, room) + "  " + right
-}
-
-// style returns the colour of a group.
-func (g Group) style() string {
-	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
-}
-
-// footLine draws the bottom line: the keys of a question, a note, the comment under the cursor, an
-// error, or hints.
-func (f frame) footLine() string {
-	if f.m.ask != nil {
-		return f.paint(f.Cut(f.m.ask.keys, f.m.width), dim)
-	}
-	if f.m.note.text != "" && f.m.now.Before(f.m.note.until) {
-		style := green
-		if f.m.note.bad {
-			style = red
-		}
-		return f.Cut(f.paint(f.m.note.text, style), f.m.width)
-	}
-	if c, ok := f.m.page.noteAt(f.m.page.cursor); ok && f.m.focus && f.m.tab == tabDiff && f.m.run == nil {
-		const does = " · Enter changes or deletes it"
-		return f.paint("● ", yellow) + f.Cut(display.OneLine(c.Text), max(f.m.width-2-f.Width(does), leastName)) + f.paint(does, dim)
-	}
-	if f.m.failed != "" {
-		return f.Cut(f.paint(f.m.failed, red), f.m.width)
-	}
-	return f.helpLine(f.m.width)
-}
+// aboutLines limits how many lines of the detail the agent's question or prompt takes.
+const aboutLines = 3

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -67,6 +66,42 @@ type Model struct {
 	help    bool
 	note    note
 }
+
+// ask is a question to the user, shown below the list or above the detail: a text, a line, or one
+// key answers it. An ask is never changed after it was shown; with returns a changed copy.
+type ask struct {
+	title   string
+	keys    string // explains the keys, in the line at the bottom
+	text    text
+	several bool                        // the text may have several lines
+	lines   []string                    // shown below the title
+	choose  map[string]string           // the answer that each key stands for; nil where the user writes a text
+	strict  bool                        // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
+	about   string                      // key of the agent that asks, "" where the desk asks
+	keep    func(m *Model, text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept
+	empty   bool                        // an empty text counts as an answer
+	changed func(m *Model, answer string)
+	done    func(m Model, answer string) (tea.Model, tea.Cmd)
+}
+
+// run is a command of paw whose output the detail shows.
+type run struct {
+	number  int
+	words   []string
+	lines   []string
+	begun   time.Time
+	took    time.Duration
+	over    bool
+	code    int
+	top     int
+	next    *ask // asked after the command has ended with exit code 0; nil for no question
+	cancel  func()
+	pending string
+}
+
+// sending holds the prompts that are being sent, by the key of the agent whose drafts they are. Until
+// a prompt has arrived it stays the draft, so that no end of the desk loses it.
+type sending map[string][]string
 
 // screen is the last picture of an agent's pane.
 type screen struct {
@@ -132,83 +167,6 @@ func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), n
 	}
 }
 
-// Init starts nothing, since the watcher makes the first Look.
-func (m Model) Init() tea.Cmd { return nil }
-
-// Update returns the model after a message.
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-	case tea.ModeReportMsg:
-		m.measure = widthsAfter(m.measure, msg)
-	case boardMsg:
-		return m.looked(msg)
-	case screenMsg:
-		m.screen = screen{key: msg.key, why: msg.why, lines: cleaner{m.measure, m.colour}.lines(msg.text)}
-	case linesMsg:
-		m.lines = with(m.lines, msg.key, msg.Lines)
-	case outlookMsg:
-		for name, o := range msg.outlooks {
-			m.roster.outlooks = with(m.roster.outlooks, msg.session+"/"+name, o)
-		}
-		m.roster.arrange("")
-	case clockMsg:
-		m.now = time.Time(msg)
-	case pageMsg:
-		m.page.take(m, msg)
-		return m, m.readNotes()
-	case notesMsg:
-		if msg.number == m.page.number {
-			m.page.notes = msg.notes
-		}
-	case outputMsg:
-		var wait tea.Cmd
-		m.run, wait = m.run.take(m, msg)
-		return m, wait
-	case doneMsg:
-		return m.ran(msg)
-	case laterMsg:
-		return msg(m)
-	case tea.PasteMsg:
-		if m.ask != nil {
-			m.ask = m.ask.with(m.ask.text.insert(msg.Content))
-		}
-	case tea.MouseClickMsg:
-		return m.clicked(msg)
-	case tea.MouseWheelMsg:
-		return m.wheeled(msg)
-	case tea.KeyPressMsg:
-		return m.pressed(msg)
-	}
-	return m, nil
-}
-
-// with returns a copy of a map with one value changed, so that earlier models keep their map.
-func with[V any](old map[string]V, key string, value V) map[string]V {
-	changed := make(map[string]V, len(old)+1)
-	for k, v := range old {
-		changed[k] = v
-	}
-	changed[key] = value
-	return changed
-}
-
-// looked returns the model after a Look.
-func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
-	m.now = msg.now
-	if msg.err != nil {
-		m.failed = display.FirstLine(msg.err.Error())
-		return m, nil
-	}
-	next := m.roster.neighbour()
-	m.roster.board, m.failed, m.begun = msg.board, "", true
-	m.roster.number()
-	m.roster.arrange(next)
-	m.dropQuestion()
-	return m, m.freshen()
-}
-
 // workAgain is how often the changes of the selected agent are read again while the agent's turn
 // runs.
 const workAgain = 20 * time.Second
@@ -236,17 +194,4 @@ func (m Model) marked(a Agent) Agent {
 // say shows a note for noteTime.
 func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
-}
-
-// View draws the desk.
-func (m Model) View() tea.View {
-	var v tea.View
-	if m.begun {
-		v.Content = strings.Join(m.frame().draw(), "\n")
-	}
-	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, m.roster.title()
-	if x, y, shown := m.frame().cursor(); shown {
-		v.Cursor = tea.NewCursor(x, y)
-	}
-	return v
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -202,7 +203,41 @@ const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keep
 // goOn is the prompt for an agent whose turn was cut or has failed.
 const goOn = "go on"
 
-// sure asks before do is called; verb says what the key y does.
-func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
-	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
+// askAgents asks for agents as [NAME=]CLI, then for a first prompt, which may be empty, and calls
+// do. After a CLI that is not installed, askAgents asks again, with the error in wrong and the
+// user's text in draft.
+func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+	there := m.paw.CLIs()
+	m.ask = &ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
+		items = strings.ReplaceAll(items, " ", "")
+		for item := range strings.SplitSeq(items, ",") {
+			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
+				return m.askAgents(what, fmt.Sprintf("; %s: no such CLI is installed; there is %s", item, strings.Join(there, ", ")), items, do)
+			}
+		}
+		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,
+			done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return do(m, items, prompt) }}
+		return m, nil
+	}}
+	return m, nil
+}
+
+func withPrompt(words []string, prompt string) []string {
+	if prompt == "" {
+		return words
+	}
+	return append(words, "--prompt", prompt)
+}
+
+// attachCmd shows the agent's pane until the user leaves it.
+func (o onAgent) attachCmd() tea.Cmd {
+	m, a := o.m, o.a
+	over := false
+	show := func(io.Reader, io.Writer, io.Writer) (err error) {
+		over, err = m.paw.Attach(m.ctx, a)
+		return err
+	}
+	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.left(over, err) })
+	})
 }

@@ -1,12 +1,9 @@
 package ui
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-
-	tea "charm.land/bubbletea/v2"
 
 	"paw/config/display"
 )
@@ -28,6 +25,25 @@ type page struct {
 	notes  []Comment // comments on the diff that were not sent
 }
 
+// allLines is larger than the number of lines of any text.
+const allLines = 1 << 30
+
+// scope says which changes the diff shows; the zero scope shows all since the base.
+type scope struct {
+	unseen bool // since the user last looked
+	turn   int  // only the changes of this turn; 0 for no such limit
+}
+
+func (s scope) String() string {
+	switch {
+	case s.unseen:
+		return "since you looked"
+	case s.turn > 0:
+		return fmt.Sprintf("turn %d", s.turn)
+	}
+	return "since its base"
+}
+
 // pageMsg carries the output of the command that a page asked for.
 type pageMsg struct {
 	number int
@@ -35,23 +51,10 @@ type pageMsg struct {
 	state  State
 }
 
-// wantedPage returns what the page is to show, and the command for it; of is "" where no page is
-// shown.
-func (m Model) wantedPage() (of string, words []string) {
-	a, ok := m.current()
-	if !ok || m.tab == tabPane {
-		return "", nil
-	}
-	switch m.tab {
-	case tabPane:
-	case tabTurns:
-		words = []string{"turns", a.Key()}
-	case tabDiff:
-		words = m.scope.words(a)
-	case tabLog:
-		words = []string{"log", a.Key()}
-	}
-	return fmt.Sprint(m.tab, " ", a.Key(), " ", m.scope, " ", a.Mark), words
+// notesMsg carries the comments on the page's diff.
+type notesMsg struct {
+	number int // number of the page
+	notes  []Comment
 }
 
 // words returns the command that prints the diff.
@@ -63,72 +66,6 @@ func (s scope) words(a Agent) []string {
 		return []string{"diff", fmt.Sprintf("%s@%d", a.Key(), s.turn)}
 	}
 	return []string{"diff", a.Key()}
-}
-
-// freshen requests the page again if what it shows may have changed. The old page stays until the
-// answer comes.
-func (m *Model) freshen() tea.Cmd {
-	of, words := m.wantedPage()
-	if of == m.page.of || of == "" {
-		return nil
-	}
-	same := subject(of) == subject(m.page.of)
-	if !same {
-		m.page = page{}
-	}
-	m.last++
-	m.page.of, m.page.number, m.page.asked = of, m.last, true
-	number, paw, ctx := m.last, m.paw, m.ctx
-	a, _ := m.current()
-	ofNow := m.tab == tabDiff && m.scope.turn == 0 && !a.Far
-	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
-	return func() tea.Msg {
-		msg := pageMsg{number: number}
-		if ofNow { // if no snapshot can be taken, the command reports the error
-			if state, err := paw.State(ctx, a); err == nil {
-				msg.state, words = state, append(words, stateFlag, state.Commit)
-			}
-		}
-		var out bytes.Buffer
-		paw.Run(ctx, &out, words...)
-		msg.text = out.String()
-		return msg
-	}
-}
-
-// subject returns a request without the agent's Mark.
-func subject(of string) string {
-	if i := strings.LastIndexByte(of, ' '); i >= 0 {
-		return of[:i]
-	}
-	return of
-}
-
-// colourFlag returns the value of --color for commands whose output the desk shows.
-func (m Model) colourFlag() string {
-	if m.colour {
-		return "always"
-	}
-	return "never"
-}
-
-// take replaces the text of the page and keeps the cursor's line. A log whose end was seen scrolls
-// to the new end.
-func (p *page) take(m Model, msg pageMsg) {
-	if msg.number != p.number {
-		return
-	}
-	atEnd := m.tab == tabLog && p.top+p.height >= len(p.lines)
-	p.asked = false
-	if m.tab == tabDiff {
-		msg.text = m.withFiles(withoutIndex(msg.text))
-	}
-	p.raw, p.state = display.Strip(msg.text), msg.state
-	p.lines, p.marks = cleaner{m.measure, m.colour}.lines(msg.text), false
-	if atEnd {
-		p.cursor = max(len(p.lines)-1, 0)
-	}
-	p.move(0, m.pageHeight())
 }
 
 // move moves the cursor by lines, and scrolls so that the cursor is seen.
@@ -191,55 +128,12 @@ func (p *page) jump(to, height int) {
 	p.move(0, height)
 }
 
-// view draws the part of the page that is seen.
-func (p page) view(m Model, width, height int) []string {
-	if len(p.lines) == 0 {
-		if p.asked {
-			return []string{m.paint("reading …", dim)}
-		}
-		return []string{m.paint(m.emptyPage(), dim)}
-	}
-	var view []string
-	top := max(min(p.top, len(p.lines)-height), 0)
-	first, last := p.marked()
-	margin := 0
-	if p.hasNotes() {
-		margin = 2
-	}
-	for i := top; i < min(top+height, len(p.lines)); i++ {
-		line := m.Cut(p.lines[i], width-margin)
-		switch {
-		case m.focus && i >= first && i <= last:
-			line = "\x1b[7m" + m.Fill(display.Strip(line), width-margin) + "\x1b[m"
-		case p.search != "" && finds(display.Strip(line), p.search):
-			line = m.paint(display.Strip(line), under)
-		}
-		if margin > 0 {
-			mark := " "
-			if _, commented := p.noteAt(i); commented {
-				mark = m.paint("●", yellow)
-			}
-			line = mark + " " + line
-		}
-		view = append(view, line)
-	}
-	return view
-}
-
 // marked returns the first and last marked line; without marks, the line of the cursor twice.
 func (p page) marked() (first, last int) {
 	if !p.marks {
 		return p.cursor, p.cursor
 	}
 	return min(p.anchor, p.cursor), max(p.anchor, p.cursor)
-}
-
-// emptyPage says what a page without lines means.
-func (m Model) emptyPage() string {
-	if m.tab == tabDiff {
-		return "no changes " + m.scope.String()
-	}
-	return "nothing yet"
 }
 
 // finds reports whether a line contains the text. Upper and lower case differ only if the text has
@@ -254,3 +148,23 @@ func finds(line, text string) bool {
 // beginsFile and beginsHunk report whether a line of a diff begins a file, or a hunk or file.
 func beginsFile(line string) bool { return strings.HasPrefix(line, "diff --git ") }
 func beginsHunk(line string) bool { return strings.HasPrefix(line, "@@ ") || beginsFile(line) }
+
+// noteAt returns the first comment on a line.
+func (p page) noteAt(line int) (Comment, bool) {
+	for _, c := range p.notes {
+		if c.Line == line {
+			return c, true
+		}
+	}
+	return Comment{}, false
+}
+
+// hasNotes reports whether any line has a comment.
+func (p page) hasNotes() bool {
+	for _, c := range p.notes {
+		if c.Line >= 0 {
+			return true
+		}
+	}
+	return false
+}

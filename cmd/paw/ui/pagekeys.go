@@ -4,9 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// allLines is larger than the number of lines of any text.
-const allLines = 1 << 30
-
 // scrollKey returns how many lines a key moves down, where page is the distance of page keys, 0 for
 // a key that does not move.
 func scrollKey(word string, page int) int {
@@ -25,20 +22,6 @@ func scrollKey(word string, page int) int {
 		return -allLines
 	}
 	return 0
-}
-
-// pageHeight returns how many lines of a page are seen.
-func (m Model) pageHeight() int {
-	l := m.layout()
-	a, ok := m.current()
-	if !ok {
-		return 1
-	}
-	height := l.detail.height - 1
-	if l.detail.height >= 8 {
-		height -= len(m.frame().aboutView(a, l.detail.width)) + 1
-	}
-	return max(height, 1)
 }
 
 // inPage returns the model after a key that goes to the page.

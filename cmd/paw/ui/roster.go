@@ -211,3 +211,13 @@ func (l roster) title() string {
 	}
 	return "paw"
 }
+
+// with returns a copy of a map with one value changed, so that earlier models keep their map.
+func with[V any](old map[string]V, key string, value V) map[string]V {
+	changed := make(map[string]V, len(old)+1)
+	for k, v := range old {
+		changed[k] = v
+	}
+	changed[key] = value
+	return changed
+}

@@ -12,21 +12,6 @@ import (
 	"paw/config/display"
 )
 
-// run is a command of paw whose output the detail shows.
-type run struct {
-	number  int
-	words   []string
-	lines   []string
-	begun   time.Time
-	took    time.Duration
-	over    bool
-	code    int
-	top     int
-	next    *ask // asked after the command has ended with exit code 0; nil for no question
-	cancel  func()
-	pending string
-}
-
 type (
 	// outputMsg carries output of a command; rest delivers the following messages.
 	outputMsg struct {
@@ -171,6 +156,16 @@ func (m *Model) leaveRun() {
 	}
 }
 
+// leave ends the desk. While a command runs, leave asks first, since the end of the desk interrupts
+// the command.
+func (m Model) leave() (tea.Model, tea.Cmd) {
+	if m.running == 0 {
+		return m, tea.Quit
+	}
+	m.ask = sure("a command still runs: leave, and interrupt it?", "leave", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
+	return m, nil
+}
+
 // scrollRun scrolls the output of a command.
 func (m *Model) scrollRun(by int) {
 	at := m.layout().detail
@@ -277,19 +272,6 @@ func (o *onTerminal) Run() error            { return o.do(o.stdin, o.stdout, o.s
 func (o *onTerminal) SetStdin(r io.Reader)  { o.stdin = r }
 func (o *onTerminal) SetStdout(w io.Writer) { o.stdout = w }
 func (o *onTerminal) SetStderr(w io.Writer) { o.stderr = w }
-
-// attachCmd shows the agent's pane until the user leaves it.
-func (o onAgent) attachCmd() tea.Cmd {
-	m, a := o.m, o.a
-	over := false
-	show := func(io.Reader, io.Writer, io.Writer) (err error) {
-		over, err = m.paw.Attach(m.ctx, a)
-		return err
-	}
-	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.left(over, err) })
-	})
-}
 
 // left returns the model after the desk has the terminal back.
 func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {

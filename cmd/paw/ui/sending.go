@@ -5,10 +5,6 @@ import (
 	"strings"
 )
 
-// sending holds the prompts that are being sent, by the key of the agent whose drafts they are. Until
-// a prompt has arrived it stays the draft, so that no end of the desk loses it.
-type sending map[string][]string
-
 // draft returns the draft that the user has begun for an agent, "" for one that is being sent.
 func (m Model) draft(key string) string {
 	draft := m.paw.Draft(key)

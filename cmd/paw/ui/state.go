@@ -11,10 +11,6 @@ import (
 	"paw/config/display"
 )
 
-// stateFlag makes a command act on the given snapshot of an agent's work, which is the one that the
-// user saw.
-const stateFlag = "--state"
-
 // ofState adds the snapshot to a command. An agent of another machine has no snapshot here, and the
 // command is unchanged.
 func (s State) ofState(words ...string) []string {

@@ -1,6 +1,8 @@
 package ui
 
-import "paw/config/display"
+import (
+	"paw/config/display"
+)
 
 // The SGR codes of styles. The state of an agent has its own code, Agent.Colour.
 const (
@@ -39,4 +41,9 @@ func (p palette) paint(text, code string) string {
 		}
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[m"
+}
+
+// style returns the colour of a group.
+func (g Group) style() string {
+	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
 }

@@ -118,3 +118,10 @@ func styleAfter(holds, sequence, codes string) string {
 	}
 	return holds + sequence
 }
+
+// area is a rectangle of the screen.
+type area struct{ x, y, width, height int }
+
+func (a area) has(x, y int) bool {
+	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
+}
