@@ -1,7 +1,6 @@
 package session
 
 import (
-	"path/filepath"
 	"strings"
 )
 
@@ -40,21 +39,6 @@ func (s *Session) PlaceName() string {
 	return "@" + strings.ReplaceAll(s.Name, ":", "_")
 }
 
-// isFar reports whether a record's name is that of a far session.
-func isFar(name string) bool { return strings.Contains(name, ":") }
-
-// recordNameFault returns what is wrong with a record's name, "" for a valid one.
-func recordNameFault(name string) string {
-	host, own, far := strings.Cut(name, ":")
-	if !far {
-		return nameFault(name)
-	}
-	if host == "" || strings.Trim(host, nameLetters+"-") != "" || len(host) > MaxName {
-		return "no name of a host"
-	}
-	return nameFault(own)
-}
-
 // hostFault returns an error text when a record's host is not the one in its name, else "".
 func hostFault(s *Session) string {
 	if host, _, far := strings.Cut(s.Name, ":"); far != (s.Host != "") || far && host != s.Host {
@@ -74,38 +58,4 @@ func turnSessionFault(host, turnSession string) string {
 		turnSession = own
 	}
 	return nameFault(turnSession)
-}
-
-// validateRecordName returns an error for an invalid name of a record, far or not.
-func validateRecordName(name string) error {
-	if !isFar(name) {
-		return ValidateName("session", name)
-	}
-	if reason := recordNameFault(name); reason != "" {
-		return &NameError{Kind: "session", Name: name, Reason: reason}
-	}
-	return nil
-}
-
-// LoadAny is Load that also reads far sessions.
-func (st Store) LoadAny(name string) (*Session, error) {
-	path, err := st.path(name)
-	if err != nil {
-		return nil, err
-	}
-	s, _, err := st.load(name, path)
-	return s, err
-}
-
-// ListAll is List with the far sessions added at the end.
-func (st Store) ListAll() ([]*Session, []error, error) {
-	st.Early = nil
-	sessions, unreadable, entries, err := st.list(st.Dir)
-	for _, entry := range entries {
-		if entry.Name() == farDir && entry.IsDir() {
-			far, problems, _, farErr := st.list(filepath.Join(st.Dir, farDir))
-			return append(sessions, far...), append(unreadable, problems...), farErr
-		}
-	}
-	return sessions, unreadable, err
 }

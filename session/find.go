@@ -22,6 +22,19 @@ func (st Store) List() ([]*Session, []error, error) {
 	return sessions, unreadable, err
 }
 
+// ListAll is List with the far sessions added at the end.
+func (st Store) ListAll() ([]*Session, []error, error) {
+	st.Early = nil
+	sessions, unreadable, entries, err := st.list(st.Dir)
+	for _, entry := range entries {
+		if entry.Name() == farDir && entry.IsDir() {
+			far, problems, _, farErr := st.list(filepath.Join(st.Dir, farDir))
+			return append(sessions, far...), append(unreadable, problems...), farErr
+		}
+	}
+	return sessions, unreadable, err
+}
+
 // list returns the sessions of one folder, the errors of its unreadable records, and the folder's
 // entries.
 func (st Store) list(dir string) (sessions []*Session, unreadable []error, entries []os.DirEntry, err error) {
@@ -266,12 +279,4 @@ func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
 func isWorktree(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil
-}
-
-func names(sessions []*Session) []string {
-	var out []string
-	for _, s := range sessions {
-		out = append(out, s.Name)
-	}
-	return out
 }

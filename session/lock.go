@@ -313,3 +313,21 @@ func (fd rawFile) ReadAt(p []byte, at int64) (int, error) {
 		}
 	}
 }
+
+// LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,
+// such as context.DeadlineExceeded or context.Canceled.
+type LockedError struct {
+	Object string // the locked object, such as "session demo"
+	PID    int    // PID of the holder, 0 if unknown
+	Path   string // lock file
+	Err    error
+}
+
+func (e *LockedError) Error() string {
+	if e.PID == 0 {
+		return e.Object + ": locked by another process"
+	}
+	return fmt.Sprintf("%s: locked by process %d", e.Object, e.PID)
+}
+
+func (e *LockedError) Unwrap() error { return e.Err }

@@ -2,7 +2,9 @@ package session
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxName limits the names of sessions, agents and turn sessions, in characters.
@@ -85,4 +87,51 @@ func NameFrom(text string) string {
 		name = name[:maxDerived]
 	}
 	return strings.TrimRight(name, "_")
+}
+
+func textFault(texts ...string) string {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return fmt.Sprintf("%q: not UTF-8", text)
+		}
+	}
+	return ""
+}
+
+func pathFault(path string) string {
+	switch {
+	case path == "":
+		return "" // The path is unknown so far, or the repository is bare.
+	case !filepath.IsAbs(path):
+		return "not an absolute path"
+	case !utf8.ValidString(path):
+		return "not UTF-8"
+	}
+	return ""
+}
+
+// isFar reports whether a record's name is that of a far session.
+func isFar(name string) bool { return strings.Contains(name, ":") }
+
+// recordNameFault returns what is wrong with a record's name, "" for a valid one.
+func recordNameFault(name string) string {
+	host, own, far := strings.Cut(name, ":")
+	if !far {
+		return nameFault(name)
+	}
+	if host == "" || strings.Trim(host, nameLetters+"-") != "" || len(host) > MaxName {
+		return "no name of a host"
+	}
+	return nameFault(own)
+}
+
+// validateRecordName returns an error for an invalid name of a record, far or not.
+func validateRecordName(name string) error {
+	if !isFar(name) {
+		return ValidateName("session", name)
+	}
+	if reason := recordNameFault(name); reason != "" {
+		return &NameError{Kind: "session", Name: name, Reason: reason}
+	}
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -230,27 +229,6 @@ func worktreeFault(host string, w *Agent) string {
 func portsFault(p *Ports) string {
 	if p != nil && (p.First < 1 || p.Count < 1 || p.Last() > 65535) {
 		return fmt.Sprintf("ports: %d from %d on", p.Count, p.First)
-	}
-	return ""
-}
-
-func textFault(texts ...string) string {
-	for _, text := range texts {
-		if !utf8.ValidString(text) {
-			return fmt.Sprintf("%q: not UTF-8", text)
-		}
-	}
-	return ""
-}
-
-func pathFault(path string) string {
-	switch {
-	case path == "":
-		return "" // The path is unknown so far, or the repository is bare.
-	case !filepath.IsAbs(path):
-		return "not an absolute path"
-	case !utf8.ValidString(path):
-		return "not UTF-8"
 	}
 	return ""
 }

@@ -40,6 +40,16 @@ func (st Store) Load(name string) (*Session, error) {
 	return st.LoadAny(name)
 }
 
+// LoadAny is Load that also reads far sessions.
+func (st Store) LoadAny(name string) (*Session, error) {
+	path, err := st.path(name)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := st.load(name, path)
+	return s, err
+}
+
 // load is Load that also returns the record's text, nil if there is none.
 func (st Store) load(name, path string) (*Session, []byte, error) {
 	data, err := readRegular(path)
@@ -321,20 +331,10 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(names(e.Sessions), ", "))
 }
 
-// LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,
-// such as context.DeadlineExceeded or context.Canceled.
-type LockedError struct {
-	Object string // the locked object, such as "session demo"
-	PID    int    // PID of the holder, 0 if unknown
-	Path   string // lock file
-	Err    error
-}
-
-func (e *LockedError) Error() string {
-	if e.PID == 0 {
-		return e.Object + ": locked by another process"
+func names(sessions []*Session) []string {
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.Name)
 	}
-	return fmt.Sprintf("%s: locked by process %d", e.Object, e.PID)
+	return out
 }
-
-func (e *LockedError) Unwrap() error { return e.Err }

@@ -176,9 +176,6 @@ func sessionStart(last, open *Record, e Event) []Action {
 	return nil
 }
 
-// messageExited is the abort message of a turn whose CLI exited during it.
-const messageExited = "the CLI exited"
-
 // sessionEnd returns the actions for a CLI that leaves a conversation: an open turn is interrupted
 // when the CLI exits. If the CLI only changes the conversation, the start of the next one decides.
 func sessionEnd(open *Record, e Event) []Action {
@@ -231,10 +228,6 @@ func conversation(last *Record, e Event) []Action {
 	return []Action{{Do: ActConversation, Text: e.Conversation}}
 }
 
-// same and differ compare ids. An empty id is unknown: neither the same as another nor different.
-func same(a, b string) bool   { return a != "" && a == b }
-func differ(a, b string) bool { return a != "" && b != "" && a != b }
-
 func abort(a Abort) Action { return Action{Do: ActAbort, Abort: &a} }
 
 func interrupted(why string) Action {
@@ -246,40 +239,4 @@ func stillRunning(tasks int) string {
 		return "1 background task is still running"
 	}
 	return fmt.Sprintf("%d background tasks are still running", tasks)
-}
-
-// Events of a turn log, one for each call of Turn.
-const (
-	eventStart    = "START"
-	eventExecute  = "EXECUTE"
-	eventInput    = "INPUT"
-	eventLimit    = "LIMIT"
-	eventChildren = "CHILDREN"
-	eventNote     = "NOTE"
-	eventHold     = "HOLD"
-	eventEnd      = "END"
-	eventAbort    = "ABORT"
-)
-
-// transitions is the whole state machine; anything else is a *TransitionError.
-var transitions = map[State]map[string]State{
-	Initial: {eventStart: InProgress},
-	InProgress: {
-		eventExecute:  InProgress,
-		eventInput:    InProgress,
-		eventLimit:    InProgress,
-		eventChildren: InProgress,
-		eventNote:     InProgress,
-		eventHold:     InProgress,
-		eventEnd:      Finished,
-		eventAbort:    Aborted,
-	},
-	// A note may follow the end, for example about a tag that was made again.
-	Finished: {eventNote: Finished},
-	Aborted:  {eventNote: Aborted},
-}
-
-func next(from State, event string) (State, bool) {
-	to, ok := transitions[from][event]
-	return to, ok
 }

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -164,4 +166,47 @@ func (d Dir) taken(number int) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// Asked reports whether mark was part of a prompt to the CLI: one that began a turn or joined one.
+// Answers of the CLI do not count. The search goes from the last turn back to the first whose last
+// event was before since.
+func (d Dir) Asked(mark string, since time.Time) (bool, error) {
+	files, err := d.files()
+	if err != nil {
+		return false, err
+	}
+	for _, f := range slices.Backward(files) {
+		data, err := os.ReadFile(filepath.Join(d.Path, f.name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // The log was purged meanwhile.
+		}
+		if err != nil {
+			return false, err
+		}
+		asked, last := asked(data, mark)
+		if asked {
+			return true, nil
+		}
+		if !last.IsZero() && last.Before(since) {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// asked reports whether a log has the mark in a prompt, and returns the time of the log's last
+// event.
+func asked(data []byte, mark string) (found bool, last time.Time) {
+	for raw := range bytes.Lines(data) {
+		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
+			last = p.line.At
+			text := p.line.Description
+			if p.line.Event == eventStart {
+				text = p.line.Prompt
+			}
+			found = found || strings.Contains(string(text), mark)
+		}
+	}
+	return found, last
 }

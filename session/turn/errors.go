@@ -37,30 +37,12 @@ func (e *ExistsError) Error() string {
 // Is makes the error an fs.ErrExist.
 func (e *ExistsError) Is(target error) bool { return target == fs.ErrExist }
 
-// TypeError says that a type does not follow the rule of Type.Validate.
-type TypeError struct{ Type Type }
-
-func (e *TypeError) Error() string {
-	return fmt.Sprintf("turn type %q: only lower-case letters, digits, '_', '.' and '-' are allowed, a letter first, at most %d",
-		string(e.Type), maxType)
-}
-
 // NumberError says that a turn number is below 1. Turns count from 1; 0 is the start of the
 // session.
 type NumberError struct{ Number int }
 
 func (e *NumberError) Error() string {
 	return fmt.Sprintf("turn %d: numbers begin at 1", e.Number)
-}
-
-// Abort says how a turn failed. Abort is an error, which Turn.Abort returns.
-type Abort struct {
-	Reason    Reason // "" means ReasonError
-	ErrorType string // the CLI's own name of the error, such as rate_limit
-	Message   string
-	Limit     *Limit // usage limit that caused the error, nil for none
-	Trace     string // stack trace or the like, any number of lines
-	Cause     error  // wrapped error, or nil; its text is the message if Message is ""
 }
 
 func (a *Abort) Error() string {

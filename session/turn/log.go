@@ -214,6 +214,28 @@ func (l line) durable() bool {
 // encode returns the line with its newline.
 func (l line) encode() ([]byte, error) { return encodeJSON(l) }
 
+// write sets the fields of an event for the limit.
+func (l *Limit) write(e *line) {
+	if l == nil {
+		return
+	}
+	e.Limited = true
+	if !l.Until.IsZero() {
+		e.Until = &l.Until
+	}
+}
+
+// limit returns the limit in an event's fields, nil for none.
+func (e line) limit() *Limit {
+	switch {
+	case !e.Limited:
+		return nil
+	case e.Until == nil:
+		return &Limit{}
+	}
+	return &Limit{Until: *e.Until}
+}
+
 func decodeLine(data []byte) (line, bool) {
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {

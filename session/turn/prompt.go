@@ -1,15 +1,9 @@
 package turn
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 )
 
 // Prompt is the text that began a turn, byte for byte. Show Words or Task to people; use string(p)
@@ -30,15 +24,6 @@ func (p Prompt) Words() string {
 func (p Prompt) Task() string {
 	task, _ := p.read()
 	return task
-}
-
-// Task returns what somebody asked for in a turn; "" if the CLI or a hook went on by itself, or paw
-// asked.
-func (r Record) Task() string {
-	if r.Type == TypeNotification || r.Type == TypeStopHook || r.Type == TypeMessage {
-		return ""
-	}
-	return r.Prompt.Task()
 }
 
 // Fixed parts of the prompts that paw writes, by which Prompt.Words and Prompt.Task recognise them.
@@ -182,47 +167,4 @@ func countedComments(n int) string {
 		return "1 comment"
 	}
 	return fmt.Sprintf("%d comments", n)
-}
-
-// Asked reports whether mark was part of a prompt to the CLI: one that began a turn or joined one.
-// Answers of the CLI do not count. The search goes from the last turn back to the first whose last
-// event was before since.
-func (d Dir) Asked(mark string, since time.Time) (bool, error) {
-	files, err := d.files()
-	if err != nil {
-		return false, err
-	}
-	for _, f := range slices.Backward(files) {
-		data, err := os.ReadFile(filepath.Join(d.Path, f.name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // The log was purged meanwhile.
-		}
-		if err != nil {
-			return false, err
-		}
-		asked, last := asked(data, mark)
-		if asked {
-			return true, nil
-		}
-		if !last.IsZero() && last.Before(since) {
-			return false, nil
-		}
-	}
-	return false, nil
-}
-
-// asked reports whether a log has the mark in a prompt, and returns the time of the log's last
-// event.
-func asked(data []byte, mark string) (found bool, last time.Time) {
-	for raw := range bytes.Lines(data) {
-		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
-			last = p.line.At
-			text := p.line.Description
-			if p.line.Event == eventStart {
-				text = p.line.Prompt
-			}
-			found = found || strings.Contains(string(text), mark)
-		}
-	}
-	return found, last
 }

@@ -210,3 +210,50 @@ type Action struct {
 	// work for the turn.
 	Conversation string
 }
+
+// Limit is a usage limit that a CLI reports as reached, of a subscription or an API key.
+type Limit struct {
+	Until time.Time // end of the limit, zero if the CLI does not say
+}
+
+// Task returns what somebody asked for in a turn; "" if the CLI or a hook went on by itself, or paw
+// asked.
+func (r Record) Task() string {
+	if r.Type == TypeNotification || r.Type == TypeStopHook || r.Type == TypeMessage {
+		return ""
+	}
+	return r.Prompt.Task()
+}
+
+// messageExited is the abort message of a turn whose CLI exited during it.
+const messageExited = "the CLI exited"
+
+// same and differ compare ids. An empty id is unknown: neither the same as another nor different.
+func same(a, b string) bool { return a != "" && a == b }
+
+func differ(a, b string) bool { return a != "" && b != "" && a != b }
+
+// Abort says how a turn failed. Abort is an error, which Turn.Abort returns.
+type Abort struct {
+	Reason    Reason // "" means ReasonError
+	ErrorType string // the CLI's own name of the error, such as rate_limit
+	Message   string
+	Limit     *Limit // usage limit that caused the error, nil for none
+	Trace     string // stack trace or the like, any number of lines
+	Cause     error  // wrapped error, or nil; its text is the message if Message is ""
+}
+
+// Start holds what a turn begins with.
+type Start struct {
+	Type         Type   // TypePrompt for a typed prompt
+	Prompt       string // text of the prompt, byte for byte
+	Launch       string // launch of the CLI that the turn belongs to
+	Conversation string
+	TurnID       string // the CLI's own id of the turn, "" if it has none
+	Commit       string // commit of HEAD at the start of the turn
+	// At is when the turn began, if only the CLI's own record tells; zero means now.
+	At time.Time
+	// Follows says that the turn began the moment the previous one ended, with the same worktree
+	// state.
+	Follows bool
+}

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -29,21 +28,6 @@ type Turn struct {
 	number int
 	now    func() time.Time
 	log    *log // nil while the turn is in Initial
-}
-
-// Start holds what a turn begins with.
-type Start struct {
-	Type         Type   // TypePrompt for a typed prompt
-	Prompt       string // text of the prompt, byte for byte
-	Launch       string // launch of the CLI that the turn belongs to
-	Conversation string
-	TurnID       string // the CLI's own id of the turn, "" if it has none
-	Commit       string // commit of HEAD at the start of the turn
-	// At is when the turn began, if only the CLI's own record tells; zero means now.
-	At time.Time
-	// Follows says that the turn began the moment the previous one ended, with the same worktree
-	// state.
-	Follows bool
 }
 
 // End holds what a turn finishes with.
@@ -228,78 +212,3 @@ func (t *Turn) Record() Record {
 	}
 	return t.log.view()
 }
-
-// Limit is a usage limit that a CLI reports as reached, of a subscription or an API key.
-type Limit struct {
-	Until time.Time // end of the limit, zero if the CLI does not say
-}
-
-// write sets the fields of an event for the limit.
-func (l *Limit) write(e *line) {
-	if l == nil {
-		return
-	}
-	e.Limited = true
-	if !l.Until.IsZero() {
-		e.Until = &l.Until
-	}
-}
-
-// limit returns the limit in an event's fields, nil for none.
-func (e line) limit() *Limit {
-	switch {
-	case !e.Limited:
-		return nil
-	case e.Until == nil:
-		return &Limit{}
-	}
-	return &Limit{Until: *e.Until}
-}
-
-// State is the state of a turn.
-type State string
-
-// States of a turn. Finished and Aborted are final.
-const (
-	Initial    State = "initial"     // nothing is written yet
-	InProgress State = "in_progress" // started; the CLI is at work or waits for the user
-	Finished   State = "finished"    // the answer is complete
-	Aborted    State = "aborted"     // ended in another way, see Reason
-)
-
-// Type says what made the CLI work.
-type Type string
-
-// Types that paw uses; a script may use any valid one.
-const (
-	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
-	TypeNotification Type = "task-notification" // the CLI prompted itself, for example after a background task
-	TypeMessage      Type = "message"           // another session sent the prompt; nobody typed it here
-	TypeStopHook     Type = "stop-hook"         // a hook of the user sent the CLI on after its end
-)
-
-// maxType limits a type, which is part of a file name, in characters.
-const maxType = 64
-
-// typeLetters lists the characters allowed in a type.
-const typeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
-
-// Validate accepts a type that begins with a lower-case letter, followed by lower-case letters,
-// digits, '_', '.' and '-', at most 64 in all. The error is a *TypeError.
-func (t Type) Validate() error {
-	if t == "" || len(t) > maxType || t[0] < 'a' || t[0] > 'z' || strings.Trim(string(t), typeLetters) != "" {
-		return &TypeError{Type: t}
-	}
-	return nil
-}
-
-// Reason says why a turn was aborted.
-type Reason string
-
-// Reasons that paw uses.
-const (
-	ReasonInterrupted Reason = "interrupted" // by the user, or another prompt began before the end was seen
-	ReasonError       Reason = "error"       // the CLI gave up, for example on an error of its model's API
-	ReasonCrash       Reason = "crash"       // the CLI or the machine died
-	ReasonStopped     Reason = "stopped"     // paw ended the CLI
-)

@@ -1,0 +1,98 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+)
+
+// State is the state of a turn.
+type State string
+
+// States of a turn. Finished and Aborted are final.
+const (
+	Initial    State = "initial"     // nothing is written yet
+	InProgress State = "in_progress" // started; the CLI is at work or waits for the user
+	Finished   State = "finished"    // the answer is complete
+	Aborted    State = "aborted"     // ended in another way, see Reason
+)
+
+// Events of a turn log, one for each call of Turn.
+const (
+	eventStart    = "START"
+	eventExecute  = "EXECUTE"
+	eventInput    = "INPUT"
+	eventLimit    = "LIMIT"
+	eventChildren = "CHILDREN"
+	eventNote     = "NOTE"
+	eventHold     = "HOLD"
+	eventEnd      = "END"
+	eventAbort    = "ABORT"
+)
+
+// transitions is the whole state machine; anything else is a *TransitionError.
+var transitions = map[State]map[string]State{
+	Initial: {eventStart: InProgress},
+	InProgress: {
+		eventExecute:  InProgress,
+		eventInput:    InProgress,
+		eventLimit:    InProgress,
+		eventChildren: InProgress,
+		eventNote:     InProgress,
+		eventHold:     InProgress,
+		eventEnd:      Finished,
+		eventAbort:    Aborted,
+	},
+	// A note may follow the end, for example about a tag that was made again.
+	Finished: {eventNote: Finished},
+	Aborted:  {eventNote: Aborted},
+}
+
+func next(from State, event string) (State, bool) {
+	to, ok := transitions[from][event]
+	return to, ok
+}
+
+// Reason says why a turn was aborted.
+type Reason string
+
+// Reasons that paw uses.
+const (
+	ReasonInterrupted Reason = "interrupted" // by the user, or another prompt began before the end was seen
+	ReasonError       Reason = "error"       // the CLI gave up, for example on an error of its model's API
+	ReasonCrash       Reason = "crash"       // the CLI or the machine died
+	ReasonStopped     Reason = "stopped"     // paw ended the CLI
+)
+
+// Type says what made the CLI work.
+type Type string
+
+// Types that paw uses; a script may use any valid one.
+const (
+	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
+	TypeNotification Type = "task-notification" // the CLI prompted itself, for example after a background task
+	TypeMessage      Type = "message"           // another session sent the prompt; nobody typed it here
+	TypeStopHook     Type = "stop-hook"         // a hook of the user sent the CLI on after its end
+)
+
+// maxType limits a type, which is part of a file name, in characters.
+const maxType = 64
+
+// typeLetters lists the characters allowed in a type.
+const typeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+// Validate accepts a type that begins with a lower-case letter, followed by lower-case letters,
+// digits, '_', '.' and '-', at most 64 in all. The error is a *TypeError.
+func (t Type) Validate() error {
+	if t == "" || len(t) > maxType || t[0] < 'a' || t[0] > 'z' || strings.Trim(string(t), typeLetters) != "" {
+		return &TypeError{Type: t}
+	}
+	return nil
+}
+
+// TypeError says that a type does not follow the rule of Type.Validate.
+type TypeError struct{ Type Type }
+
+func (e *TypeError) Error() string {
+	return fmt.Sprintf("turn type %q: only lower-case letters, digits, '_', '.' and '-' are allowed, a letter first, at most %d",
+		string(e.Type), maxType)
+}
