@@ -11,8 +11,6 @@
 package tmux
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"paw/config/lazyregexp"
 	"paw/worktree/git"
 )
 
@@ -57,69 +54,6 @@ func (c *Client) timeout() time.Duration {
 		return c.Timeout
 	}
 	return defaultTimeout
-}
-
-// command is a tmux command: its full name, then its arguments.
-type command []string
-
-// pieceLimit limits the arguments of one client call, in bytes: tmux takes messages up to 16 KB
-// ("command too long").
-const pieceLimit = 14 << 10
-
-// unaliased cuts the last letter off a command's name. A command-alias in the user's configuration
-// can turn `kill-session` into anything, but matches full names only; and every tmux command is
-// still unambiguous without its last letter.
-func unaliased(name string) string { return name[:len(name)-1] }
-
-// escape returns an argument for the tmux command line, where a final semicolon would end the
-// command: `\;` stands for the character.
-func escape(arg string) string {
-	if strings.HasSuffix(arg, ";") {
-		return strings.TrimSuffix(arg, ";") + `\;`
-	}
-	return arg
-}
-
-// argv joins commands into the arguments of one client call. tmux runs them in order, and stops at
-// the first that fails.
-func argv(commands []command) []string {
-	var args []string
-	for i, c := range commands {
-		if i > 0 {
-			args = append(args, ";")
-		}
-		args = append(args, unaliased(c[0]))
-		for _, arg := range c[1:] {
-			args = append(args, escape(arg))
-		}
-	}
-	return args
-}
-
-// size returns the bytes that a command takes of a tmux message, in which each argument ends with a
-// zero byte.
-func (c command) size() int {
-	n := 2 // a separator takes two bytes
-	for _, arg := range c {
-		n += len(arg) + 2
-	}
-	return n
-}
-
-// pieces splits commands into client calls of at most pieceLimit bytes. A command that is longer is
-// sent alone, and tmux refuses it.
-func pieces(commands []command) [][]command {
-	var cut [][]command
-	total := 0
-	for i, c := range commands {
-		if i == 0 || total+c.size() > pieceLimit {
-			cut = append(cut, nil)
-			total = 0
-		}
-		cut[len(cut)-1] = append(cut[len(cut)-1], c)
-		total += c.size()
-	}
-	return cut
 }
 
 // unwanted lists variables that a server started by paw must not pass on to its panes: those that
@@ -248,56 +182,4 @@ func Configured(home, config string) bool {
 		}
 	}
 	return false
-}
-
-// Version is a tmux version. Raw is the output of tmux -V without the word tmux.
-type Version struct {
-	Major, Minor int
-	Raw          string
-}
-
-// newest is the major number of versions without one: "master", and those of OpenBSD.
-const newest = 1 << 20
-
-var versionPattern = lazyregexp.New(`^(?:next-)?(\d{1,6})\.(\d{1,6})`)
-
-// Version runs tmux -V, which connects to no server. The error is ErrNotInstalled when there is no
-// tmux on PATH.
-func (c *Client) Version(ctx context.Context) (Version, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
-	defer cancel()
-	args := command{"-V"}
-	cmd, err := program(ctx, ownEnvironment(os.Environ()), args)
-	if err != nil {
-		return Version{}, &Error{Args: args, ExitCode: -1, Err: err}
-	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return Version{}, c.failure(ctx, args, cmd, stderr.String(), err)
-	}
-	return parseVersion(stdout.String())
-}
-
-// AtLeast reports whether v is major.minor or newer. Development versions count as newer than every
-// release.
-func (v Version) AtLeast(major, minor int) bool {
-	if v.Major != major {
-		return v.Major > major
-	}
-	return v.Minor >= minor
-}
-
-func parseVersion(text string) (Version, error) {
-	raw := strings.TrimPrefix(strings.TrimSpace(text), "tmux ")
-	if raw == "master" || strings.HasPrefix(raw, "openbsd-") {
-		return Version{Major: newest, Raw: raw}, nil
-	}
-	m := versionPattern.FindStringSubmatch(raw)
-	if m == nil {
-		return Version{}, fmt.Errorf("tmux: version %q is not understood", raw)
-	}
-	major, _ := strconv.Atoi(m[1])
-	minor, _ := strconv.Atoi(m[2])
-	return Version{Major: major, Minor: minor, Raw: raw}, nil
 }

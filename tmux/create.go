@@ -4,83 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-
-	"paw/config/lazyregexp"
 )
-
-// Layouts of NewSession.
-const (
-	LayoutTiled   = "tiled"   // all agents in one window, as long as each pane is usable
-	LayoutWindows = "windows" // each agent in a window of its own
-)
-
-// NewSession describes a tmux session for Create.
-type NewSession struct {
-	Name       string // name of the tmux session: letters, digits, _ and -
-	PawSession string // value of the session option @paw_session
-	PawID      string // value of the session option @paw_id, "" for none
-	Dir        string // absolute path; windows that the user opens start here
-	// Width and Height are the size of the terminal that will attach, in columns and lines; 0 means
-	// 220x60.
-	Width, Height int
-	Layout        string // "" means LayoutTiled
-	// Counts adds the number of agents in each state to the status line. Bell rings when an agent
-	// begins to wait for the user. Mouse turns the mouse on, unless the server has read a
-	// configuration file.
-	Counts, Bell, Mouse bool
-	Agents              []AgentPane
-}
 
 // Created describes a session that Create has made.
 type Created struct {
 	Server    Server
 	SessionID string
 	Panes     map[string]string // name of an agent -> id of its pane
-}
-
-const (
-	defaultWidth, defaultHeight = 220, 60
-	// leaseSeconds is how long a new pane waits for its agent's command, then closes. So a paw that
-	// is killed in between leaves no pane.
-	leaseSeconds = "60"
-)
-
-var pawID = lazyregexp.New(`^[A-Za-z0-9-]+$`)
-
-var sessionName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
-
-func (s *NewSession) check() error {
-	if !sessionName.MatchString(s.Name) {
-		return fmt.Errorf("tmux session %q: not a valid name", s.Name)
-	}
-	if !isWord(s.PawSession) {
-		return fmt.Errorf("session %q: not a valid name", s.PawSession)
-	}
-	if s.PawID != "" && !pawID.MatchString(s.PawID) {
-		return fmt.Errorf("session %s: %q is not an id", s.PawSession, s.PawID)
-	}
-	if len(s.Agents) == 0 {
-		return fmt.Errorf("tmux session %s: no agents", s.Name)
-	}
-	if err := checkAgents(s.Agents); err != nil {
-		return err
-	}
-	if s.Width <= 0 || s.Height <= 0 {
-		s.Width, s.Height = defaultWidth, defaultHeight
-	}
-	return checkLayout(&s.Layout)
-}
-
-func checkLayout(layout *string) error {
-	switch *layout {
-	case "":
-		*layout = LayoutTiled
-	case LayoutTiled, LayoutWindows:
-	default:
-		return fmt.Errorf("layout %q: neither %s nor %s", *layout, LayoutTiled, LayoutWindows)
-	}
-	return nil
 }
 
 // Create makes a detached session with a pane for each agent, in three client calls: the first
@@ -150,24 +80,6 @@ func paneIDs(places []place, agents []AgentPane) map[string]string {
 		ids[a.Identity.Agent] = places[i].pane
 	}
 	return ids
-}
-
-// newSession returns the command that makes the session with a first pane that waits for an agent's
-// command; mark is part of that pane's start command.
-func newSession(s NewSession, mark string) command {
-	return command{
-		"new-session", "-d", "-P", "-F", placeFormat(mark),
-		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
-		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
-		"sh", "-c", leaseScript + mark,
-	}
-}
-
-func windowName(s NewSession) string {
-	if s.Layout == LayoutWindows {
-		return s.Agents[0].Identity.Agent
-	}
-	return agentsWindow
 }
 
 // AddPanes starts agents in an existing session, and returns the pane id of each agent. With
@@ -274,4 +186,24 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 	commands = append(append(commands, a.pipe(paneID)...), paneOptions(paneID, a)...)
 	_, err := c.call(ctx, append(commands, windowOptions(paneID)...)...)
 	return named(err, "respawn-pane")
+}
+
+// comforts returns the commands that set a new session's options for whoever looks at the session.
+// The commands set no global option, and replace none that the user has set.
+func comforts(session string, s NewSession) []command {
+	commands := []command{
+		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},
+		shellOption(session),
+	}
+	if s.Counts {
+		commands = append(commands, statusOptions(session)...)
+	}
+	if s.Bell {
+		commands = append(commands, command{"set-option", "-t", session, bellOption, "1"})
+	}
+	if s.Mouse { // config_files is empty when the server has read no configuration.
+		commands = append(commands, command{"if-shell", "-F", "#{config_files}", "",
+			unaliased("set-option") + " -t '" + session + "' mouse on"})
+	}
+	return commands
 }

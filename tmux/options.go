@@ -147,26 +147,6 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	return commands
 }
 
-// comforts returns the commands that set a new session's options for whoever looks at the session.
-// The commands set no global option, and replace none that the user has set.
-func comforts(session string, s NewSession) []command {
-	commands := []command{
-		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},
-		shellOption(session),
-	}
-	if s.Counts {
-		commands = append(commands, statusOptions(session)...)
-	}
-	if s.Bell {
-		commands = append(commands, command{"set-option", "-t", session, bellOption, "1"})
-	}
-	if s.Mouse { // config_files is empty when the server has read no configuration.
-		commands = append(commands, command{"if-shell", "-F", "#{config_files}", "",
-			unaliased("set-option") + " -t '" + session + "' mouse on"})
-	}
-	return commands
-}
-
 // aroundManual lets commands make windows where the user has set the global window-size to manual:
 // there tmux 3.3a crashes on each new window, and all its sessions are lost. The option is changed
 // only while the commands run. The conditions name a pane that does not exist, so that tmux reads

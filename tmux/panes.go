@@ -348,3 +348,14 @@ type Label struct {
 	// the status line; an unknown state has neither.
 	State string
 }
+
+// leaseSeconds is how long a new pane waits for its agent's command, then closes. So a paw that is
+// killed in between leaves no pane.
+const leaseSeconds = "60"
+
+// leaseScript is the shell command of a pane that waits for its agent; a mark may follow. The pane
+// closes when the sleep ends, since remain-on-exit is not set.
+const leaseScript = "exec sleep " + leaseSeconds + " # paw "
+
+// lease is the command of a waiting pane that needs no mark.
+var lease = []string{"sh", "-c", leaseScript}

@@ -5,22 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
-	"paw/config/lazyregexp"
 )
 
 // place names a new pane whose agent is still to be started.
 type place struct {
 	session, window, pane string
 }
-
-// leaseScript is the shell command of a pane that waits for its agent; a mark may follow. The pane
-// closes when the sleep ends, since remain-on-exit is not set.
-const leaseScript = "exec sleep " + leaseSeconds + " # paw "
-
-// lease is the command of a waiting pane that needs no mark.
-var lease = []string{"sh", "-c", leaseScript}
 
 // reserveSession makes the session with its first waiting pane.
 //
@@ -199,44 +191,20 @@ func parsePlaces(out, mark string) ([]place, error) {
 	return places, nil
 }
 
-// script writes commands in tmux's command language, for arguments that hold formats of paw.
-func script(commands []command) string {
-	return inTmux(commands, func(arg string) string { return `"` + arg + `"` })
-}
-
-// quotedScript writes commands in tmux's command language, for arguments of any text; tmux expands
-// none of them.
-func quotedScript(commands []command) string { return inTmux(commands, quoted) }
-
-func inTmux(commands []command, quote func(string) string) string {
-	var b strings.Builder
-	for i, c := range commands {
-		if i > 0 {
-			b.WriteString(" ; ")
-		}
-		b.WriteString(unaliased(c[0]))
-		for _, arg := range c[1:] {
-			b.WriteString(" " + quote(arg))
-		}
+// newSession returns the command that makes the session with a first pane that waits for an agent's
+// command; mark is part of that pane's start command.
+func newSession(s NewSession, mark string) command {
+	return command{
+		"new-session", "-d", "-P", "-F", placeFormat(mark),
+		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
+		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
+		"sh", "-c", leaseScript + mark,
 	}
-	return b.String()
 }
 
-// quoted returns a single-quoted string of tmux's command language.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// doubled escapes # against one expansion as a tmux format.
-func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }
-
-var hashes = lazyregexp.New(`#+\[?`)
-
-// literal escapes a path for an option that tmux expands as a format, such as -c. tmux leaves any
-// number of # before a bracket as they are.
-func literal(path string) string {
-	return hashes.ReplaceAllStringFunc(path, func(run string) string {
-		if strings.HasSuffix(run, "[") {
-			return run
-		}
-		return doubled(run)
-	})
+func windowName(s NewSession) string {
+	if s.Layout == LayoutWindows {
+		return s.Agents[0].Identity.Agent
+	}
+	return agentsWindow
 }
