@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"paw/orchestrator/app"
@@ -339,13 +338,6 @@ func plan(l *Landed) []string {
 		lines = append(lines, "your other changes in "+l.Checkout+" are left alone")
 	}
 	return lines
-}
-
-func turnWords(turns string) string {
-	if strings.ContainsAny(turns, "-,") {
-		return "turns " + turns
-	}
-	return "turn " + turns
 }
 
 // form says in which form, and in how many commits, work lands.

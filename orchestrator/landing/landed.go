@@ -2,10 +2,28 @@ package landing
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
+	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/worktree"
 )
+
+// As is the form in which work lands.
+type As string
+
+// Forms in which work lands.
+const (
+	Squash  As = "squash"  // one commit
+	Commits As = "commits" // each commit of the agent, then one for what is not committed
+	Merge   As = "merge"   // a merge commit
+)
+
+// Forms are all forms, the default first.
+var Forms = []As{Squash, Commits, Merge}
 
 // Standing says what the tip of a branch has of a landing.
 type Standing string
@@ -97,6 +115,17 @@ type ledger struct {
 	looker      *looker  // compares further landings; nil if nothing has landed
 }
 
+// looker finds out what a branch has of everything that ever landed in it.
+type looker struct {
+	*ledger
+	m    worktree.Manager
+	dir  string            // directory whose git attributes apply to merges
+	refs map[string]string // refs of landings
+
+	facts    []landingFacts
+	patterns []string // patterns of refs
+}
+
 // lostFor reports whether the branch has lost the work of a landing up to a point, and no other
 // landing has brought that work again: neither a later one nor, if the lost landing itself brought
 // earlier work again, the earlier one that has come back.
@@ -153,3 +182,48 @@ func (s *Stand) point() point {
 func byAge(a, b Stand) int {
 	return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
 }
+
+// ranges formats the numbers of turns: "1-4", "2", "1-2,5".
+func ranges(list []turns.Turn) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1].Number == list[k].Number+1 {
+			k++
+		}
+		part := strconv.Itoa(list[i].Number)
+		if k > i {
+			part += "-" + strconv.Itoa(list[k].Number)
+		}
+		parts, i = append(parts, part), k+1
+	}
+	return strings.Join(parts, ",")
+}
+
+// numbersIn parses numbers in the format of ranges.
+func numbersIn(words string) (numbers []int) {
+	for part := range strings.SplitSeq(words, ",") {
+		first, last, several := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		to := from
+		if several {
+			to, _ = strconv.Atoi(last)
+		}
+		for n := from; n <= to; n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+func turnWords(turns string) string {
+	if strings.ContainsAny(turns, "-,") {
+		return "turns " + turns
+	}
+	return "turn " + turns
+}
+
+func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }

@@ -7,22 +7,10 @@ import (
 	"strings"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 )
-
-// looker finds out what a branch has of everything that ever landed in it.
-type looker struct {
-	*ledger
-	m    worktree.Manager
-	dir  string            // directory whose git attributes apply to merges
-	refs map[string]string // refs of landings
-
-	facts    []landingFacts
-	patterns []string // patterns of refs
-}
 
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
 // the tip. It compares only the landings of the given turn sessions with the tip's files.
@@ -121,76 +109,6 @@ func (l *looker) onlyWhole() {
 	}
 }
 
-// siblings returns the sessions of a repository: s as given, the others from their records. It
-// settles shifts of agents that were interrupted.
-func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]*session.Session, error) {
-	sessions, _, err := h.Store.ListAll()
-	if err != nil {
-		return nil, err
-	}
-	sessions = slices.DeleteFunc(sessions, func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
-	sessions = append(sessions, s)
-	for _, one := range sessions {
-		for i := range one.Agents {
-			turns.SettleShift(ctx, m, &one.Agents[i])
-		}
-	}
-	return sessions, nil
-}
-
-// lookAtRecords adds the landings and lives in the records of sessions.
-func (l *looker) lookAtRecords(sessions []*session.Session) {
-	for _, one := range sessions {
-		landings := map[string][]session.Landing{}
-		for _, landing := range one.Landings {
-			landings[landing.TurnSession] = append(landings[landing.TurnSession], landing)
-			if landing.Target == l.target {
-				l.all = append(l.all, Stand{Landing: landing, Session: one.Name})
-			}
-		}
-		l.addLives(one, landings)
-	}
-	slices.SortStableFunc(l.all, byAge)
-}
-
-// addLives adds the lives of a session's agents, including agents that were removed after a
-// landing.
-func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
-	for i := range s.Agents {
-		w := &s.Agents[i]
-		from, fromSession := originOf(s, w.From)
-		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, from, fromSession)
-		life.branch = w.Branch
-		life.start = w.Start()
-		l.lives[w.TurnSession] = life
-	}
-	for i := range s.Agents {
-		if w := &s.Agents[i]; w.From != nil && w.From.Within {
-			if from := s.Agent(w.From.Agent); from != nil {
-				l.lives.startWithin(w.TurnSession, from.TurnSession, w.From)
-			}
-		}
-	}
-	for turnSession, own := range landings {
-		if _, known := l.lives[turnSession]; !known {
-			from, fromSession := originOf(s, began(own))
-			life := lifeOf(turnSession, lastTurn(own, 0), own, nil, from, fromSession)
-			if from != nil {
-				life.start = from.Snapshot
-			}
-			l.lives[turnSession] = life
-		}
-	}
-}
-
-// lastTurn returns the highest known number of a turn.
-func lastTurn(landings []session.Landing, last int) int {
-	for _, one := range landings {
-		last = max(last, one.LastTurn, one.Turn)
-	}
-	return last
-}
-
 // lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
 // know of.
 func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) ([]landingFacts, error) {
@@ -214,40 +132,6 @@ func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session,
 		}
 	}
 	return facts, l.lookForRewritten(ctx, facts)
-}
-
-// addElsewhere adds landings in other branches, if these were merged into this one, or are the
-// target of the session.
-func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged []string) {
-	for _, s := range sessions {
-		for _, one := range s.Landings {
-			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
-			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == usual || slices.Contains(merged, ref)) {
-				l.all = append(l.all, Stand{Landing: one, Session: s.Name})
-			}
-		}
-	}
-	slices.SortStableFunc(l.all, byAge)
-}
-
-// addUnrecorded adds landings whose session has no record any more, if the tip's history has them.
-// Their branch is unknown.
-func (l *looker) addUnrecorded(merged []string) {
-	known := map[string]bool{}
-	for _, one := range l.all {
-		known[turn.LandedRef(one.TurnSession, one.ID, "after")] = true
-	}
-	for _, ref := range merged {
-		turnSession, k, _, ok := turn.ParseLanded(ref)
-		if _, recorded := l.lives[turnSession]; !ok || known[ref] || recorded {
-			continue
-		}
-		l.all = append(l.all, Stand{Landing: session.Landing{
-			ID: k, TurnSession: turnSession, Target: l.target, Phase: session.LandingDone, After: l.refs[ref],
-			Before: l.refs[turn.LandedRef(turnSession, k, "before")], State: l.refs[turn.LandedRef(turnSession, k, "state")],
-		}})
-	}
-	slices.SortStableFunc(l.all, byAge)
 }
 
 // leftTips returns commits that a branch was at, by its reflog, and may have left. There are none
@@ -313,13 +197,48 @@ func movedForward(why string) bool {
 		func(forward string) bool { return strings.HasPrefix(why, forward) })
 }
 
-// revertOf returns the commit that says it reverts a landing, "" for none.
-func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
-	commits, err := l.m.Objects().CommitsSince(ctx, l.tip, one.Commit)
-	for _, c := range slices.Backward(commits) {
-		if strings.Contains(c.Message, "This reverts commit "+one.Commit) {
-			return c.ID, err
+// Standings returns all landings of a session by number, with their standing in their branches. A
+// branch that is gone has none of them.
+func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := siblings(ctx, h, m, s)
+	if err != nil {
+		return nil, err
+	}
+	var agents, branches []string
+	for _, l := range s.Landings {
+		agents, branches = append(agents, l.TurnSession), append(branches, l.Target)
+	}
+	var all []Stand
+	for _, branch := range uniq(branches) {
+		tip, err := m.Refs().BranchTip(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if tip == "" {
+			for _, l := range s.Landings {
+				if l.Target == branch {
+					all = append(all, Stand{Landing: l, Session: s.Name, Standing: landingFacts{phase: l.Phase}.standing()})
+				}
+			}
+			continue
+		}
+		led, err := lookAtLanded(ctx, m, sessions, target{branch: branch, tip: tip}, uniq(agents)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range led.all {
+			if one.Session == s.Name && one.Target == branch {
+				all = append(all, one)
+			}
 		}
 	}
-	return "", err
+	slices.SortFunc(all, func(a, b Stand) int { return a.ID - b.ID })
+	return all, nil
 }
+
+// uniq sorts words and drops duplicates.
+func uniq(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -314,5 +313,3 @@ func (h *history) inWords(a *asker, own string) string {
 	}
 	return "what it did before"
 }
-
-func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }

@@ -228,3 +228,14 @@ func trailersIn(message string) []trailer {
 	}
 	return found
 }
+
+// revertOf returns the commit that says it reverts a landing, "" for none.
+func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
+	commits, err := l.m.Objects().CommitsSince(ctx, l.tip, one.Commit)
+	for _, c := range slices.Backward(commits) {
+		if strings.Contains(c.Message, "This reverts commit "+one.Commit) {
+			return c.ID, err
+		}
+	}
+	return "", err
+}

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -170,40 +168,4 @@ func (src *source) lastTurn() int {
 		return 0
 	}
 	return src.turns[len(src.turns)-1].Number
-}
-
-// ranges formats the numbers of turns: "1-4", "2", "1-2,5".
-func ranges(list []turns.Turn) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1].Number == list[k].Number+1 {
-			k++
-		}
-		part := strconv.Itoa(list[i].Number)
-		if k > i {
-			part += "-" + strconv.Itoa(list[k].Number)
-		}
-		parts, i = append(parts, part), k+1
-	}
-	return strings.Join(parts, ",")
-}
-
-// numbersIn parses numbers in the format of ranges.
-func numbersIn(words string) (numbers []int) {
-	for part := range strings.SplitSeq(words, ",") {
-		first, last, several := strings.Cut(part, "-")
-		from, err := strconv.Atoi(first)
-		if err != nil {
-			continue
-		}
-		to := from
-		if several {
-			to, _ = strconv.Atoi(last)
-		}
-		for n := from; n <= to; n++ {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
 }
