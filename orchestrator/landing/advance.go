@@ -22,6 +22,9 @@ type mover struct {
 	session string
 }
 
+// landingOf begins the name of a landing in the journal of a move.
+const landingOf = "landing of "
+
 // advance carries out a landing in this order: the intent in the record, refs, branch and checkout,
 // the result in the record. see notes in the agent's record that the user has seen the work.
 func (v mover) advance(ctx context.Context, l *session.Landing, see func(*session.Landing, *session.Agent)) error {
@@ -151,4 +154,12 @@ func nextBelow(refs map[string]string, prefix string) int {
 		}
 	}
 	return next
+}
+
+// recoverLine returns the command that finishes an interrupted landing.
+func recoverLine(sessionName string) string {
+	if strings.Contains(sessionName, ":") { // with a host, the word would mean the other machine
+		return "paw recover"
+	}
+	return "paw recover " + sessionName
 }

@@ -2,6 +2,8 @@ package landing
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,31 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 )
+
+// ParseParcel parses what another machine has sent. Agents may control that machine, so whatever
+// paw would not write is refused, and texts are cleaned for the terminal.
+func ParseParcel(text []byte) (*Parcel, error) {
+	var p Parcel
+	var head struct {
+		Version int `json:"version"`
+		Session struct {
+			Version int `json:"version"`
+		} `json:"session"`
+	}
+	if json.Unmarshal(text, &head) == nil && (head.Version > parcelVersion || head.Session.Version > session.Version) {
+		return nil, errNewer
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, errors.New("its answer is not understood")
+	}
+	if reason := p.fault(); reason != "" {
+		return nil, errors.New("its answer is not understood: " + reason)
+	}
+	return &p, nil
+}
+
+// errNewer reports that the other machine runs a newer paw.
+var errNewer = errors.New("runs a newer paw, whose work this one does not know how to land")
 
 // Limits on what another machine may say of an agent.
 const (
@@ -240,14 +267,6 @@ func grownInto(now, old *session.Session) error {
 		}
 	}
 	return nil
-}
-
-// recoverLine returns the command that finishes an interrupted landing.
-func recoverLine(sessionName string) string {
-	if strings.Contains(sessionName, ":") { // with a host, the word would mean the other machine
-		return "paw recover"
-	}
-	return "paw recover " + sessionName
 }
 
 // FarSessions returns the sessions of other machines of which work has landed in the current

@@ -138,9 +138,6 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	return names
 }
 
-// landingOf begins the name of a landing in the journal of a move.
-const landingOf = "landing of "
-
 // unfinishedIn returns the sessions of a repository that have interrupted landings.
 func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
 	all, _, err := h.Store.ListAll()

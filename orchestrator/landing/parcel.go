@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -14,28 +13,6 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 )
-
-// Handed is the state of an agent of another machine, as that machine has taken it.
-type Handed struct {
-	State string // commit of all its files
-	Head  string // commit of its branch
-	Turn  int    // turn whose end the state is, 0 for another state
-	Whole bool   // the state has what was not committed
-	Turns []turns.Turn
-	Err   *errs.Error // why the state could not be taken, nil if it was
-}
-
-// handedSource returns the state of an agent of another machine as a source.
-func (w work) handedSource(command string) (*source, error) {
-	one, there := w.handed[w.agent.Name]
-	switch {
-	case !there:
-		return nil, errs.New(errs.Failed, "%s: its machine was not asked", w.name())
-	case one.Err != nil:
-		return nil, one.Err
-	}
-	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.agent.Finished, command: command}, nil
-}
 
 // Parcel is what a machine sends to another one: the states of agents of one session, kept by refs
 // until they are fetched, and the facts about these agents that landing needs, also about the
@@ -160,28 +137,3 @@ func packedError(one parcelState, err error) (parcelState, error) {
 	one.Error, one.ExitCode, one.Hints = err.Error(), int(e.Kind), e.Hints
 	return one, nil
 }
-
-// ParseParcel parses what another machine has sent. Agents may control that machine, so whatever
-// paw would not write is refused, and texts are cleaned for the terminal.
-func ParseParcel(text []byte) (*Parcel, error) {
-	var p Parcel
-	var head struct {
-		Version int `json:"version"`
-		Session struct {
-			Version int `json:"version"`
-		} `json:"session"`
-	}
-	if json.Unmarshal(text, &head) == nil && (head.Version > parcelVersion || head.Session.Version > session.Version) {
-		return nil, errNewer
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, errors.New("its answer is not understood")
-	}
-	if reason := p.fault(); reason != "" {
-		return nil, errors.New("its answer is not understood: " + reason)
-	}
-	return &p, nil
-}
-
-// errNewer reports that the other machine runs a newer paw.
-var errNewer = errors.New("runs a newer paw, whose work this one does not know how to land")

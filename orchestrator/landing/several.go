@@ -14,11 +14,6 @@ import (
 	"paw/session"
 )
 
-// notTakenError reports that the state of an agent cannot be taken now.
-type notTakenError struct{ error }
-
-func (e *notTakenError) Unwrap() error { return e.error }
-
 // Several are the options for landing several agents.
 type Several struct {
 	Options

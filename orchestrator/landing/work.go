@@ -6,6 +6,7 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 )
@@ -17,6 +18,16 @@ type work struct {
 	session *session.Session
 	agent   *session.Agent
 	handed  map[string]Handed // nil for agents of this machine
+}
+
+// Handed is the state of an agent of another machine, as that machine has taken it.
+type Handed struct {
+	State string // commit of all its files
+	Head  string // commit of its branch
+	Turn  int    // turn whose end the state is, 0 for another state
+	Whole bool   // the state has what was not committed
+	Turns []turns.Turn
+	Err   *errs.Error // why the state could not be taken, nil if it was
 }
 
 // workOf finds an agent, and the repository of its session.
