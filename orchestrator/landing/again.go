@@ -6,15 +6,6 @@ import (
 	"slices"
 )
 
-// lostWork is work that led to a state, has landed, and is lost although the branch has that
-// landing or a later one: by a revert, or by a rebase that left it out. It lands again only with
-// --again.
-type lostWork struct {
-	*Stand
-	to   []string // newest nodes of the landing's work that led to the state
-	line []point  // points that led to these nodes
-}
-
 // lookForLost finds the lost work of a state. Work that the state lacks too is not lost: the agent
 // has taken it out.
 func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
@@ -118,35 +109,4 @@ func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, e
 		}
 	}
 	return tree, nil
-}
-
-// instead returns the numbers of earlier landings whose work a landing of the state contains:
-// landings that it brings again, that the branch does not have, or of which the branch has only the
-// files.
-func (a *asker) instead(s *sides) (ids []int) {
-	if s.h == nil {
-		return nil
-	}
-	had := s.had()
-	for i := range a.led.all {
-		one := &a.led.all[i]
-		to, shared := a.led.meeting(s.line, one)
-		switch {
-		case a.again && s.hasLost(one):
-			ids = append(ids, one.ID)
-		case !shared || one.Session != a.session.Name || one.offered() || one.Standing == Elsewhere:
-		case one.ByFiles, !one.stands() && !had[to]:
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids
-}
-
-func (s *sides) hasLost(one *Stand) bool {
-	for _, lost := range s.lost {
-		if lost.Stand == one {
-			return true
-		}
-	}
-	return false
 }

@@ -7,5 +7,6 @@
 // update.go. Begin with work.go, which all commands here share, and land.go.
 //
 // What branch and agent have in common is not what git says, because each landing counts as a
-// merge: history.go builds that history, and sides.go makes two commits of it that git can merge.
+// merge: region.go builds that history (history.go) for an asker (asker.go), and incommon.go makes
+// two commits of it that git can merge (sides.go).
 package landing

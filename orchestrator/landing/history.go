@@ -2,19 +2,9 @@ package landing
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
-
-	"paw/orchestrator/errs"
-	"paw/worktree"
 )
-
-// state is a state of an agent that is asked about.
-type state struct {
-	commit string
-	at     *point // place of the state in the agent's life; nil for a commit that is known by its own history only
-}
 
 // history is the history of a branch and of agents' states in which each landing counts as a merge:
 // what a landing made of a branch came from the state that landed, and each state of an agent came
@@ -36,61 +26,6 @@ type history struct {
 	made  map[string]map[string]bool // commits that each agent made, by turn session; empty if gone is empty
 	ever  map[string]map[string]bool // like made, with commits that the agent's branch has left; only for agents related to the one asked about
 	whose map[string]string          // turn sessions of nodes that are states
-}
-
-// lookAtHistory builds the history of the branch and a state.
-func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
-	kin := a.kinOf(one)
-	lives, err := a.commitsOf(ctx, kin)
-	if err != nil {
-		return nil, err
-	}
-	r := a.region
-	if r == nil {
-		if r, err = a.lookAtRegion(ctx, kin, lives, a.looked(one)...); err != nil {
-			return nil, err
-		}
-	}
-	h, err := a.historyIn(r)
-	if err != nil {
-		return nil, err
-	}
-	for commits := a.looked(one); ; {
-		cut := h.cutOff(a, one, lives)
-		if len(cut) == 0 {
-			break
-		}
-		commits = append(commits, cut...)
-		if r, err = a.lookAtRegion(ctx, kin, lives, commits...); err != nil {
-			return nil, err
-		}
-		if h, err = a.historyIn(r); err != nil {
-			return nil, err
-		}
-	}
-	if err := a.lookForEver(h, kin); err != nil {
-		return nil, err
-	}
-	h.linkStates(a, lives)
-	h.linkLandings(a)
-	return h, nil
-}
-
-// lookForEver fills in ever for the agents in kin.
-func (a *asker) lookForEver(h *history, kin map[string]bool) error {
-	h.ever = map[string]map[string]bool{}
-	for turnSession := range kin {
-		branch := a.led.lives[turnSession].branch
-		if branch == "" {
-			continue
-		}
-		tips, err := a.m.Refs().PastTips(branch)
-		if err != nil {
-			return err
-		}
-		_, h.ever[turnSession] = h.madeOn(tips)
-	}
-	return nil
 }
 
 // link adds that a node came from another one, unless the other came from it.
@@ -159,25 +94,6 @@ func (h *history) common(one, other string) (best []string) {
 	return best
 }
 
-// linkStates adds the states of agents: each came from its commit and from the state before it.
-func (h *history) linkStates(a *asker, commits map[point]string) {
-	for p, commit := range commits {
-		if commit != "" && (h.real[commit] != nil || commit == h.root) {
-			h.commits[p.String()] = commit
-		}
-	}
-	for p := range commits {
-		if h.commits[p.String()] == "" {
-			continue
-		}
-		h.from.link(p.String(), h.commits[p.String()])
-		h.whose[p.String()] = p.turnSession
-		if before := h.nearest(a.led.lives.line(p)[1:], h.commits[p.String()]); before != "" {
-			h.landed.link(p.String(), before)
-		}
-	}
-}
-
 // nearest returns the first state of a line that a commit came from, "" for none. A commit that
 // lacks something the state had from the branch did not come from that state: the agent's branch
 // was reset. Commits that the agent made itself do not count, because it may have amended them.
@@ -212,34 +128,6 @@ func (h *history) nodeOf(a *asker, one *Stand) string {
 	return one.State
 }
 
-// linkLandings adds landings: what a landing made of a branch, and what that was rewritten to, came
-// from the state that landed.
-func (h *history) linkLandings(a *asker) {
-	for i := range a.led.all {
-		one := &a.led.all[i]
-		node := h.nodeOf(a, one)
-		if node == "" {
-			continue
-		}
-		if h.whose[node] == "" {
-			h.whose[node] = one.TurnSession
-		}
-		h.linkMade(node, one)
-		if one.Commit != one.After && h.real[one.Commit] != nil && h.real[one.After] != nil && !h.real.history(one.After)[one.Commit] {
-			h.same.link(one.Commit, one.After)
-		}
-		for _, commit := range []string{one.After, one.Commit} {
-			switch {
-			case commit == "":
-			case h.real[commit] != nil:
-				h.link(h.landed, commit, node)
-			case one.stands() && commit == one.Commit && h.root != "":
-				h.link(h.landed, h.root, node)
-			}
-		}
-	}
-}
-
 func (h *history) commitOf(node string) string {
 	if commit := h.commits[node]; commit != "" {
 		return commit
@@ -247,60 +135,48 @@ func (h *history) commitOf(node string) string {
 	return node
 }
 
-// baseOf returns one commit that contains several nodes, "" for none. It merges them, as git does
-// with several merge bases, and leaves out a later node that conflicts.
-func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string, error) {
-	if len(nodes) == 0 {
-		return "", nil
+// all returns nodes with all their ancestors, also through landings.
+func (h *history) all(nodes ...string) map[string]bool {
+	has := map[string]bool{}
+	for todo := slices.Clone(nodes); len(todo) > 0; {
+		node := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; !has[node] {
+			has[node] = true
+			todo = append(append(todo, h.from[node]...), h.landed[node]...)
+		}
 	}
-	base, made := h.commitOf(nodes[0]), nodes[0]
-	for _, next := range nodes[1:] {
-		if h.commitOf(next) == base {
+	return has
+}
+
+// newest returns the nodes of some that no other node of some came from.
+func (h *history) newest(some map[string]bool) (best []string) {
+	rest := maps.Clone(some)
+	for _, node := range slices.Sorted(maps.Keys(some)) {
+		if !rest[node] {
 			continue
 		}
-		before, err := a.baseBetween(ctx, h, made, next)
-		if err != nil || before == "" {
-			if err != nil {
-				return "", err
+		for before := range h.all(node) {
+			if before != node {
+				delete(rest, before)
 			}
-			continue
 		}
-		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			continue
-		}
-		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
-		if err != nil {
-			return "", err
-		}
-		both := "base " + commit
-		h.commits[both] = commit
-		h.from[both] = []string{made, next}
-		base, made = commit, both
 	}
-	return base, nil
+	return slices.Sorted(maps.Keys(rest))
 }
 
-// baseBetween returns one commit with what two nodes have in common, "" for none. If the graph has
-// nothing in common, git is asked.
-func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
-	both := h.common(one, other)
-	if len(both) == 0 {
-		var err error
-		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
-			return "", err
+// lacking returns the agent's newest work that is in nodes and not in tip.
+func (h *history) lacking(tip string, nodes []string, line []point) []string {
+	had, all := h.of(tip), h.all(nodes...)
+	lacks := map[string]bool{}
+	for _, p := range line {
+		if node := p.String(); h.commits[node] != "" && all[node] && !had[node] {
+			lacks[node] = true
 		}
 	}
-	return a.baseOf(ctx, h, both)
-}
-
-// unrelated returns the error for a state without a common ancestor with the branch.
-func (a *asker) unrelated() error {
-	if a.session.Host != "" {
-		return notAClone(a.name(), a.t)
+	for one := range h.made[h.agent] {
+		if all[one] && !had[one] {
+			lacks[one] = true
+		}
 	}
-	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.agent.Branch))
+	return h.newest(lacks)
 }

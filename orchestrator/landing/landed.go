@@ -105,6 +105,9 @@ func (s *Stand) stands() bool {
 	return false
 }
 
+// keeps reports whether the tip has the files of the landing.
+func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rewritten }
+
 // ledger lists all that has landed in a branch, seen from its tip.
 type ledger struct {
 	target, tip string

@@ -56,29 +56,6 @@ func (c *composer) noteLost(t target) {
 	}
 }
 
-// keeps reports whether the tip has the files of the landing.
-func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rewritten }
-
-// lookForRewound finds landings of work that the agent was rewound from, unless a later landing of
-// the agent replaces them: those that the tip keeps, and those that the agent got and the tip lost.
-func (a *asker) lookForRewound(h *history, s *sides) {
-	got := h.from.history(s.state)
-	own := func(one *Stand) bool {
-		return one.TurnSession == a.agent.TurnSession && !one.offered() && one.Standing != Elsewhere
-	}
-	for i := range a.led.all {
-		one := &a.led.all[i]
-		if !own(one) || slices.Contains(s.line, one.point()) || one.Standing == Superseded || !one.keeps() && !got[one.After] {
-			continue
-		}
-		if !slices.ContainsFunc(a.led.all, func(by Stand) bool {
-			return own(&by) && by.ID > one.ID && by.stands() && (slices.Contains(s.line, by.point()) || slices.Contains(by.Instead, one.ID))
-		}) {
-			s.rewound = append(s.rewound, one)
-		}
-	}
-}
-
 // noteRewound notes landed work that the agent was rewound from: a rewind takes nothing off a
 // branch, and work that an update brought back is not the agent's own. It notes nothing if the
 // target has the same files as the agent.

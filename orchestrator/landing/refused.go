@@ -2,7 +2,6 @@ package landing
 
 import (
 	"errors"
-	"strings"
 
 	"paw/orchestrator/errs"
 	"paw/worktree"
@@ -44,10 +43,4 @@ func (l *landing) notMoved(err error, t target) error {
 	}
 	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
 		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), l.composer.source.state)
-}
-
-// notAClone returns the error for work of another machine without a common commit with the branch.
-func notAClone(name string, t target) error {
-	host, _, _ := strings.Cut(name, ":")
-	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, t.branch).Hint("paw host doctor %s", host)
 }

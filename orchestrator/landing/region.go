@@ -4,16 +4,46 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"paw/session/turn"
 )
 
-// region is the part of git's history between some commits and a common ancestor.
-type region struct {
-	tips    []string
-	root    string // common ancestor, "" for none
-	parents map[string][]string
+// lookAtHistory builds the history of the branch and a state.
+func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
+	kin := a.kinOf(one)
+	lives, err := a.commitsOf(ctx, kin)
+	if err != nil {
+		return nil, err
+	}
+	r := a.region
+	if r == nil {
+		if r, err = a.lookAtRegion(ctx, kin, lives, a.looked(one)...); err != nil {
+			return nil, err
+		}
+	}
+	h, err := a.historyIn(r)
+	if err != nil {
+		return nil, err
+	}
+	for commits := a.looked(one); ; {
+		cut := h.cutOff(a, one, lives)
+		if len(cut) == 0 {
+			break
+		}
+		commits = append(commits, cut...)
+		if r, err = a.lookAtRegion(ctx, kin, lives, commits...); err != nil {
+			return nil, err
+		}
+		if h, err = a.historyIn(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.lookForEver(h, kin); err != nil {
+		return nil, err
+	}
+	h.linkStates(a, lives)
+	h.linkLandings(a)
+	return h, nil
 }
 
 // lookAtRegion reads the region of the branch and some commits.
@@ -95,16 +125,6 @@ func (a *asker) historyIn(r *region) (*history, error) {
 	return h, nil
 }
 
-// updates returns the commits that paw update made on the agent's branch.
-func (a *asker) updates() (map[string]bool, error) {
-	tips, err := a.m.Refs().PastTips(a.agent.Branch)
-	made := map[string]bool{}
-	for _, tip := range tips {
-		made[tip.Commit] = made[tip.Commit] || strings.HasPrefix(tip.Why, updateLog)
-	}
-	return made, err
-}
-
 // kinOf returns the turn sessions of the agents whose states led to a state, and of agents that
 // went on from these.
 func (a *asker) kinOf(one state) map[string]bool {
@@ -160,4 +180,51 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 		}
 	}
 	return commits, nil
+}
+
+// linkStates adds the states of agents: each came from its commit and from the state before it.
+func (h *history) linkStates(a *asker, commits map[point]string) {
+	for p, commit := range commits {
+		if commit != "" && (h.real[commit] != nil || commit == h.root) {
+			h.commits[p.String()] = commit
+		}
+	}
+	for p := range commits {
+		if h.commits[p.String()] == "" {
+			continue
+		}
+		h.from.link(p.String(), h.commits[p.String()])
+		h.whose[p.String()] = p.turnSession
+		if before := h.nearest(a.led.lives.line(p)[1:], h.commits[p.String()]); before != "" {
+			h.landed.link(p.String(), before)
+		}
+	}
+}
+
+// linkLandings adds landings: what a landing made of a branch, and what that was rewritten to, came
+// from the state that landed.
+func (h *history) linkLandings(a *asker) {
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		node := h.nodeOf(a, one)
+		if node == "" {
+			continue
+		}
+		if h.whose[node] == "" {
+			h.whose[node] = one.TurnSession
+		}
+		h.linkMade(node, one)
+		if one.Commit != one.After && h.real[one.Commit] != nil && h.real[one.After] != nil && !h.real.history(one.After)[one.Commit] {
+			h.same.link(one.Commit, one.After)
+		}
+		for _, commit := range []string{one.After, one.Commit} {
+			switch {
+			case commit == "":
+			case h.real[commit] != nil:
+				h.link(h.landed, commit, node)
+			case one.stands() && commit == one.Commit && h.root != "":
+				h.link(h.landed, h.root, node)
+			}
+		}
+	}
 }

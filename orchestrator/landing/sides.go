@@ -1,15 +1,6 @@
 package landing
 
-import (
-	"context"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
-
-	"paw/orchestrator/app"
-	"paw/session"
-	"paw/worktree"
-)
+import "slices"
 
 // sides are a branch and a state of an agent as two commits. To merge these brings exactly what the
 // state has beyond the branch.
@@ -45,117 +36,65 @@ func (s *sides) had() map[point]bool {
 	return had
 }
 
-// asker finds what a branch and an agent's states have in common.
-type asker struct {
-	work
-	led *ledger
-	t   target
-
-	again  bool    // lost work lands, too
-	region *region // part of git's history that was read before, nil for none
-	line   []point
-	handed string // commit of the uncommitted changes the agent began with that the branch has by now; "" for none
+// lostWork is work that led to a state, has landed, and is lost although the branch has that
+// landing or a later one: by a revert, or by a rebase that left it out. It lands again only with
+// --again.
+type lostWork struct {
+	*Stand
+	to   []string // newest nodes of the landing's work that led to the state
+	line []point  // points that led to these nodes
 }
 
-// newAsker returns an asker for a branch whose landings are known.
-func newAsker(w work, led *ledger, t target, again bool) *asker {
-	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.agent.TurnSession].now)}
-}
-
-// ancestry returns the turn sessions of the agent, of the agent it started from, and so on.
-func (w work) ancestry(sessions []*session.Session) []string {
-	l := looker{ledger: &ledger{lives: lives{}}}
-	l.lookAtRecords(sessions)
-	var all []string
-	for _, p := range l.lives.line(l.lives[w.agent.TurnSession].now) {
-		all = append(all, p.turnSession)
+func (s *sides) hasLost(one *Stand) bool {
+	for _, lost := range s.lost {
+		if lost.Stand == one {
+			return true
+		}
 	}
-	return uniq(append(all, w.agent.TurnSession))
+	return false
 }
 
-// mine reports whether a landing is by the agent, or by an agent whose work it goes on with.
-func (a *asker) mine(one *Stand) bool {
-	return one.TurnSession == a.agent.TurnSession || slices.Contains(a.line, one.point())
-}
-
-// askerFor returns an asker for a branch, after a look at its landings.
-func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
-	sessions, err := siblings(ctx, w.home, w.m, w.session)
-	if err != nil {
-		return nil, err
-	}
-	led, err := lookAtLanded(ctx, w.m, sessions, t, w.ancestry(sessions)...)
-	if err != nil {
-		return nil, err
-	}
-	a := newAsker(w, led, t, again)
-	return a, a.lookForHanded(ctx)
-}
-
-// point returns the point at the end of a turn, or for 0 the point that the present state came
-// from.
-func (a *asker) point(turn int) point {
-	if turn > 0 {
-		return point{turnSession: a.agent.TurnSession, turn: turn}
-	}
-	return a.led.lives[a.agent.TurnSession].now
-}
-
-// sides finds what the branch and a state have in common.
-func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
-	if len(a.led.all)+len(a.led.past) == 0 && a.handed == "" {
-		return &sides{state: one.commit, ours: a.t.tip, theirs: one.commit, line: a.lineOf(one)}, nil
-	}
-	h, err := a.lookAtHistory(ctx, one)
-	if err != nil {
-		return nil, err
-	}
-	return a.sidesIn(ctx, h, one)
-}
-
-// lineOf returns the points that led to a state.
-func (a *asker) lineOf(one state) []point {
-	if one.at == nil {
+// instead returns the numbers of earlier landings whose work a landing of the state contains:
+// landings that it brings again, that the branch does not have, or of which the branch has only the
+// files.
+func (a *asker) instead(s *sides) (ids []int) {
+	if s.h == nil {
 		return nil
 	}
-	return a.led.lives.line(*one.at)
+	had := s.had()
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		to, shared := a.led.meeting(s.line, one)
+		switch {
+		case a.again && s.hasLost(one):
+			ids = append(ids, one.ID)
+		case !shared || one.Session != a.session.Name || one.offered() || one.Standing == Elsewhere:
+		case one.ByFiles, !one.stands() && !had[to]:
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids
 }
 
-// sidesIn is sides with a given history.
-func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
-	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.agent.Name}
-	h.link(h.from, s.tip, h.tip)
-	h.commits[s.tip], h.commits[s.now] = h.tip, one.commit
-	h.link(h.from, s.now, one.commit)
-	if before := h.nearest(s.line, one.commit); before != "" {
-		h.link(h.landed, s.now, before)
-	}
-	if a.handed != "" {
-		h.link(h.landed, s.tip, a.handed)
-		h.link(h.landed, s.now, a.handed)
+// lookForRewound finds landings of work that the agent was rewound from, unless a later landing of
+// the agent replaces them: those that the tip keeps, and those that the agent got and the tip lost.
+func (a *asker) lookForRewound(h *history, s *sides) {
+	got := h.from.history(s.state)
+	own := func(one *Stand) bool {
+		return one.TurnSession == a.agent.TurnSession && !one.offered() && one.Standing != Elsewhere
 	}
 	for i := range a.led.all {
-		if landed := &a.led.all[i]; landed.stands() {
-			h.link(h.landed, s.tip, h.nodeOf(a, landed))
+		one := &a.led.all[i]
+		if !own(one) || slices.Contains(s.line, one.point()) || one.Standing == Superseded || !one.keeps() && !got[one.After] {
+			continue
+		}
+		if !slices.ContainsFunc(a.led.all, func(by Stand) bool {
+			return own(&by) && by.ID > one.ID && by.stands() && (slices.Contains(s.line, by.point()) || slices.Contains(by.Instead, one.ID))
+		}) {
+			s.rewound = append(s.rewound, one)
 		}
 	}
-	s.left = h.leftOf(s.state)
-	if err = a.linkLeft(ctx, h, s.left, s.line); err != nil {
-		return nil, err
-	}
-	s.bases = h.common(s.tip, s.now)
-	a.lookForNear(h, s)
-	if one.at != nil {
-		a.lookForRewound(h, s)
-		if err := a.lookForLost(ctx, h, s); err != nil {
-			return nil, err
-		}
-	}
-	return s, a.makeSides(ctx, h, s)
 }
-
-// tipNode returns the node of the branch with all that has landed in it.
-func (a *asker) tipNode() string { return "tip for " + a.agent.Name }
 
 // lookForNear finds the landing that stands and is nearest to the state.
 func (a *asker) lookForNear(h *history, s *sides) {
@@ -167,135 +106,4 @@ func (a *asker) lookForNear(h *history, s *sides) {
 			near, s.near = at, one
 		}
 	}
-}
-
-// makeSides makes two commits whose only common ancestor is a merge of the bases. It uses tip and
-// state themselves if git finds the same bases, and the tip for both if the branch has all of the
-// state.
-func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
-	if len(s.bases) == 0 {
-		return a.unrelated()
-	}
-	tree := a.t.tip
-	if s.askedFor = a.again && len(s.lost) > 0; s.askedFor {
-		var err error
-		if tree, err = a.bringAgain(ctx, h, s); err != nil {
-			return err
-		}
-	}
-	s.ours, s.theirs = a.t.tip, s.state
-	if !s.askedFor && len(s.left) == 0 && len(s.bases) == 1 && h.commitOf(s.bases[0]) == s.state {
-		s.theirs = a.t.tip
-		return nil
-	}
-	if !s.askedFor && len(s.left) == 0 && slices.Equal(s.bases, h.real.common(h.tip, s.state)) {
-		return nil
-	}
-	base, err := a.base(ctx, s)
-	if err != nil {
-		return err
-	}
-	var both errgroup.Group
-	if s.askedFor || base != a.t.tip {
-		both.Go(func() (err error) {
-			s.ours, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
-			return err
-		})
-	}
-	if base != s.state {
-		both.Go(func() (err error) {
-			s.theirs, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
-			return err
-		})
-	}
-	return both.Wait()
-}
-
-// base returns a commit with what both sides have in common.
-func (a *asker) base(ctx context.Context, s *sides) (string, error) {
-	if s.h == nil {
-		if err := a.lookAtBases(ctx, s); err != nil {
-			return "", err
-		}
-	}
-	if len(s.bases) == 0 {
-		return "", a.unrelated()
-	}
-	return a.baseWith(ctx, s.h, s.tip, s.now, s.bases, s.left, s.line)
-}
-
-// lookAtBases asks git for the common ancestors where nothing has landed.
-func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
-	if s.h, err = a.lookAtHistory(ctx, state{commit: s.state}); err == nil {
-		s.tip, s.now, s.bases = s.h.tip, s.state, s.h.common(s.h.tip, s.state)
-	}
-	return err
-}
-
-// Base returns a commit with everything that the target and a state of an agent have in common:
-// what the state has beyond it would land. turn is the turn whose end the state is, 0 for a present
-// state; into is the branch, "" for the session's target.
-func Base(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName, commit string, turn int, into string) (string, error) {
-	w := work{home: h, m: m, session: s}
-	var err error
-	if w.agent, err = app.AgentNamed(s, agentName); err != nil {
-		return "", err
-	}
-	return w.baseFor(ctx, commit, turn, into)
-}
-
-func (w work) baseFor(ctx context.Context, commit string, turn int, into string) (string, error) {
-	branch, err := w.branchFor(into)
-	if err != nil {
-		return "", err
-	}
-	t := target{branch: branch, usual: w.session.Target}
-	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
-		return "", err
-	}
-	a, err := w.askerFor(ctx, t, false)
-	if err != nil {
-		return "", err
-	}
-	at := a.point(turn)
-	both, err := a.sides(ctx, state{commit, &at})
-	if err != nil {
-		return "", err
-	}
-	base, err := a.base(ctx, both)
-	if err != nil {
-		return "", err
-	}
-	if base, err = a.withHad(ctx, base, both); err != nil {
-		return "", err
-	}
-	return a.withHanded(ctx, base)
-}
-
-// withHad returns a base with those files of the state that the tip has already in the same form,
-// because they do not land.
-func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, error) {
-	if base == a.t.tip || s.theirs == a.t.tip {
-		return base, nil
-	}
-	merged, err := a.m.Objects().MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
-	if err != nil || len(merged.Conflicts) > 0 {
-		return base, err
-	}
-	lands, err := a.m.Objects().ChangedPaths(ctx, a.t.tip, merged.Tree)
-	if err != nil {
-		return "", err
-	}
-	had, err := a.m.Objects().ChangedPaths(ctx, base, s.theirs)
-	if err != nil {
-		return "", err
-	}
-	if had = slices.DeleteFunc(had, func(path string) bool { return slices.Contains(lands, path) }); len(had) == 0 {
-		return base, nil
-	}
-	tree, err := a.m.Objects().TreeWith(ctx, base, s.theirs, had)
-	if err != nil {
-		return "", err
-	}
-	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }

@@ -121,9 +121,6 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	})
 }
 
-// updateLog begins the reflog's lines about updates.
-const updateLog = "paw update"
-
 // keepUpdated keeps the new state in a ref, for readers that look at no worktree: the snapshot of
 // the last turn is out of date.
 func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {

@@ -1,0 +1,194 @@
+package landing
+
+import (
+	"context"
+	"slices"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/worktree"
+)
+
+// baseOf returns one commit that contains several nodes, "" for none. It merges them, as git does
+// with several merge bases, and leaves out a later node that conflicts.
+func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string, error) {
+	if len(nodes) == 0 {
+		return "", nil
+	}
+	base, made := h.commitOf(nodes[0]), nodes[0]
+	for _, next := range nodes[1:] {
+		if h.commitOf(next) == base {
+			continue
+		}
+		before, err := a.baseBetween(ctx, h, made, next)
+		if err != nil || before == "" {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			continue
+		}
+		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
+		if err != nil {
+			return "", err
+		}
+		both := "base " + commit
+		h.commits[both] = commit
+		h.from[both] = []string{made, next}
+		base, made = commit, both
+	}
+	return base, nil
+}
+
+// baseBetween returns one commit with what two nodes have in common, "" for none. If the graph has
+// nothing in common, git is asked.
+func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
+	both := h.common(one, other)
+	if len(both) == 0 {
+		var err error
+		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
+			return "", err
+		}
+	}
+	return a.baseOf(ctx, h, both)
+}
+
+// baseAt returns one commit with what an earlier commit of the branch and a node of the agent's
+// work had in common, "" for none.
+func (a *asker) baseAt(ctx context.Context, h *history, before, node string, line []point, within ...string) (string, error) {
+	both := h.common(before, node)
+	if len(both) == 0 {
+		var err error
+		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(before), h.commitOf(node)); err != nil {
+			return "", err
+		}
+	}
+	left := h.leftOf(h.commitOf(node))
+	if err := a.linkLeft(ctx, h, left, line); err != nil {
+		return "", err
+	}
+	return a.baseWith(ctx, h, before, node, both, left, line, within...)
+}
+
+// baseWith returns one commit with everything that the tip and a node have in common (bases), and
+// what the node got from the branch and the branch has left; "" for neither. What an update took
+// out again is left out, and so is work of the agent that the branch lacks, because that work is to
+// land.
+func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, bases, left []string, line []point, within ...string) (string, error) {
+	var nodes []string
+	got := h.of(left...)
+	for _, one := range bases {
+		if got[one] {
+			continue
+		}
+		kept, err := a.withoutTakenOut(ctx, h, one, node)
+		if err != nil {
+			return "", err
+		}
+		nodes = append(nodes, kept)
+	}
+	nodes = append(nodes, left...)
+	base, err := a.baseOf(ctx, h, nodes)
+	if err != nil || base == "" {
+		return "", err
+	}
+	for _, own := range h.lacking(tip, nodes, line) {
+		if slices.Contains(within, own) {
+			continue
+		}
+		before, err := a.baseAt(ctx, h, tip, own, line, append(within, own)...)
+		if err != nil {
+			return "", err
+		}
+		if before == "" {
+			continue
+		}
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), h.commitOf(own), base, before)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 && len(line) == 0 {
+			continue // for a commit alone it is unknown what landed uncommitted with it
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", a.cannotTell(h.inWords(a, own), merged.Conflicts)
+		}
+		if base, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true}); err != nil {
+			return "", err
+		}
+	}
+	return base, nil
+}
+
+// withoutTakenOut returns a base without those commits the branch has left that an update took out
+// again before the later node.
+func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later string) (string, error) {
+	has, kept := h.of(later), one
+	for _, got := range h.leftOf(h.commitOf(one)) {
+		if has[got] {
+			continue
+		}
+		common := h.common(later, got)
+		both, err := a.baseOf(ctx, h, common)
+		if err != nil {
+			return "", err
+		}
+		if both == "" {
+			continue
+		}
+		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), got, h.commitOf(kept), both)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", a.cannotTell("what it got", merged.Conflicts)
+		}
+		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.agent.Name + " kept\n", Own: true})
+		if err != nil {
+			return "", err
+		}
+		kept = "kept " + commit
+		h.commits[kept], h.whose[kept] = commit, h.whose[one]
+		h.from[kept] = slices.Clone(common)
+		h.landed.link(kept, one)
+	}
+	return kept, nil
+}
+
+// cannotTell returns the error for lost work that later work is mixed with in some files.
+func (a *asker) cannotTell(what string, paths []string) error {
+	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
+		a.name(), what, a.t.branch, few(paths, namedPaths))
+	last, undone := a.agent.LastShift()
+	switch {
+	case a.session.Host != "":
+		refused = refused.Hint("paw sh %s git pull", a.name())
+	case last != nil && last.Kind == session.ShiftUpdate && !undone: // most likely the update has mixed them
+		refused = refused.Hint("paw rewind %s --undo --session %s", a.agent.Name, a.session.Name)
+	case a.t.branch == a.session.Target:
+		refused = refused.Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
+	default:
+		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
+	}
+	mixed := &mixedError{error: refused}
+	for _, path := range paths {
+		mixed.files = append(mixed.files, Collision{Path: path})
+	}
+	return mixed
+}
+
+// inWords names the landing that brought a node of the agent's work.
+func (h *history) inWords(a *asker, own string) string {
+	for i := range a.led.all {
+		if one := &a.led.all[i]; h.nodeOf(a, one) == own {
+			return landingWords(one)
+		}
+	}
+	return "what it did before"
+}
