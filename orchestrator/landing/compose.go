@@ -1,55 +1,16 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/config/display"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/turns"
 	"paw/worktree"
 )
-
-// composed is a landing whose objects exist, but that has not moved anything.
-type composed struct {
-	tree    string
-	commit  string // commit that the target moves to
-	state   string // commit of the state that lands, with the states that landed before among its ancestors
-	files   int
-	commits int // number of commits that the target gets
-	title   string
-	brought []turns.Turn
-}
-
-// composer makes the commits of one landing.
-type composer struct {
-	work
-	source  *source
-	as      As
-	asked   string // message from the user, "" for none
-	again   bool   // also land what the target had and has lost
-	message func(draft string) (string, error)
-	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
-	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
-
-	asker *asker
-	sides *sides
-}
-
-// lookAtBoth finds what the state and the target have in common.
-func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
-	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
-		return err
-	}
-	at := c.asker.point(c.source.turn)
-	c.sides, err = c.asker.sides(ctx, state{c.source.state, &at})
-	return err
-}
 
 // compose merges the agent's state with a target. It returns nil if the target has all of the
 // state, and a *CollisionError on conflicts.
@@ -134,86 +95,6 @@ func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit str
 	return c.m.Objects().Commit(ctx, one)
 }
 
-// lookAtWork finds the turns and commits of the agent that a landing brings.
-func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
-	one.brought = c.brought()
-	own, err := c.ownCommits(ctx)
-	return c.factsFor(one.brought, own), own, err
-}
-
-// ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
-// not get from the branch.
-func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
-	h := c.sides.h
-	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
-		return nil, nil
-	}
-	own, err := c.m.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
-	if err != nil || h == nil {
-		return own, err
-	}
-	known, got := h.of(c.sides.tip), h.gotWith(c.source.head)
-	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
-}
-
-// brought returns the turns that led to the state and that the branch lacks, or that are brought
-// again.
-func (c *composer) brought() []turns.Turn {
-	had := c.sides.had()
-	again := c.turnsAgain()
-	var some []turns.Turn
-	for _, t := range c.source.turns {
-		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
-		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p]) {
-			some = append(some, t)
-		}
-	}
-	return some
-}
-
-// landedAgain returns the agent's landings that are brought again: those that the branch has lost,
-// if the user asks for that, and those that the branch does not have at all.
-func (c *composer) landedAgain() (some []*Stand) {
-	for _, one := range c.asker.led.of(c.agent.TurnSession) {
-		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
-			some = append(some, one)
-		}
-	}
-	return some
-}
-
-// turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
-// again.
-func (c *composer) turnsAgain() map[int]bool {
-	again := map[int]bool{}
-	if !c.sides.askedFor {
-		return again
-	}
-	for _, one := range c.sides.lost {
-		for _, p := range one.line {
-			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && c.broughtBy(one, p)
-		}
-		for _, by := range c.asker.led.of(c.agent.TurnSession) {
-			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
-				for _, number := range numbersIn(by.Turns) {
-					delete(again, number)
-				}
-			}
-		}
-	}
-	return again
-}
-
-// broughtBy reports whether lost work contains the work of a turn.
-func (c *composer) broughtBy(one lostWork, p point) bool {
-	if one.TurnSession == c.agent.TurnSession {
-		return slices.Contains(numbersIn(one.Turns), p.turn)
-	}
-	h := c.sides.h
-	has := h.of(one.to...)
-	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
-}
-
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
 // beginning with the target's tip. Commits whose changes the target has are left out.
 func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitInfo) (tips []string, err error) {
@@ -279,31 +160,56 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	return c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
 }
 
-// along names work that lands although it is another agent's: this agent began in the midst of it.
-// It returns "" for none.
-func (c *composer) along(ctx context.Context, tree string) (string, error) {
-	from := c.agent.From
-	switch {
-	case from == nil:
-		return "", nil
-	case from.Agent == "":
-		return c.alongHanded(ctx, tree)
+// withIgnored returns a tree that keeps files of the branch which only look deleted: the agent
+// landed them without ever committing them, still has them in its worktree, and ignores them now.
+func (c *composer) withIgnored(ctx context.Context, t target, tree string) (string, error) {
+	near := c.sides.near
+	if near == nil || c.session.Host != "" {
+		return tree, nil
 	}
-	base, err := c.asker.base(ctx, c.sides)
+	paths, err := c.m.Objects().DeletedPaths(ctx, t.tip, tree)
 	if err != nil {
 		return "", err
 	}
-	start := cmp.Or(from.Snapshot, c.agent.BaseCommit)
-	if has, err := c.m.Objects().Contains(ctx, base, start); has || err != nil {
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Lstat(filepath.Join(c.agent.WorktreePath, filepath.FromSlash(path)))
+		return err != nil
+	})
+	if len(paths) == 0 {
+		return tree, nil
+	}
+	files, err := c.m.Objects().IgnoredFiles(ctx, c.agent.WorktreePath)
+	if err != nil {
 		return "", err
 	}
-	files, err := c.changed(ctx, base, start)
-	if files == 0 || err != nil {
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !files[path] }) // not a folder, nor behind a symlink
+	if len(paths) == 0 {
+		return tree, nil
+	}
+	head, err := c.m.Objects().SnapshotHead(ctx, near.State)
+	if err != nil {
 		return "", err
 	}
-	name := from.Agent
-	if !strings.Contains(name, ":") { // an agent of this session
-		name = c.session.Name + "/" + name
+	uncommitted, err := c.m.Objects().DeletedPaths(ctx, near.State, head)
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("work of %s that %s began with: %s", name, c.agent.Name, errs.Counted(files, "file")), nil
+	var ignored []string
+	for _, path := range paths {
+		if !slices.Contains(uncommitted, path) {
+			continue
+		}
+		touched, err := c.m.Objects().LastTouch(ctx, head, c.source.head, path)
+		if err != nil {
+			return "", err
+		}
+		if touched == nil {
+			ignored = append(ignored, path)
+		}
+	}
+	if len(ignored) == 0 {
+		return tree, nil
+	}
+	c.home.Notef("%s: ignores %s now; %s keeps it", c.name(), few(ignored, namedPaths), t.branch)
+	return c.m.Objects().TreeWith(ctx, tree, t.tip, ignored)
 }

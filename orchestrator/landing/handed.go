@@ -2,10 +2,7 @@ package landing
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
-	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -96,35 +93,4 @@ func (w work) afterHanded(ctx context.Context, state string) (string, error) {
 		return "", err
 	}
 	return w.m.Objects().Commit(ctx, worktree.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.agent.Name + "\n", Own: true})
-}
-
-// alongHanded names the files of the user's uncommitted changes that land with the agent's work, ""
-// for none.
-func (c *composer) alongHanded(ctx context.Context, tree string) (string, error) {
-	snapshot := c.agent.Handed()
-	head, err := c.m.Objects().SnapshotHead(ctx, snapshot)
-	if err != nil {
-		return "", err
-	}
-	handed, err := c.m.Objects().ChangedPaths(ctx, head, snapshot)
-	if err != nil {
-		return "", err
-	}
-	lands, err := c.m.Objects().ChangedPaths(ctx, c.asker.t.tip, tree)
-	if err != nil {
-		return "", err
-	}
-	base, err := c.asker.base(ctx, c.sides)
-	if err != nil {
-		return "", err
-	}
-	lacks, err := c.m.Objects().ChangedPaths(ctx, base, snapshot)
-	if err != nil {
-		return "", err
-	}
-	handed = slices.DeleteFunc(handed, func(path string) bool { return !slices.Contains(lands, path) || !slices.Contains(lacks, path) })
-	if len(handed) == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("what you had not committed when %s began: %s (%s)", c.agent.Name, errs.Counted(len(handed), "file"), few(handed, namedPaths)), nil
 }

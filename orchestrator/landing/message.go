@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
-	"paw/worktree"
 )
 
 // titleWidth limits the columns of a title that comes from a prompt.
@@ -24,24 +23,6 @@ type messageFacts struct {
 	Turns               []turns.Turn
 	Again               string // title of a landing that is brought again, "" for none
 	Asked               string // message from the user, "" for none
-}
-
-// factsFor collects the facts about turns and commits that land.
-func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) messageFacts {
-	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
-	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
-		f.Said = done.Message
-	}
-	for _, one := range own { // the agent may have taken a prompt of paw as the message
-		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
-	}
-	for _, one := range c.landedAgain() {
-		f.Again = cmp.Or(f.Again, one.Title)
-	}
-	if c.version != nil {
-		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
-	}
-	return f
 }
 
 // title returns the first line of a message: what the agent said with paw done, else the first

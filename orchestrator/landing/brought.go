@@ -1,0 +1,147 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/turns"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// composer makes the commits of one landing.
+type composer struct {
+	work
+	source  *source
+	as      As
+	asked   string // message from the user, "" for none
+	again   bool   // also land what the target had and has lost
+	message func(draft string) (string, error)
+	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
+	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
+
+	asker *asker
+	sides *sides
+}
+
+// composed is a landing whose objects exist, but that has not moved anything.
+type composed struct {
+	tree    string
+	commit  string // commit that the target moves to
+	state   string // commit of the state that lands, with the states that landed before among its ancestors
+	files   int
+	commits int // number of commits that the target gets
+	title   string
+	brought []turns.Turn
+}
+
+// lookAtBoth finds what the state and the target have in common.
+func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
+	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
+	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
+		return err
+	}
+	at := c.asker.point(c.source.turn)
+	c.sides, err = c.asker.sides(ctx, state{c.source.state, &at})
+	return err
+}
+
+// lookAtWork finds the turns and commits of the agent that a landing brings.
+func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
+	one.brought = c.brought()
+	own, err := c.ownCommits(ctx)
+	return c.factsFor(one.brought, own), own, err
+}
+
+// ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
+// not get from the branch.
+func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
+	h := c.sides.h
+	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
+		return nil, nil
+	}
+	own, err := c.m.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
+	if err != nil || h == nil {
+		return own, err
+	}
+	known, got := h.of(c.sides.tip), h.gotWith(c.source.head)
+	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
+}
+
+// brought returns the turns that led to the state and that the branch lacks, or that are brought
+// again.
+func (c *composer) brought() []turns.Turn {
+	had := c.sides.had()
+	again := c.turnsAgain()
+	var some []turns.Turn
+	for _, t := range c.source.turns {
+		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
+		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p]) {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// landedAgain returns the agent's landings that are brought again: those that the branch has lost,
+// if the user asks for that, and those that the branch does not have at all.
+func (c *composer) landedAgain() (some []*Stand) {
+	for _, one := range c.asker.led.of(c.agent.TurnSession) {
+		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
+// turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
+// again.
+func (c *composer) turnsAgain() map[int]bool {
+	again := map[int]bool{}
+	if !c.sides.askedFor {
+		return again
+	}
+	for _, one := range c.sides.lost {
+		for _, p := range one.line {
+			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && c.broughtBy(one, p)
+		}
+		for _, by := range c.asker.led.of(c.agent.TurnSession) {
+			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
+				for _, number := range numbersIn(by.Turns) {
+					delete(again, number)
+				}
+			}
+		}
+	}
+	return again
+}
+
+// broughtBy reports whether lost work contains the work of a turn.
+func (c *composer) broughtBy(one lostWork, p point) bool {
+	if one.TurnSession == c.agent.TurnSession {
+		return slices.Contains(numbersIn(one.Turns), p.turn)
+	}
+	h := c.sides.h
+	has := h.of(one.to...)
+	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
+}
+
+// factsFor collects the facts about turns and commits that land.
+func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) messageFacts {
+	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
+	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
+		f.Said = done.Message
+	}
+	for _, one := range own { // the agent may have taken a prompt of paw as the message
+		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
+	}
+	for _, one := range c.landedAgain() {
+		f.Again = cmp.Or(f.Again, one.Title)
+	}
+	if c.version != nil {
+		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
+	}
+	return f
+}
