@@ -17,18 +17,9 @@ import (
 	"paw/worktree"
 )
 
-// CheckName is the name of the check worktree, where agents have their names. Checks run in that
-// worktree.
-const CheckName = "_check"
-
 // checkPlan returns the plan of a session's check worktree.
 func checkPlan(s *session.Session, path string) worktree.Plan {
 	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.PlaceName(), CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
-}
-
-// CheckAgent returns the check worktree of a session as if it were an agent.
-func CheckAgent(s *session.Session, path string) *session.Agent {
-	return &session.Agent{Name: CheckName, WorktreePath: path, Ports: s.Checks.Ports, Variables: s.Checks.Variables}
 }
 
 // giveOwn gives the check worktree its own ports and variables, unless it has them.
@@ -150,16 +141,6 @@ func exitCode(err error) int {
 		return exit.ExitCode()
 	}
 	return -1
-}
-
-// progress passes output on to the user, if paw shows any.
-type progress struct{ h *app.App }
-
-func (p progress) Write(text []byte) (int, error) {
-	if p.h.Progress == nil {
-		return len(text), nil
-	}
-	return p.h.Progress.Write(text)
 }
 
 // CheckPlaceOf returns the path of a session's check worktree, "" for none.

@@ -135,8 +135,8 @@ func TestChecksRunInTheirPlaceAlone(t *testing.T) {
 	may := map[string][]string{
 		"Checks().Place(": {"orchestrator/landing/checkplace.go"},
 		"Checks().Show(":  {"orchestrator/landing/checkplace.go"},
-		"Checks().Run(":   {"orchestrator/landing/checks.go"},
-		"openCheckPlace(": {"orchestrator/landing/checkplace.go", "orchestrator/landing/checks.go"},
+		"Checks().Run(":   {"orchestrator/landing/checkrun.go"},
+		"openCheckPlace(": {"orchestrator/landing/checkplace.go", "orchestrator/landing/checkrun.go"},
 	}
 	root, found := os.DirFS("../.."), map[string]int{}
 	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
