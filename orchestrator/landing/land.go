@@ -170,7 +170,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	}
 	one, t, landed, err := l.compose(ctx)
 	if err != nil {
-		return nil, l.offer(ctx, v, err)
+		return nil, l.composer.offer(ctx, v, err)
 	}
 	if landed.Nothing {
 		return landed, nil
@@ -182,7 +182,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return landed, errUnchecked
 	}
 	if err := v.advance(ctx, &landed.Landing, l.see); err != nil { // looks for obstacles while it holds the lock of the index
-		return nil, l.notMoved(err, t)
+		return nil, l.composer.notMoved(err, t)
 	}
 	return landed, nil
 }
@@ -192,7 +192,7 @@ func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) er
 	if t.checkout == nil {
 		return nil
 	}
-	return l.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
+	return l.composer.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
 }
 
 // see records that the user has seen what has landed, unless the user has seen more.
@@ -244,7 +244,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
-		return nil, t, nil, l.notComposed(err, t)
+		return nil, t, nil, l.composer.notComposed(err, t)
 	}
 	if landed.Nothing = one == nil; landed.Nothing {
 		if had := l.composer.hadAll(); had != nil {

@@ -15,18 +15,18 @@ import (
 // record knows: if a branch gets that commit, the work has landed. If the agent's history has
 // commits that the branch has left, a merge would bring them back, so the commit is to be
 // cherry-picked.
-func (l *landing) offer(ctx context.Context, v mover, cause error) error {
+func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	var e *CollisionError
 	if !errors.As(cause, &e) {
 		return cause
 	}
-	offered, err := l.offered(ctx, v, e.target)
+	offered, err := c.offered(ctx, v, e.target)
 	if err != nil {
-		l.home.Notef("%s: nothing could be offered for a merge by hand: %v", l.name(), err)
+		c.home.Notef("%s: nothing could be offered for a merge by hand: %v", c.name(), err)
 		return cause
 	}
 	verb := "merge"
-	if len(l.composer.sides.left) > 0 {
+	if len(c.sides.left) > 0 {
 		verb = "cherry-pick"
 	}
 	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.target.branch), verb, offered)
@@ -36,7 +36,7 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	e.error = errs.WithHints(e.error, byHand)
 	for _, f := range e.Files {
 		if f.Beside {
-			l.home.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
+			c.home.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
 		}
 	}
 	return e
@@ -44,8 +44,7 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 
 // offered returns the commit to offer for the agent's state: one that was offered before, the
 // agent's own commit if everything is committed and can be merged, or a new one.
-func (l *landing) offered(ctx context.Context, v mover, t target) (string, error) {
-	c := l.composer
+func (c *composer) offered(ctx context.Context, v mover, t target) (string, error) {
 	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
@@ -65,7 +64,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 		if one.Phase != session.LandingOffered || one.Turn != c.source.turn || one.As != string(as) {
 			continue
 		}
-		same, err := l.offeredBefore(ctx, one, tree, parent)
+		same, err := c.offeredBefore(ctx, one, tree, parent)
 		if same || err != nil {
 			return one.After, err
 		}
@@ -89,13 +88,13 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 
 // offeredBefore reports whether an earlier offer has the same tree on the same parent. The parent
 // of a commit to cherry-pick is made anew each time, so its files are compared.
-func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
+func (c *composer) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
 	if !one.picked() {
-		same, err := l.m.Objects().IsCommitOf(ctx, one.After, tree, parent)
-		return same || one.After == l.composer.source.state, err
+		same, err := c.m.Objects().IsCommitOf(ctx, one.After, tree, parent)
+		return same || one.After == c.source.state, err
 	}
 	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {
-		if changed, err := l.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
+		if changed, err := c.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
 			return false, err
 		}
 	}
