@@ -137,7 +137,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	if ended || leaving != "" {
 		children.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
 	}
-	if ended || leaving != "" || began && c.Facts().SilentErrors {
+	if ended || leaving != "" || began && (c.Facts().SilentErrors || queue.AwaitsTurn(h, sessionName, agentName)) {
 		queue.Wake(h, sessionName, os.Getpid(), limited(h, sessionName, agentName, ended) || began && !ended && limits(h))
 	}
 	return err

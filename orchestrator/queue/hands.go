@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,20 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	if err := h.Background().Start([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
 		h.HookLog().Add("paw", "queue", err)
 	}
+}
+
+// AwaitsTurn reports whether a task of an agent is held because the queue has not seen its turn
+// begin: the beginning of a turn is news for such a queue.
+func AwaitsTurn(h *app.App, sessionName, agentName string) bool {
+	if !h.Queues().Open(sessionName) {
+		return false
+	}
+	q, err := h.Queues().Load(sessionName)
+	return err == nil && awaitsTurn(q, agentName)
+}
+
+func awaitsTurn(q *session.Queue, agentName string) bool {
+	return q != nil && slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return t.Agent == agentName && unseen(t) })
 }
 
 // HoldAll holds the whole queue of a session, if there is one, until the user releases it.

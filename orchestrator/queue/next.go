@@ -129,15 +129,20 @@ func (d *decision) resumed(t *session.Task) {
 
 // adopt finds the turn of a task that began unnoticed, for example after the pump was killed.
 func (d *decision) adopt(t *session.Task) {
-	lost := t.State == session.TaskHeld && t.Typed && // behind a prompt of the user, too
-		(t.Why == session.HeldInterrupted || t.Why == session.HeldSilent || t.Why == session.HeldYou)
-	if t.State != session.TaskRunning && !lost || t.Turn != 0 {
+	if t.State != session.TaskRunning && !unseen(*t) || t.Turn != 0 {
 		return
 	}
 	if one := d.f.Agents[t.Agent].of(t); one != nil {
 		t.State, t.Why, t.Turn = session.TaskRunning, "", one.Number
 		d.step(StepBegun, t, fmt.Sprintf("turn %d has begun", one.Number))
 	}
+}
+
+// unseen reports whether a task is held whose prompt was typed, and whose turn the queue has not
+// seen. The CLI may begin the turn late, also behind a prompt of the user.
+func unseen(t session.Task) bool {
+	return t.State == session.TaskHeld && t.Typed && t.Turn == 0 &&
+		(t.Why == session.HeldInterrupted || t.Why == session.HeldSilent || t.Why == session.HeldYou)
 }
 
 // settle decides what has become of a running task, or of a task whose agent the user has prompted.

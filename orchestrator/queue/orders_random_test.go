@@ -103,6 +103,7 @@ func FuzzOrders(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(randomBytes(seed))
 	}
+	f.Add([]byte("00+0x0x070")) // a CLI begins a task after the queue has given it up
 	f.Fuzz(func(t *testing.T, events []byte) { runRandom(t, events) })
 }
 

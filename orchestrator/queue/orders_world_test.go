@@ -210,6 +210,18 @@ func (w *world) begin(p *played, one input) {
 		Record: turn.Record{Number: len(p.turns) + 1, State: turn.InProgress, Type: turn.TypePrompt, Prompt: turn.Prompt(one.text), StartedAt: w.now()},
 		Task:   one.task, Person: one.task == "", Now: true,
 	})
+	if name := w.nameOf(p); awaitsTurn(w.queue(), name) {
+		w.pump() // the hook of the beginning
+	}
+}
+
+func (w *world) nameOf(p *played) string {
+	for name, one := range w.agents {
+		if one == p {
+			return name
+		}
+	}
+	return ""
 }
 
 // take lets a CLI begin with what was typed.
@@ -516,7 +528,7 @@ func (w *world) checkArmed() {
 	_, steps := Next(w.queue(), w.facts(), w.clock)
 	for _, s := range steps {
 		if (s.Acts() || s.Do == StepCheck || s.Do == StepArm) && w.timer == "" {
-			w.tb.Errorf("nobody looks, and due is: %s", s)
+			w.tb.Errorf("nobody looks, and due is: %s\n%s", s, w)
 		}
 	}
 }
