@@ -20,6 +20,7 @@ type mover struct {
 	m       worktree.Manager
 	right   *worktree.Moving
 	session string
+	records []*session.Session // all records, read since the mover has the right; nil after an error
 }
 
 // landingOf begins the name of a landing in the journal of a move.

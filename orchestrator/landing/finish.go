@@ -35,7 +35,11 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(workt
 		return []string{noted("what was cut short is not finished", err)}, nil
 	}
 	defer moving.Release()
-	found := finishAll(ctx, h, m, moving)
+	now, err := unfinishedIn(h, s.GitCommonDir) // another paw may have finished some
+	if err != nil {
+		return []string{noted(notFinished, err)}, nil
+	}
+	found := finishAll(ctx, h, m, moving, now)
 	for _, place := range places {
 		if !slices.ContainsFunc(sessions, func(s *session.Session) bool { return landsIn(s, place.Path) }) {
 			found = append(found, endMove(ctx, m, place, busy)...)
@@ -81,26 +85,34 @@ func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName 
 	if err != nil {
 		return mover{}, err
 	}
-	for _, line := range finishAll(ctx, h, m, right) {
+	v := mover{home: h, m: m, right: right, session: sessionName}
+	if v.records, _, err = h.Store.ListAll(); err != nil {
+		h.Notef("%s", noted(notFinished, err))
+		return v, nil
+	}
+	found := finishAll(ctx, h, m, right, unfinishedOf(v.records, m.Repository.CommonDir))
+	for _, line := range found {
 		h.Notef("%s", line)
 	}
-	return mover{h, m, right, sessionName}, nil
+	if len(found) > 0 { // what was finished has changed its record
+		v.records, _, _ = h.Store.ListAll()
+	}
+	return v, nil
 }
 
-// finishAll finishes the interrupted landings of a repository, and returns a line for each. A
-// landing that cannot be finished only keeps others from landing in the same checkout.
-func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.Moving) (found []string) {
-	sessions, err := unfinishedIn(h, m.Repository.CommonDir)
-	if err != nil {
-		return []string{noted("landings that were cut short are not finished", err)}
-	}
+// notFinished begins the note about records that could not be read.
+const notFinished = "landings that were cut short are not finished"
+
+// finishAll finishes the interrupted landings of sessions, and returns a line for each. A landing
+// that cannot be finished only keeps others from landing in the same checkout.
+func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.Moving, sessions []*session.Session) (found []string) {
 	for _, s := range sessions {
 		for i := range s.Landings {
 			l := &s.Landings[i]
 			if !Unfinished(*l) {
 				continue
 			}
-			said, err := mover{h, m, g, s.Name}.finish(ctx, l)
+			said, err := mover{home: h, m: m, right: g, session: s.Name}.finish(ctx, l)
 			if err != nil {
 				said = noted(fmt.Sprintf("landing %d of %s/%s was cut short, and is not finished", l.ID, s.Name, l.Agent), err)
 			}
@@ -141,16 +153,17 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 // unfinishedIn returns the sessions of a repository that have interrupted landings.
 func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
 	all, _, err := h.Store.ListAll()
-	if err != nil {
-		return nil, err
-	}
-	var some []*session.Session
+	return unfinishedOf(all, commonDir), err
+}
+
+// unfinishedOf returns those of the sessions that have interrupted landings in a repository.
+func unfinishedOf(all []*session.Session, commonDir string) (some []*session.Session) {
 	for _, s := range all {
 		if s.GitCommonDir == commonDir && slices.ContainsFunc(s.Landings, Unfinished) {
 			some = append(some, s)
 		}
 	}
-	return some, nil
+	return some
 }
 
 // finish finishes one interrupted landing or undo: first the files of the checkout, by the journal

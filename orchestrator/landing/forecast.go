@@ -71,7 +71,7 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 				unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
 				continue
 			}
-			agents = append(agents, work{h, m, s, w, handed})
+			agents = append(agents, work{home: h, m: m, session: s, agent: w, handed: handed})
 		}
 	}
 	if len(agents)+len(unknown) == 0 {

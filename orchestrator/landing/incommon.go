@@ -13,10 +13,11 @@ import (
 
 // askerFor returns an asker for a branch, after a look at its landings.
 func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
-	sessions, err := siblings(ctx, w.home, w.m, w.session)
+	records, err := w.allRecords()
 	if err != nil {
 		return nil, err
 	}
+	sessions := siblingsIn(ctx, w.m, w.session, records)
 	led, err := lookAtLanded(ctx, w.m, sessions, t, w.ancestry(sessions)...)
 	if err != nil {
 		return nil, err

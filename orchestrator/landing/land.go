@@ -162,7 +162,10 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return nil, err
 	}
 	defer v.right.Release()
-	if l.session, err = l.home.LoadAny(l.session.Name); err != nil { // with what has landed meanwhile
+	l.records = v.records
+	if i := slices.IndexFunc(v.records, func(s *session.Session) bool { return s.Name == l.session.Name }); i >= 0 {
+		l.session = v.records[i] // with what has landed meanwhile
+	} else if l.session, err = l.home.LoadAny(l.session.Name); err != nil {
 		return nil, err
 	}
 	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {

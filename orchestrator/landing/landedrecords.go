@@ -98,19 +98,24 @@ func (l *looker) addUnrecorded(merged []string) {
 	slices.SortStableFunc(l.all, byAge)
 }
 
-// siblings returns the sessions of a repository: s as given, the others from their records. It
-// settles shifts of agents that were interrupted.
+// siblings returns the sessions of a repository: s as given, the others from their records.
+// siblings settles shifts of agents that were interrupted.
 func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]*session.Session, error) {
-	sessions, _, err := h.Store.ListAll()
+	records, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}
-	sessions = slices.DeleteFunc(sessions, func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
+	return siblingsIn(ctx, m, s, records), nil
+}
+
+// siblingsIn is siblings with records that were read before.
+func siblingsIn(ctx context.Context, m worktree.Manager, s *session.Session, records []*session.Session) []*session.Session {
+	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
 	sessions = append(sessions, s)
 	for _, one := range sessions {
 		for i := range one.Agents {
 			turns.SettleShift(ctx, m, &one.Agents[i])
 		}
 	}
-	return sessions, nil
+	return sessions
 }

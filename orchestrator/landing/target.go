@@ -100,13 +100,13 @@ func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, erro
 
 // agentOn returns the agent with a branch, in any session of the repository; "" for none.
 func (w work) agentOn(branch string) string {
-	sessions, _, err := w.home.Store.List()
+	sessions, err := w.allRecords()
 	if err != nil {
 		sessions = []*session.Session{w.session}
 	}
 	for _, s := range sessions {
 		for _, one := range s.Agents {
-			if s.GitCommonDir == w.session.GitCommonDir && one.Branch == branch {
+			if s.Host == "" && s.GitCommonDir == w.session.GitCommonDir && one.Branch == branch {
 				return s.Name + "/" + one.Name
 			}
 		}

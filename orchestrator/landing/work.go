@@ -17,7 +17,8 @@ type work struct {
 	m       worktree.Manager
 	session *session.Session
 	agent   *session.Agent
-	handed  map[string]Handed // nil for agents of this machine
+	handed  map[string]Handed  // nil for agents of this machine
+	records []*session.Session // all records, read while nobody else can land; nil: read when they are needed
 }
 
 // Handed is the state of an agent of another machine, as that machine has taken it.
@@ -43,6 +44,15 @@ func workOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	w.m, err = h.ManagerOf(ctx, s)
 	w.m = w.m.Remembering()
 	return w, err
+}
+
+// allRecords returns the records of all sessions, also of hosts.
+func (w work) allRecords() ([]*session.Session, error) {
+	if w.records != nil {
+		return w.records, nil
+	}
+	all, _, err := w.home.Store.ListAll()
+	return all, err
 }
 
 // name returns the agent as the user calls it.
