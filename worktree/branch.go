@@ -109,7 +109,7 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 	}
 	var others []string
 	for _, tip := range tips {
-		if tip != into && !r.objects.known.isBefore(tip, into) {
+		if tip != into && !r.objects.knowsBefore(tip, into) {
 			others = append(others, tip)
 		}
 	}

@@ -52,10 +52,9 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
 		return "", err
 	}
-	head := Entry{AdminDir: admin}
-	head.readHead(&gitdir.Refs{CommonDir: c.Repository.CommonDir})
-	if head.Branch == p.Branch && head.Head != "" {
-		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head.Head)...); err != nil {
+	branch, head := headIn(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
+	if branch == p.Branch && head != "" {
+		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head)...); err != nil {
 			return "", err
 		}
 	}
@@ -86,16 +85,11 @@ func (c Checks) End(ctx context.Context, path string) []int { return endLeftRunn
 // else are kept under rescueRef, and the result is that ref; "" if there were none. Files that the
 // last check left, untouched since, are kept under leftRef, in place of those of an earlier check.
 func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
-	to, err := c.m.Objects().goal(ctx, commit)
-	if err != nil {
-		return "", err
-	}
 	if _, err := c.m.Moves().EndMoveIn(ctx, path); err != nil { // Nobody works here: a killed check is over.
 		return "", err
 	}
 	untouched := leftByCheck(path)
-	to.head = to.commit
-	done, err := c.m.Moves().rewindTo(ctx, path, to, RewindOptions{Rescue: rescueRef, Command: "paw check"})
+	done, err := c.m.Moves().Show(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check"})
 	if err != nil || done.Commit != done.HeadBefore && !untouched {
 		return done.Ref, err
 	}

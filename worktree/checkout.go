@@ -123,13 +123,13 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, k
 	if err != nil {
 		return nil, hidden{}, err
 	}
-	inTheWay, err := l.obstacles(slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return may[c.name] }))
+	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return may[c.name] }))
 	if err != nil {
 		return nil, hidden{}, err
 	}
 	found = append(found, inTheWay...)
 	alike, err := m.alike(ctx, changes, to)
-	hides := l.hiddenOf(changes)
+	hides := hiddenOf(l, changes)
 	if keep != "" && err == nil && l.asReal() && !exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {
 		hides.refreshed = keep
 	}
@@ -160,9 +160,9 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 	return found, nil
 }
 
-// obstacles returns an Obstacle for each change whose path is a submodule, or holds a file that the
+// obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the
 // look has found changed, staged, untracked or ignored.
-func (l *look) obstacles(changes []change) ([]Obstacle, error) {
+func obstaclesIn(l *look, changes []change) ([]Obstacle, error) {
 	own := map[string]string{}
 	// The last match counts: a file whose deletion is staged is untracked.
 	for _, these := range []struct {

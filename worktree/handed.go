@@ -31,7 +31,7 @@ func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot s
 	changes = slices.DeleteFunc(changes, func(c change) bool {
 		return !slices.Contains(l.names, c.name) && !slices.Contains(l.indexed, c.name)
 	})
-	may, err := l.asHanded(ctx, changes)
+	may, err := asHanded(ctx, l, changes)
 	changes = slices.DeleteFunc(changes, func(c change) bool { return !may[c.name] })
 	if err != nil || len(changes) == 0 {
 		return "", err
@@ -84,7 +84,7 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 	if err != nil {
 		return nil, nil, err
 	}
-	if may, err = l.asHanded(ctx, changes); err != nil {
+	if may, err = asHanded(ctx, l, changes); err != nil {
 		return nil, nil, err
 	}
 	for _, c := range changes {
@@ -97,7 +97,7 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 
 // asHanded reports for each change whether the file already has the new content, as git compares
 // files, while the index entry is the old or the new one, so that nothing else is staged.
-func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool, error) {
+func asHanded(ctx context.Context, l *look, changes []change) (map[string]bool, error) {
 	same := map[string]bool{}
 	if len(changes) == 0 {
 		return same, nil
@@ -110,7 +110,7 @@ func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool,
 	for _, e := range entries {
 		staged[e.name] = entryOf(e.mode, e.id)
 	}
-	differs, err := l.differing(ctx, changes)
+	differs, err := differing(ctx, l, changes)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +127,13 @@ func (l *look) asHanded(ctx context.Context, changes []change) (map[string]bool,
 }
 
 // differing returns the paths whose files do not have the new content of their change yet.
-func (l *look) differing(ctx context.Context, changes []change) (map[string]bool, error) {
+func differing(ctx context.Context, l *look, changes []change) (map[string]bool, error) {
 	file := newScratchIndex(filepath.Dir(l.scratch))
 	defer dropIndex(file)
 	if err := copyFile(l.real.file, file); err != nil {
 		return nil, err
 	}
-	repo := l.m.objects.quarantined(repoWithIndex(l.top, file))
+	repo := l.withIndex(file)
 	if _, err := repo.Input(ctx, indexInfo(changes, change.entry), quietly("update-index", "-z", "--index-info")...); err != nil {
 		return nil, err
 	}

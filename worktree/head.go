@@ -76,12 +76,11 @@ func (r Refs) headInFiles(ctx context.Context) string {
 // CurrentBranch returns the branch that is checked out where paw runs, "" for none; in a bare
 // repository, the branch that HEAD names.
 func (r Refs) CurrentBranch() string {
-	e := Entry{AdminDir: r.Repository.GitDir}
-	if e.AdminDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
+	if r.Repository.GitDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
 		return ""
 	}
-	e.readHead(&gitdir.Refs{CommonDir: r.Repository.CommonDir})
-	return e.Branch
+	branch, _ := headIn(r.Repository.GitDir, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
+	return branch
 }
 
 // unborn reports whether HEAD names a branch that does not exist: then HEAD cannot be resolved

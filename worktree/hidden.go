@@ -20,7 +20,7 @@ type hidden struct {
 }
 
 // hiddenOf returns the hidden paths among changes.
-func (l *look) hiddenOf(changes []change) hidden {
+func hiddenOf(l *look, changes []change) hidden {
 	h := hidden{gone: map[string]bool{}}
 	for _, c := range changes {
 		h.gone[c.name] = c.gone

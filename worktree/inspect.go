@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"paw/worktree/gitdir"
@@ -94,49 +93,17 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 // holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
 // there.
 func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
-	tree, err := m.treeOfAll(ctx, path)
+	reader, drop, err := m.WithScratch()
+	if err != nil {
+		return false
+	}
+	defer drop()
+	tree, err := reader.Snapshots().treeOfAll(ctx, path)
 	if err != nil || tree == "" {
 		return false
 	}
 	saved, err := m.Objects().treeAndParents(ctx, commit)
 	return err == nil && tree == saved
-}
-
-// treeOfAll returns the tree of all files of the worktree at path and of everything staged there,
-// "" if no tree can hold all of that.
-func (m Manager) treeOfAll(ctx context.Context, path string) (string, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
-	if err != nil {
-		return "", err
-	}
-	m, drop, err := m.WithScratch()
-	if err != nil {
-		return "", err
-	}
-	defer drop()
-	dir, err := os.MkdirTemp("", "paw") // A folder in the worktree's git directory would look like a change.
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.Snapshots().lookAt(ctx, path, admin, dir)
-	if err != nil {
-		return "", err
-	}
-	defer l.drop()
-	submodules, err := l.changedSubmodules(ctx)
-	if err != nil || l.staged || l.unmerged || len(l.embedded)+len(submodules) > 0 {
-		return "", err
-	}
-	r, err := l.plan(ctx, admin, dir)
-	if err != nil {
-		return "", err
-	}
-	tree, err := r.tree(ctx)
-	if len(r.notSaved) > 0 {
-		return "", err
-	}
-	return tree, err
 }
 
 // inspection inspects one worktree, or a submodule of it.
@@ -261,20 +228,6 @@ func addChanged(kind, rest string, d *Dirt) bool {
 	}
 	d.Uncommitted = append(d.Uncommitted, fields[count-1])
 	return true
-}
-
-// hiddenChanges returns the files with changes that the real index hides.
-func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
-	if len(x.hidden) == 0 {
-		return nil, nil
-	}
-	// Exit status 1 means that files need an update, which diff-files lists.
-	_ = x.repo.Run(ctx, privately("update-index", "-q", "--refresh")...)
-	out, err := x.repo.Output(ctx, privately("diff-files", "--name-only", "-z")...)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(nulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }
 
 // lookIntoFolder inspects a folder that is ignored as a whole, which git does not: it collects

@@ -17,11 +17,17 @@ type known struct {
 	before  map[[2]string]bool     // pairs {ancestor, descendant}
 }
 
-// Remembering returns m with a cache of facts about objects, for one command.
-func (m Manager) Remembering() Manager {
-	m.known = &known{trees: map[string]string{}, changes: map[[2]string][]change{}, before: map[[2]string]bool{}}
-	return m
+// remembering returns o with a cache of facts about objects, for one command.
+func (o Objects) remembering() Objects {
+	o.known = &known{trees: map[string]string{}, changes: map[[2]string][]change{}, before: map[[2]string]bool{}}
+	return o
 }
+
+// rememberTree stores the tree of a commit.
+func (o Objects) rememberTree(commit, tree string) { o.known.isTreeOf(commit, tree) }
+
+// knowsBefore reports whether commit is known to be an ancestor of tip.
+func (o Objects) knowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
 
 // treeOf returns the tree of a commit, "" if unknown.
 func (k *known) treeOf(commit string) string {

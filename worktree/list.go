@@ -46,7 +46,7 @@ func (r Registry) List(ctx context.Context) ([]Entry, error) {
 		main.Path = r.Repository.CommonDir
 	}
 	if !main.Bare {
-		main.readHead(refs)
+		main.Branch, main.Head = headIn(main.AdminDir, refs)
 	}
 	admins, err := r.adminDirs()
 	if err != nil {
@@ -104,21 +104,22 @@ func readEntry(admin string, refs *gitdir.Refs) Entry {
 	dotGit = gitdir.AbsoluteFrom(admin, dotGit)
 	e.Path = filepath.Dir(dotGit)
 	e.Prunable = !pointsTo(dotGit, admin)
-	e.readHead(refs)
+	e.Branch, e.Head = headIn(admin, refs)
 	return e
 }
 
-func (e *Entry) readHead(refs *gitdir.Refs) {
-	head := gitdir.Line(filepath.Join(e.AdminDir, "HEAD"))
+// headIn returns the branch that the HEAD of a git directory names, "" for a detached one, and the
+// commit, "" if the branch has none.
+func headIn(gitDir string, refs *gitdir.Refs) (branch, commit string) {
+	head := gitdir.Line(filepath.Join(gitDir, "HEAD"))
 	if target, ok := strings.CutPrefix(head, "ref:"); ok {
 		target = strings.TrimSpace(target)
-		e.Branch = strings.TrimPrefix(target, "refs/heads/")
-		e.Head = refs.Resolve(target)
-		return
+		return strings.TrimPrefix(target, "refs/heads/"), refs.Resolve(target)
 	}
 	if gitdir.IsOID(head) {
-		e.Head = head
+		commit = head
 	}
+	return "", commit
 }
 
 // pointsTo reports whether a worktree's .git file names the git directory admin.

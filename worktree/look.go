@@ -61,7 +61,12 @@ func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) 
 
 // use makes file the scratch index.
 func (l *look) use(file string) {
-	l.scratch, l.repo = file, l.m.objects.quarantined(repoWithIndex(l.top, file))
+	l.scratch, l.repo = file, l.withIndex(file)
+}
+
+// withIndex returns git for the worktree with a file as its index.
+func (l *look) withIndex(file string) git.Repo {
+	return l.m.objects.quarantined(repoWithIndex(l.top, file))
 }
 
 // asReal reports whether the scratch index differs from the real one only in its stat data: no bit

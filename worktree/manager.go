@@ -40,28 +40,48 @@ type Manager struct {
 	// *MoveError.
 	Unsettled func(*MoveError) error
 
-	scratch quarantine // set for a reader, see WithScratch
-	known   *known     // set by Remembering
-	doomed  *[]string  // collects trash folders to sweep later; nil sweeps them at once
+	objects *Objects  // set by WithScratch and Remembering; nil for those of Repository
+	doomed  *[]string // collects trash folders to sweep later; nil sweeps them at once
+}
+
+// WithScratch returns a reader, for commands that only read: all objects that a reader makes,
+// snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
+// set refs to such objects, as in a quarantine.
+func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
+	o, drop, err := m.Objects().withScratch()
+	m.objects = &o
+	return m, drop, err
+}
+
+// Remembering returns m with a cache of facts about objects, for one command.
+func (m Manager) Remembering() Manager {
+	o := m.Objects().remembering()
+	m.objects = &o
+	return m
 }
 
 // Objects returns the object store of the repository.
-func (m Manager) Objects() Objects { return Objects{m.Repository, m.scratch, m.known} }
+func (m Manager) Objects() Objects {
+	if m.objects != nil {
+		return *m.objects
+	}
+	return newObjects(m.Repository)
+}
 
 // Refs returns the refs of the repository.
-func (m Manager) Refs() Refs { return Refs{m.Repository, m.Objects()} }
+func (m Manager) Refs() Refs { return newRefs(m.Objects()) }
 
 // Journals returns access to moves (see Journal) that have not ended.
 func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
 
 // Snapshots returns access to snapshots of worktrees.
 func (m Manager) Snapshots() Snapshots {
-	return Snapshots{m.Repository, m.Objects(), m.Refs(), m.Journals()}
+	return newSnapshots(m.Objects(), m.Journals())
 }
 
 // Moves returns access to moves of files, indexes and refs.
 func (m Manager) Moves() Moves {
-	return Moves{m.Repository, m.Objects(), m.Refs(), m.Journals(), m.Snapshots(), m.waiting()}
+	return newMoves(m.Objects(), m.Journals(), m.waiting())
 }
 
 // Registry returns access to the registered worktrees.

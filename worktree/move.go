@@ -37,6 +37,11 @@ type Moves struct {
 	waiting   waiting
 }
 
+// newMoves returns access to moves in the worktrees of the repository that the objects are of.
+func newMoves(o Objects, journals Journals, waiting waiting) Moves {
+	return Moves{o.Repository, o, newRefs(o), journals, newSnapshots(o, journals), waiting}
+}
+
 // Names of the steps that Advance and Rewind report.
 const (
 	StepLocked = "move.locked" // the checkout's index is locked, and the journal open

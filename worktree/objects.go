@@ -120,22 +120,25 @@ func newQuarantine(commonDir string) (quarantine, error) {
 type Objects struct {
 	Repository Repository
 
-	scratch quarantine // set for a reader, see Manager.WithScratch
-	known   *known     // cache of facts about objects, see Manager.Remembering
+	scratch quarantine // set for a reader, see withScratch
+	known   *known     // cache of facts about objects, see remembering
 }
 
-// WithScratch returns a reader, for commands that only read: all objects that a reader makes,
+// newObjects returns the object store of a repository.
+func newObjects(r Repository) Objects { return Objects{Repository: r} }
+
+// withScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
 // set refs to such objects, as in a quarantine.
-func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
-	m.scratch.objects = filepath.Join(m.Repository.CommonDir, "objects")
-	if m.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
-		return m, func() {}, err
+func (o Objects) withScratch() (reader Objects, drop func(), err error) {
+	o.scratch.objects = filepath.Join(o.Repository.CommonDir, "objects")
+	if o.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
+		return o, func() {}, err
 	}
-	return m, m.scratch.drop, nil
+	return o, o.scratch.drop, nil
 }
 
-// quarantined returns repo, for a reader (see WithScratch) with new objects in the quarantine.
+// quarantined returns repo, for a reader (see withScratch) with new objects in the quarantine.
 func (o Objects) quarantined(repo git.Repo) git.Repo {
 	if !o.reads() {
 		return repo
@@ -143,7 +146,7 @@ func (o Objects) quarantined(repo git.Repo) git.Repo {
 	return o.scratch.repo(repo)
 }
 
-// withoutRefs returns repo like quarantined. For a reader (see WithScratch) git also refuses to
+// withoutRefs returns repo like quarantined. For a reader (see withScratch) git also refuses to
 // change refs, which would lead to removed objects.
 func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	if o.reads() {
@@ -152,7 +155,7 @@ func (o Objects) withoutRefs(repo git.Repo) git.Repo {
 	return o.quarantined(repo)
 }
 
-// reads reports whether o is a reader (see WithScratch): o leaves no object in the repository.
+// reads reports whether o is a reader (see withScratch): o leaves no object in the repository.
 func (o Objects) reads() bool { return o.scratch.dir != "" }
 
 // repo returns r with new objects in the quarantine.

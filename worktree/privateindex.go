@@ -177,6 +177,20 @@ func (x *privateIndex) reveal(ctx context.Context, top string) error {
 	return updateBits(ctx, x.repo, "--no-assume-unchanged", x.Assumed, "--no-skip-worktree", skipped)
 }
 
+// hiddenChanges returns the files with changes that the real index hides.
+func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
+	if len(x.hidden) == 0 {
+		return nil, nil
+	}
+	// Exit status 1 means that files need an update, which diff-files lists.
+	_ = x.repo.Run(ctx, privately("update-index", "-q", "--refresh")...)
+	out, err := x.repo.Output(ctx, privately("diff-files", "--name-only", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(nulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
+}
+
 func (x *privateIndex) drop() { dropIndex(x.file) }
 
 // Prefixes of the names of a kept copy, and of its bits; the hash of the real index follows.

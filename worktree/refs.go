@@ -38,6 +38,9 @@ type Refs struct {
 	objects Objects
 }
 
+// newRefs returns the refs of the repository that the objects are of.
+func newRefs(o Objects) Refs { return Refs{o.Repository, o} }
+
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *RefLockedError.

@@ -52,6 +52,16 @@ func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions)
 	return m.rewindTo(ctx, path, to, o)
 }
 
+// Show is Rewind that puts HEAD to the commit itself, for a worktree in which nobody works.
+func (m Moves) Show(ctx context.Context, path, commit string, o RewindOptions) (Rescued, error) {
+	to, err := m.objects.goal(ctx, commit)
+	if err != nil {
+		return Rescued{}, err
+	}
+	to.head = to.commit
+	return m.rewindTo(ctx, path, to, o)
+}
+
 // RewindOptions holds the options of a rewind.
 type RewindOptions struct {
 	Rescue  string            // ref for the snapshot from before the rewind

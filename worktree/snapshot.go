@@ -63,6 +63,11 @@ type Snapshots struct {
 	journals Journals
 }
 
+// newSnapshots returns access to snapshots, which become objects of the store o.
+func newSnapshots(o Objects, journals Journals) Snapshots {
+	return Snapshots{o.Repository, o, newRefs(o), journals}
+}
+
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
 // HEAD as the parent, and makes ref point to the commit. HEAD, index, files and the output of `git
 // status` do not change; a conflict or a held index.lock does not prevent it. For a clean worktree
@@ -135,6 +140,38 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c Checkout, ref, message,
 		}
 		forgetKept(scratchDir)
 	}
+}
+
+// treeOfAll returns the tree of all files of the worktree at path and of everything staged there,
+// "" if no tree can hold all of that. The store should be a reader (see Objects.withScratch).
+func (snapshots Snapshots) treeOfAll(ctx context.Context, path string) (string, error) {
+	admin, err := verified(path, snapshots.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "paw") // A folder in the worktree's git directory would look like a change.
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := snapshots.lookAt(ctx, path, admin, dir)
+	if err != nil {
+		return "", err
+	}
+	defer l.drop()
+	submodules, err := l.changedSubmodules(ctx)
+	if err != nil || l.staged || l.unmerged || len(l.embedded)+len(submodules) > 0 {
+		return "", err
+	}
+	r, err := l.plan(ctx, admin, dir)
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.tree(ctx)
+	if len(r.notSaved) > 0 {
+		return "", err
+	}
+	return tree, err
 }
 
 func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -271,16 +308,15 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
 	made := strings.TrimSpace(out)
 	if err == nil {
-		l.m.objects.known.isTreeOf(made, tree)
+		l.m.objects.rememberTree(made, tree)
 	}
 	return made, err
 }
 
 // headOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
 func (r Refs) headOf(admin string) string {
-	e := Entry{AdminDir: admin}
-	e.readHead(&gitdir.Refs{CommonDir: r.Repository.CommonDir})
-	return e.Head
+	_, head := headIn(admin, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
+	return head
 }
 
 // keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.

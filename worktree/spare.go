@@ -18,7 +18,7 @@ const ignoreFile = ".gitignore"
 // of the rescue. A file at whose path the goal has a folder, or the other way round, is not spared.
 func (r *rewind) spare(ctx context.Context) error {
 	changes, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
-	if err != nil || !slices.ContainsFunc(changes, change.ignores) {
+	if err != nil || !slices.ContainsFunc(changes, ignores) {
 		return err
 	}
 	untracked, comes := map[string]bool{}, map[string]bool{}
@@ -52,7 +52,7 @@ func (r *rewind) spare(ctx context.Context) error {
 }
 
 // ignores reports whether the change is one of a file with rules on what to ignore.
-func (c change) ignores() bool { return !c.gone && path.Base(c.name) == ignoreFile }
+func ignores(c change) bool { return !c.gone && path.Base(c.name) == ignoreFile }
 
 // below reports whether a file comes where the path has a folder.
 func below(name string, comes map[string]bool) bool {
