@@ -20,6 +20,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // BlameOptions are the options of paw blame.
@@ -142,7 +143,7 @@ func blamedIn(ctx context.Context, h *app.App, s *session.Session) (worktree.Man
 	if s != nil {
 		return h.ManagerOf(ctx, s)
 	}
-	here, err := worktree.Discover(h.Dir)
+	here, err := gitdir.Discover(h.Dir)
 	return h.Manager(here), err
 }
 
@@ -241,7 +242,7 @@ func (l *lineage) committed(ctx context.Context, b worktree.BlamedLine, line []w
 // AgentHere returns the agent in whose worktree the user is, and path relative to that worktree; a nil
 // session outside of worktrees of agents.
 func AgentHere(h *app.App, path string) (s *session.Session, agent, inRepository string) {
-	place, err := worktree.Discover(h.Dir)
+	place, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return nil, "", path
 	}

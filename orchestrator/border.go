@@ -17,6 +17,7 @@ import (
 	"paw/session/turn"
 	"paw/tmux"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // borderPatience bounds how long a hook waits for tmux to change a border, and how long a job of
@@ -158,7 +159,7 @@ var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]
 // TagsWillShow reports whether git log is about to show turn tags in this repository for the first
 // time, so that the user can be asked once.
 func TagsWillShow(ctx context.Context, h *app.App) bool {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return false
 	}
@@ -173,7 +174,7 @@ func TagsWillShow(ctx context.Context, h *app.App) bool {
 
 // HideTags hides turn tags of this repository in git log.
 func HideTags(ctx context.Context, h *app.App) error {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func decorationNote(ctx context.Context, m worktree.Manager) []string {
 // examineDecoration reports whether turn tags of the user's repository show in git log, and hides
 // them if fix is set.
 func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return
 	}

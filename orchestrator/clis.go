@@ -11,7 +11,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // CLIInfo describes a CLI on this machine.
@@ -90,7 +90,7 @@ func (i CLIInfo) VersionNote() string {
 
 // Trust records commands of the repository's configuration, word for word, as trusted.
 func Trust(h *app.App, commands []config.Command) error {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Work of agents on a host gets here in three steps: the paw there sets refs on their states (paw
@@ -57,7 +58,7 @@ func (f Far) States(ctx context.Context, h *app.App, newest, keep bool) (*Fetche
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (f Far) fetch(ctx context.Context, h *app.App, m worktree.Manager, refspecs
 // Upload serves the current repository to a fetch of another machine, in the version of git's
 // protocol that GIT_PROTOCOL names.
 func Upload(ctx context.Context, h *app.App, protocol string, in io.Reader, out io.Writer) error {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return err
 	}

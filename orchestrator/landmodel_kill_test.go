@@ -15,7 +15,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // TestKilledModelCommand is a command of the model in a process of its own, which kills itself after a step of it.
@@ -72,7 +72,7 @@ func (m *landModel) killed(after int, command ...string) bool {
 	if err != nil && !was {
 		m.t.Fatalf("%v: %s", command, out)
 	}
-	if _, err := landing.Finish(m.t.Context(), m.h, m.load(), func(worktree.Checkout) error { return nil }); err != nil {
+	if _, err := landing.Finish(m.t.Context(), m.h, m.load(), func(gitdir.Checkout) error { return nil }); err != nil {
 		m.fail("recover after %v: %v", command, err)
 	}
 	for _, l := range m.load().Landings {

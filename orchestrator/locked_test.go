@@ -13,7 +13,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // A holder that hangs must not hang whoever comes next: each lock is waited for
@@ -28,7 +28,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	repository, err := worktree.Discover(dir)
+	repository, err := gitdir.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

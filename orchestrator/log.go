@@ -16,6 +16,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Logged is a conversation of an agent, or the part of one turn.
@@ -95,7 +96,7 @@ func StartPager(ctx context.Context, h *app.App, env []string, terminal, errw io
 
 // Branches returns the local branches of the user's repository, none outside of one.
 func Branches(ctx context.Context, h *app.App) []string {
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return nil
 	}

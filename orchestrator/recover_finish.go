@@ -13,7 +13,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/teardown"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // finishFar finishes interrupted landings of work from other machines, in this repository or, with
@@ -23,7 +23,7 @@ func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool
 	if err != nil {
 		return false, err
 	}
-	here, _ := worktree.Discover(h.Dir)
+	here, _ := gitdir.Discover(h.Dir)
 	for _, s := range sessions {
 		if s.Host == "" || !o.All && s.GitCommonDir != here.CommonDir || !slices.ContainsFunc(s.Landings, landing.Unfinished) {
 			continue
@@ -89,7 +89,7 @@ func finishMoves(ctx context.Context, h *app.App, s *session.Session, dryRun boo
 		}
 		return nil
 	}
-	found, err := landing.Finish(ctx, h, s, func(place worktree.Checkout) error { return refuseAtWork(ctx, h, place) })
+	found, err := landing.Finish(ctx, h, s, func(place gitdir.Checkout) error { return refuseAtWork(ctx, h, place) })
 	for _, line := range found {
 		h.Notef("%s", line)
 	}
@@ -97,7 +97,7 @@ func finishMoves(ctx context.Context, h *app.App, s *session.Session, dryRun boo
 }
 
 // refuseAtWork returns an error if the agent of a worktree may be writing to it now.
-func refuseAtWork(ctx context.Context, h *app.App, place worktree.Checkout) error {
+func refuseAtWork(ctx context.Context, h *app.App, place gitdir.Checkout) error {
 	sessions, _, err := h.Store.List()
 	if err != nil {
 		return err

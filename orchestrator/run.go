@@ -19,7 +19,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // closePatience bounds the steps after the end of the CLI: snapshot, log and tag.
@@ -164,7 +164,7 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.End
 // ran reads the finished turn from the log.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Turn{Record: r.one.Record()}, Notes: r.notes}
-	repository, err := worktree.Discover(r.s.GitCommonDir)
+	repository, err := gitdir.Discover(r.s.GitCommonDir)
 	if err != nil {
 		return ran, err
 	}

@@ -20,7 +20,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // headlessTurn is a headless turn in progress; it holds the agent's lock.
@@ -57,7 +57,7 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 			held.giveBack()
 		}
 	}()
-	if err := worktree.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
+	if err := gitdir.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
 		return nil, errs.New(errs.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
 	}
 	turns.Cut(ctx, h, held.s, *held.w, turn.ReasonCrash)

@@ -19,6 +19,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Started is the result of start, or with --dry-run its plan.
@@ -97,7 +98,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 // recordStart plans a session and writes it down. It keeps concurrent starts from making the
 // directory a repository, or from undoing that, meanwhile.
 func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (
-	repository worktree.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
+	repository gitdir.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
 ) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
@@ -126,9 +127,9 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 // repositoryForStart finds the repository to work in. It makes an empty directory a repository,
 // since later checks need one; the session name, which the message of the first commit contains, is
 // picked before.
-func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []startplan.Agent) (repository worktree.Repository, initialized bool, err error) {
-	repository, err = worktree.Discover(h.Dir)
-	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
+func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []startplan.Agent) (repository gitdir.Repository, initialized bool, err error) {
+	repository, err = gitdir.Discover(h.Dir)
+	if err == nil || !errors.Is(err, gitdir.ErrNotRepository) {
 		return repository, false, err
 	}
 	empty, err := worktree.Empty(h.Dir)
@@ -144,15 +145,15 @@ func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents
 	if err := worktree.Init(ctx, h.Dir, fmt.Sprintf("afk: session %s initialized", o.Name)); err != nil {
 		return repository, false, err
 	}
-	repository, err = worktree.Discover(h.Dir)
+	repository, err = gitdir.Discover(h.Dir)
 	return repository, true, err
 }
 
 // becomesRepository reports whether a directory is empty and in no repository.
 func becomesRepository(dir string) bool {
-	_, err := worktree.Discover(dir)
+	_, err := gitdir.Discover(dir)
 	empty, readErr := worktree.Empty(dir)
-	return errors.Is(err, worktree.ErrNotRepository) && readErr == nil && empty
+	return errors.Is(err, gitdir.ErrNotRepository) && readErr == nil && empty
 }
 
 // nameInEmpty returns the name of a session in an empty directory, and the directory without
@@ -161,7 +162,7 @@ func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startpl
 	if dir, err = filepath.EvalSymlinks(h.Dir); err != nil {
 		return "", "", err
 	}
-	name, err = startplan.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, asked, agents)
+	name, err = startplan.Name(ctx, h, gitdir.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, asked, agents)
 	return name, dir, err
 }
 

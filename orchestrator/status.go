@@ -126,7 +126,7 @@ func CountLines(ctx context.Context, s *session.Session, agentName string) (work
 	if err != nil {
 		return worktree.Lines{}, err
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := gitdir.Discover(s.GitCommonDir)
 	if err != nil {
 		return worktree.Lines{}, err
 	}
@@ -139,7 +139,7 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i := range statuses {
-		repository, err := worktree.Discover(statuses[i].Session.GitCommonDir)
+		repository, err := gitdir.Discover(statuses[i].Session.GitCommonDir)
 		if err != nil {
 			continue
 		}
@@ -280,7 +280,7 @@ func (r tagReader) id(commonDir, name string) (id string, known bool) {
 func (r tagReader) all(ctx context.Context, commonDir string) map[string][]int {
 	numbers, done := r.read[commonDir]
 	if !done {
-		if repository, err := worktree.Discover(commonDir); err == nil {
+		if repository, err := gitdir.Discover(commonDir); err == nil {
 			numbers, _ = turns.AllTags(ctx, r.home.Manager(repository))
 		}
 		r.read[commonDir] = numbers

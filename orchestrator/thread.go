@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator/hosting"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Asked is an issue or a pull request for an agent to work on.
@@ -108,7 +109,7 @@ func threadsOf(ctx context.Context, h *app.App, dir, flag, word string) (*thread
 
 // serverOf finds the server of a repository and the program that asks it; word is the value of a flag.
 func serverOf(ctx context.Context, h *app.App, dir, flag, word string) (*threads, error) {
-	repository, err := worktree.Discover(dir)
+	repository, err := gitdir.Discover(dir)
 	if err != nil {
 		return nil, err
 	}

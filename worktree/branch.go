@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -87,10 +88,10 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 		return true, ErrNotMerged
 	}
 	if tip != expect {
-		return true, conflict("", "", "branch %s: moved on to %s", branch, tip)
+		return true, git.Conflict("", "", "branch %s: moved on to %s", branch, tip)
 	}
 	if holder != "" {
-		return true, conflict("", "", "branch %s: checked out at %s", branch, holder)
+		return true, git.Conflict("", "", "branch %s: checked out at %s", branch, holder)
 	}
 	return true, nil
 }

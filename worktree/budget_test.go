@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/gitdir"
 )
 
@@ -30,7 +31,7 @@ func gitsAt(dir string) int {
 	for _, link := range all {
 		cwd, err := os.Readlink(link)
 		name, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
-		if err == nil && within(cwd, dir) && (strings.HasPrefix(string(name), "git") || strings.HasPrefix(string(name), "sleep")) {
+		if err == nil && disk.Within(cwd, dir) && (strings.HasPrefix(string(name), "git") || strings.HasPrefix(string(name), "sleep")) {
 			count++
 		}
 	}
@@ -160,7 +161,7 @@ func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
 	reached, letGo := w.hang()
 	fillTree(t, w.path("many"), many)
 	writeFile(t, w.path("z.slow"), "x\n")
-	for budget := 500 * time.Millisecond; !exists(reached); budget *= 2 {
+	for budget := 500 * time.Millisecond; !disk.Exists(reached); budget *= 2 {
 		w.wantOverBudget("refs/paw/s_agent/turn/1", budget)
 	}
 	letGo()

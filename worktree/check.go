@@ -17,12 +17,13 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
 // Checks manages worktrees without a branch, in which states are checked.
 type Checks struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	m Manager
 }
@@ -45,16 +46,16 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 			return "", err
 		}
 	}
-	admin, err := verified(p.Path, c.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(p.Path, c.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
 		return "", err
 	}
-	branch, head := headIn(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
+	branch, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
 	if branch == p.Branch && head != "" {
-		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head)...); err != nil {
+		if err := git.In(p.Path).Run(ctx, git.Quietly("update-ref", "--no-deref", "HEAD", head)...); err != nil {
 			return "", err
 		}
 	}
@@ -63,8 +64,8 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 
 // madeWhole reports whether the worktree at path exists and is complete.
 func (c Checks) madeWhole(path string) bool {
-	admin, err := verified(path, c.Repository.CommonDir, "")
-	return err == nil && exists(filledMark(admin))
+	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
+	return err == nil && disk.Exists(gitdir.FilledMark(admin))
 }
 
 // dropBranch deletes the branch that a check worktree was made with, unless it is at the commit
@@ -108,7 +109,7 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 // the variables that git.Scrub removes. When ctx ends, all processes of the command's group are
 // killed. Run returns the exit code, -1 after a signal.
 func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
-	if err := Verify(path, c.Repository.CommonDir, ""); err != nil {
+	if err := gitdir.Verify(path, c.Repository.CommonDir, ""); err != nil {
 		return 0, err
 	}
 	running, err := markRunning(path)
@@ -195,7 +196,7 @@ func (s Setup) Fingerprint() string {
 // if the last set-up succeeded and had the same settings and lock files. SetUp returns the error of
 // the set-up command: the check would not test what lands.
 func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Problem, error) {
-	admin, err := verified(path, c.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +204,7 @@ func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Prob
 	if err != nil || gitdir.Line(setUpMark(admin)) == state {
 		return nil, err
 	}
-	if err := removeFile(setUpMark(admin)); err != nil {
+	if err := disk.RemoveFile(setUpMark(admin)); err != nil {
 		return nil, err
 	}
 	if err := c.dropLinks(ctx, path); err != nil {
@@ -238,7 +239,7 @@ func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string,
 		return "", err
 	}
 	sum := sha256.New()
-	for _, line := range nulSeparated(out) { // MODE TYPE ID TAB PATH
+	for _, line := range git.NulSeparated(out) { // MODE TYPE ID TAB PATH
 		_, name, _ := strings.Cut(line, "\t")
 		if slices.ContainsFunc(lockFiles, func(pattern string) bool { ok, _ := path.Match(pattern, path.Base(name)); return ok }) {
 			fmt.Fprintf(sum, "%s\x00", line)
@@ -251,7 +252,7 @@ func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string,
 func (c Checks) dropLinks(ctx context.Context, path string) error {
 	links, err := c.m.Setups().LinksToMain(ctx, path)
 	for _, l := range links {
-		if err := removeFile(filepath.Join(path, l.Name)); err != nil {
+		if err := disk.RemoveFile(filepath.Join(path, l.Name)); err != nil {
 			return err
 		}
 	}

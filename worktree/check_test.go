@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/worktree/git"
 )
 
 // refused fails the test unless Check and Create refuse with this in the text
@@ -18,7 +20,7 @@ func (w *world) refused(text string, plans ...Plan) {
 		"create": func() error { _, err := w.m.Create(w.t.Context(), plans, nil); return err },
 	} {
 		err := try()
-		var refusal *ConflictError
+		var refusal *git.ConflictError
 		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), text) {
 			w.t.Errorf("%s: got %v, want %q", name, err, text)
 		}
@@ -95,7 +97,7 @@ func TestCheckRefusesBranchOfAnUnfinishedRebase(t *testing.T) {
 	w.write("a.txt", "main\n")
 	w.commit("main")
 	w.git("switch", "-q", "topic")
-	if in(w.Dir).Run(t.Context(), "rebase", "-q", "main") == nil {
+	if git.In(w.Dir).Run(t.Context(), "rebase", "-q", "main") == nil {
 		t.Fatal("the rebase did not stop")
 	}
 	p := w.plan("agent")

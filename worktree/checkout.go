@@ -9,53 +9,47 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
-// Checkout is the worktree that has a branch checked out: the main one or a linked one.
-type Checkout struct {
-	Path     string
-	AdminDir string // the worktree's own git directory
-	Owner    string // the lock's reason, see Plan.Owner; "" for none
-}
-
 // CheckoutOf returns the worktree that has a branch checked out, nil for none. The error is a
 // *ConflictError if there are several, if the worktree is missing or not valid, or if a merge,
 // rebase or the like is unfinished there; a *MoveError if a move of paw is unfinished there.
-func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
+func (r Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var found *Checkout
+	var found *gitdir.Checkout
 	for i, e := range entries {
-		if e.Bare || e.Branch != branch && !slices.Contains(heldBranches(e.AdminDir), branch) {
+		if e.Bare || e.Branch != branch && !slices.Contains(gitdir.BranchesInUse(e.AdminDir), branch) {
 			continue
 		}
 		if found != nil {
-			return nil, conflict("", "", "branch %s: checked out at %s and at %s", branch, found.Path, e.Path)
+			return nil, git.Conflict("", "", "branch %s: checked out at %s and at %s", branch, found.Path, e.Path)
 		}
-		found = &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}
+		found = &gitdir.Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}
 		if err := r.journals.SettledAt(ctx, *found); err != nil {
 			return nil, err
 		}
-		if name := operation(e.AdminDir); name != "" {
-			return nil, conflict("", "git -C "+quote(e.Path)+" status", "%s: a %s is not finished there", e.Path, name)
+		if name := gitdir.Operation(e.AdminDir); name != "" {
+			return nil, git.Conflict("", "git -C "+git.Quote(e.Path)+" status", "%s: a %s is not finished there", e.Path, name)
 		}
 		if e.Branch != branch {
-			return nil, conflict("", "git -C "+quote(e.Path)+" status", "branch %s: in use at %s", branch, e.Path)
+			return nil, git.Conflict("", "git -C "+git.Quote(e.Path)+" status", "branch %s: in use at %s", branch, e.Path)
 		}
 		if i > 0 {
-			err = Verify(e.Path, r.Repository.CommonDir, branch)
-		} else if gitDir, ok := gitdir.Of(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
-			err = &MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
+			err = gitdir.Verify(e.Path, r.Repository.CommonDir, branch)
+		} else if gitDir, ok := gitdir.Of(e.Path); !ok || !disk.SamePath(gitDir, e.AdminDir) {
+			err = &gitdir.MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
 		}
-		if err != nil && !exists(e.Path) {
-			return nil, conflict("", "git -C "+quote(r.objects.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
+		if err != nil && !disk.Exists(e.Path) {
+			return nil, git.Conflict("", "git -C "+git.Quote(r.objects.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
 		}
 		if err != nil {
-			return nil, conflict("", "", "branch %s: %v", branch, err)
+			return nil, git.Conflict("", "", "branch %s: %v", branch, err)
 		}
 	}
 	return found, nil
@@ -63,12 +57,12 @@ func (r Registry) CheckoutOf(ctx context.Context, branch string) (*Checkout, err
 
 // CheckoutAt returns the worktree with that directory, whatever it has checked out; nil if it is
 // not registered.
-func (r Registry) CheckoutAt(ctx context.Context, path string) (*Checkout, error) {
-	e, err := r.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && samePath(e.Path, path) })
+func (r Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkout, error) {
+	e, err := r.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && disk.SamePath(e.Path, path) })
 	if e == nil {
 		return nil, err
 	}
-	return &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}, nil
+	return &gitdir.Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}, nil
 }
 
 // Obstacle is a path in a checkout that a move would change and that differs from the branch.
@@ -87,8 +81,8 @@ func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What
 // was told to hide. Nothing is written. The error is a *ConflictError if the index has a conflict.
 // A checkout without an index has no obstacles, since it has no files of its branch. For filesFrom
 // see Move.
-func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to, filesFrom string) ([]Obstacle, error) {
-	if !exists(filepath.Join(c.AdminDir, "index")) {
+func (m Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) ([]Obstacle, error) {
+	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
 	found, _, err := m.obstacles(ctx, c, from, to, filesFrom, "")
@@ -98,7 +92,7 @@ func (m Moves) Obstacles(ctx context.Context, c Checkout, from, to, filesFrom st
 // obstacles is Obstacles for a checkout with an index; it also returns which of the differing paths
 // are hidden. If keep is not "", the refreshed copy of the index is renamed to that path, provided
 // that it only differs from the index in its stat data.
-func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
+func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
 	changes, err := m.objects.changesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
@@ -114,7 +108,7 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, k
 	}
 	defer l.drop()
 	if l.unmerged {
-		return nil, hidden{}, conflict("", "git -C "+quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+		return nil, hidden{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
 	if l.head != from {
 		return nil, hidden{}, ErrBranchMoved
@@ -130,7 +124,7 @@ func (m Moves) obstacles(ctx context.Context, c Checkout, from, to, filesFrom, k
 	found = append(found, inTheWay...)
 	alike, err := m.alike(ctx, changes, to)
 	hides := hiddenOf(l, changes)
-	if keep != "" && err == nil && l.asReal() && !exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {
+	if keep != "" && err == nil && l.asReal() && !disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {
 		hides.refreshed = keep
 	}
 	return append(found, alike...), hides, err
@@ -148,7 +142,7 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 		return nil, err
 	}
 	count := map[string]int{}
-	for _, name := range nulSeparated(out) {
+	for _, name := range git.NulSeparated(out) {
 		count[strings.ToLower(name)]++
 	}
 	var found []Obstacle
@@ -224,12 +218,12 @@ func (o Objects) changesBetween(ctx context.Context, from, to string) ([]change,
 
 // changesBetween lists the paths that differ between two trees, by name.
 func changesBetween(ctx context.Context, repo git.Repo, from, to string) ([]change, error) {
-	out, err := repo.Output(ctx, quietly("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to)...)
+	out, err := repo.Output(ctx, git.Quietly("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to)...)
 	if err != nil {
 		return nil, err
 	}
 	var all []change
-	fields := nulSeparated(out)
+	fields := git.NulSeparated(out)
 	for i := 0; i+1 < len(fields); i += 2 {
 		info := strings.Fields(strings.TrimPrefix(fields[i], ":")) // old mode, new mode, old id, new id, status
 		if len(info) != 5 {
@@ -250,7 +244,7 @@ func (r *rewind) changes(ctx context.Context) ([]change, error) {
 	}
 	for _, c := range all {
 		if c.gitlink() {
-			return nil, conflict("", "", "%s: the submodule %s is at another commit", r.top, c.name)
+			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.top, c.name)
 		}
 	}
 	return all, nil
@@ -272,7 +266,7 @@ func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
 			return err
 		}
 		if what != "" {
-			return conflict("", "", "%s: %s is ignored and would be overwritten", r.top, what)
+			return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.top, what)
 		}
 	}
 	return nil
@@ -307,7 +301,7 @@ func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 		if err != nil || gone[above] {
 			return "", nil //nolint:nilerr // nothing is there, or it will be removed
 		}
-		if !info.IsDir() || exists(filepath.Join(top, above, ".git")) {
+		if !info.IsDir() || disk.Exists(filepath.Join(top, above, ".git")) {
 			return above, nil
 		}
 	}

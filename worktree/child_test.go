@@ -12,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // The test binary runs itself as another paw: it waits until its standard input
@@ -29,7 +32,7 @@ func child() int {
 		panic(err)
 	}
 	io.Copy(io.Discard, os.Stdin)
-	r, err := Discover(order.Dir)
+	r, err := gitdir.Discover(order.Dir)
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +42,7 @@ func child() int {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	})
-	var refused *ConflictError
+	var refused *git.ConflictError
 	switch {
 	case errors.As(err, &refused):
 		fmt.Println("conflict:", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // TestClaimingProcess is another paw that claims numbers once its standard input
@@ -21,7 +22,7 @@ func TestClaimingProcess(t *testing.T) {
 		t.Skip("only in a process of its own")
 	}
 	io.Copy(io.Discard, os.Stdin)
-	r, err := Discover(order[0])
+	r, err := gitdir.Discover(order[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,30 +217,30 @@ func (o Objects) MergeBase(ctx context.Context, one, other string) (string, erro
 // LastHeadIn returns the last commit in the reflog of HEAD of the linked worktree at path, "" for
 // none. there is false if no worktree is at path.
 func (r Refs) LastHeadIn(path string) (last string, there bool) {
-	admin, err := verified(path, r.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, r.Repository.CommonDir, "")
 	if err != nil {
 		return "", false
 	}
-	return lastHead(admin), true
+	return gitdir.LastHead(admin), true
 }
 
 // WorktreeHead returns the commit of HEAD of the worktree at path, and starts git only if the files
 // of the ref store do not suffice.
 func (r Refs) WorktreeHead(ctx context.Context, path string) (string, error) {
-	admin, err := verified(path, r.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, r.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
 	if head := r.headOf(admin); head != "" {
 		return head, nil
 	}
-	return in(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	return git.In(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
 
 // LastMessage returns the message of the newest commit that head has and since has not, "" for
 // none.
 func (o Objects) LastMessage(ctx context.Context, path, head, since string) (string, error) {
-	out, err := in(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
+	out, err := git.In(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
 	return strings.TrimSpace(out), err
 }
 

@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // PathsToMain looks into each ignored folder of a worktree that the main checkout has, too, and
@@ -24,7 +26,7 @@ func (u Setups) PathsToMain(ctx context.Context, path string) ([]string, error) 
 	var found []string
 	for _, name := range names {
 		info, err := os.Lstat(filepath.Join(path, name))
-		if err != nil || !info.IsDir() || !exists(filepath.Join(u.Repository.Path, name)) {
+		if err != nil || !info.IsDir() || !disk.Exists(filepath.Join(u.Repository.Path, name)) {
 			continue
 		}
 		if file := firstWith(os.DirFS(filepath.Join(path, name)), u.Repository.Path); file != "" {

@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+
+	"paw/config/disk"
 )
 
 // copyContent makes a file with the content, mode and time of another. copyContent shares blocks if
@@ -66,8 +68,8 @@ func (b *bringer) moved(target, name string) string {
 		return target
 	}
 	from, source := b.from, filepath.Join(b.from, name)
-	if !within(filepath.Clean(target), from) { // The path was written through another symlink.
-		from, target = resolved(from), resolved(target)
+	if !disk.Within(filepath.Clean(target), from) { // The path was written through another symlink.
+		from, target = disk.Resolved(from), disk.Resolved(target)
 		source = filepath.Join(from, name)
 	}
 	return relativeTo(source, target)

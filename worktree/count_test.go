@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/worktree/gitdir"
 )
 
 // counting makes every git that this process starts leave a line, and returns a
@@ -55,14 +57,14 @@ func TestGitProcessesAreCounted(t *testing.T) {
 	}
 	ctx := t.Context()
 	do := counted(t)
-	do("discover", 0, func() error { _, err := Discover(w.Dir); return err })
+	do("discover", 0, func() error { _, err := gitdir.Discover(w.Dir); return err })
 	do("head", 1, func() error { _, err := w.m.Refs().Head(ctx, ""); return err })
 	do("check 8", 1, func() error { return w.m.Check(ctx, plans) })
 	var made []Made
 	do("create 8", 18, func() (err error) { made, err = w.m.Create(ctx, plans, nil); return err })
 	do("create 8 again", 1, func() error { _, err := w.m.Create(ctx, plans, nil); return err })
 	do("list 9", 0, func() error { _, err := w.m.Registry().List(ctx); return err })
-	do("verify", 0, func() error { return Verify(plans[0].Path, w.m.Repository.CommonDir, "a0") })
+	do("verify", 0, func() error { return gitdir.Verify(plans[0].Path, w.m.Repository.CommonDir, "a0") })
 	do("snapshot, clean", 3, func() error {
 		_, err := w.m.Snapshots().Take(ctx, plans[0].Path, "refs/paw/s_a0/turn/1", "m")
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Names of the steps that Create reports, in this order. StepAdded and StepFilled come once for
@@ -123,7 +124,7 @@ func (m Manager) register(ctx context.Context, plans []Plan, report func(string)
 		}
 		// Another process, or a git that a killed paw has started, is filling one of the worktrees:
 		// wait without the repository lock, then try again.
-		file, err := lockFile(ctx, fillingLock(busy))
+		file, err := gitdir.LockFile(ctx, gitdir.FillingLock(busy))
 		if err != nil {
 			return nil, err
 		}
@@ -238,17 +239,17 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		}
 		pause *= 2
 	}
-	admin, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
+	admin, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
 	if err != nil {
 		return err
 	}
 	c.admin = admin
-	if c.filling, err = openLock(fillingLock(admin)); err != nil {
+	if c.filling, err = gitdir.OpenLock(gitdir.FillingLock(admin)); err != nil {
 		return err
 	}
 	locked, err := disk.TryLock(c.filling)
 	if err == nil && !locked {
-		err = errBusy
+		err = gitdir.ErrBusy
 	}
 	return err
 }
@@ -296,10 +297,10 @@ func retryable(err error) bool {
 // --no-overwrite-ignore protects ignored files as well. In a filled worktree `git checkout` changes
 // no file and runs the hook.
 func (m Manager) fill(ctx context.Context, c *creation) error {
-	if _, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
+	if _, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
-	repo := in(c.plan.Path).WithFile(c.filling)
+	repo := git.In(c.plan.Path).WithFile(c.filling)
 	err := repo.Run(ctx, "checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules")
 	if err != nil {
 		if ctx.Err() != nil || !m.filledAnyway(ctx, c) {
@@ -310,17 +311,17 @@ func (m Manager) fill(ctx context.Context, c *creation) error {
 	if err := os.WriteFile(unpreparedMark(c.admin), nil, 0o666); err != nil {
 		return err
 	}
-	return os.WriteFile(filledMark(c.admin), nil, 0o666)
+	return os.WriteFile(gitdir.FilledMark(c.admin), nil, 0o666)
 }
 
 // filledAnyway reports whether a failed git checkout has filled the worktree, so that only the hook
 // failed: git gives both the same exit code, but writes the index after the last file and before
 // the hook.
 func (m Manager) filledAnyway(ctx context.Context, c *creation) bool {
-	if !exists(filepath.Join(c.admin, "index")) || exists(filepath.Join(c.admin, "index.lock")) {
+	if !disk.Exists(filepath.Join(c.admin, "index")) || disk.Exists(filepath.Join(c.admin, "index.lock")) {
 		return false
 	}
-	missing, err := in(c.plan.Path).Output(ctx, "ls-files", "--deleted", "-z")
+	missing, err := git.In(c.plan.Path).Output(ctx, "ls-files", "--deleted", "-z")
 	return err == nil && missing == ""
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"paw/worktree/gitdir"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -128,7 +130,7 @@ func TestCreateInBareRepository(t *testing.T) {
 	if _, err := m.Create(t.Context(), []Plan{p}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := Verify(p.Path, m.Repository.CommonDir, "agent"); err != nil {
+	if err := gitdir.Verify(p.Path, m.Repository.CommonDir, "agent"); err != nil {
 		t.Error(err)
 	}
 	if got := gitIn(t, p.Path, "status", "--porcelain"); got != "" {
@@ -238,8 +240,8 @@ func TestVerifyRefusesWorktreeWithoutGitFile(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.Path, ".git")); err != nil {
 		t.Fatal(err)
 	}
-	var mismatch *MismatchError
-	if err := Verify(p.Path, w.m.Repository.CommonDir, ""); !errors.As(err, &mismatch) || mismatch.What != "directory" {
+	var mismatch *gitdir.MismatchError
+	if err := gitdir.Verify(p.Path, w.m.Repository.CommonDir, ""); !errors.As(err, &mismatch) || mismatch.What != "directory" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -251,13 +253,13 @@ func TestVerifyRefusesOtherBranchAndOtherRepository(t *testing.T) {
 		{w.m.Repository.CommonDir, "main", "branch"},
 		{other.m.Repository.CommonDir, "agent", "repository"},
 	} {
-		var mismatch *MismatchError
-		if err := Verify(p.Path, c.common, c.branch); !errors.As(err, &mismatch) || mismatch.What != c.what {
+		var mismatch *gitdir.MismatchError
+		if err := gitdir.Verify(p.Path, c.common, c.branch); !errors.As(err, &mismatch) || mismatch.What != c.what {
 			t.Errorf("got %v, want %s", err, c.what)
 		}
 	}
-	var mismatch *MismatchError
-	if err := Verify(w.Dir, w.m.Repository.CommonDir, "main"); !errors.As(err, &mismatch) {
+	var mismatch *gitdir.MismatchError
+	if err := gitdir.Verify(w.Dir, w.m.Repository.CommonDir, "main"); !errors.As(err, &mismatch) {
 		t.Errorf("the main worktree passed: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -26,7 +27,7 @@ type DiffFormat struct {
 // other tree, with binary content, modes, symlinks and renames. The user's diff settings, external
 // programs and text conversions are ignored.
 func (o Objects) Diff(ctx context.Context, path, from, to string, format DiffFormat, out io.Writer, paths ...string) error {
-	if _, err := verified(path, o.Repository.CommonDir, ""); err != nil {
+	if _, err := gitdir.Linked(path, o.Repository.CommonDir, ""); err != nil {
 		return err
 	}
 	args := []string{
@@ -39,18 +40,18 @@ func (o Objects) Diff(ctx context.Context, path, from, to string, format DiffFor
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix="+cmp.Or(format.From, "a")+"/", "--dst-prefix="+cmp.Or(format.To, "b")+"/", "--ws-error-highlight=none")
 	}
-	return o.quarantined(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
+	return o.quarantined(git.In(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }
 
 // Changed counts the uncommitted files of the checkout at path: changed, staged, in conflict or
 // untracked.
 func (m Manager) Changed(ctx context.Context, path string) (int, error) {
 	if path != m.Repository.Path {
-		if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+		if err := gitdir.Verify(path, m.Repository.CommonDir, ""); err != nil {
 			return 0, err
 		}
 	}
-	out, err := in(path).Output(ctx, "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "-z", "--no-renames")
+	out, err := git.In(path).Output(ctx, "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "-z", "--no-renames")
 	if err != nil {
 		return 0, err
 	}
@@ -64,10 +65,10 @@ type Lines struct{ Added, Deleted int }
 // files that are not staged, and binary files, count nothing.
 func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
 	var lines Lines
-	if _, err := verified(path, m.Repository.CommonDir, ""); err != nil {
+	if _, err := gitdir.Linked(path, m.Repository.CommonDir, ""); err != nil {
 		return lines, err
 	}
-	out, err := in(path).Output(ctx, "diff-index", "--numstat", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames",
+	out, err := git.In(path).Output(ctx, "diff-index", "--numstat", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames",
 		"--ignore-submodules=all", "--end-of-options", from, "--")
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)

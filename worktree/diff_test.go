@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -96,7 +97,7 @@ func TestDiffStatAndColor(t *testing.T) {
 	if got := w.diff(w.base, one, DiffFormat{Color: true}); !strings.Contains(got, "\x1b[") {
 		t.Errorf("no color in %q", got)
 	}
-	if err := w.m.Objects().Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, DiffFormat{}, &bytes.Buffer{}); err == nil || exists(w.path("evil")) {
+	if err := w.m.Objects().Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, DiffFormat{}, &bytes.Buffer{}); err == nil || disk.Exists(w.path("evil")) {
 		t.Errorf("an option was taken for a commit: %v", err)
 	}
 	if err := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, one, DiffFormat{}, brokenPipe{}); err == nil {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"paw/config/disk"
 )
 
 func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
@@ -30,7 +32,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 		}
 	}
 	w.whole(two)
-	if !exists(filepath.Join(mine, "wts")) || exists(filepath.Join(mine, "wts", "s")) {
+	if !disk.Exists(filepath.Join(mine, "wts")) || disk.Exists(filepath.Join(mine, "wts", "s")) {
 		t.Error("the user's folder is gone, or paw's own is left")
 	}
 }
@@ -68,7 +70,7 @@ func TestRollbackLeavesTheUsersLinks(t *testing.T) {
 	if err := w.m.Rollback(t.Context(), []Plan{p}, made); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(link) || exists(p.Path) {
+	if !disk.Exists(link) || disk.Exists(p.Path) {
 		t.Errorf("the link is gone, or the worktree is left: %v", tree(t, big))
 	}
 }
@@ -81,7 +83,7 @@ func TestCreateThatFailsLeavesNoFolder(t *testing.T) {
 	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err == nil {
 		t.Fatal("it did not fail")
 	}
-	if top := filepath.Dir(filepath.Dir(p.Path)); exists(top) {
+	if top := filepath.Dir(filepath.Dir(p.Path)); disk.Exists(top) {
 		t.Errorf("left behind: %v", tree(t, filepath.Dir(top)))
 	}
 }

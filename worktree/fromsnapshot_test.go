@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -161,7 +163,7 @@ func TestFromSnapshotRunsNoHook(t *testing.T) {
 	if _, err := w.m.Moves().FromSnapshot(t.Context(), heir.Path, snapshot, fromRescue); err != nil {
 		t.Fatal(err)
 	}
-	if exists(filepath.Join(w.Side, "hook-ran")) {
+	if disk.Exists(filepath.Join(w.Side, "hook-ran")) {
 		t.Error("the post-checkout hook ran")
 	}
 }

@@ -5,13 +5,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // HandedFiles makes a commit of the commit from plus uncommitted files of a checkout: those that
 // equal an earlier snapshot of the checkout, at paths where from and to differ. A move to the
 // commit to may overwrite these files (Move.FilesFrom). The result is "" for no such file.
-func (m Moves) HandedFiles(ctx context.Context, c Checkout, from, to, snapshot string) (string, error) {
-	if !exists(filepath.Join(c.AdminDir, "index")) {
+func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, snapshot string) (string, error) {
+	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return "", nil
 	}
 	changes, err := m.handed(ctx, from, to, snapshot)
@@ -130,11 +134,11 @@ func asHanded(ctx context.Context, l *look, changes []change) (map[string]bool, 
 func differing(ctx context.Context, l *look, changes []change) (map[string]bool, error) {
 	file := newScratchIndex(filepath.Dir(l.scratch))
 	defer dropIndex(file)
-	if err := copyFile(l.real.file, file); err != nil {
+	if err := disk.CopyFile(l.real.file, file); err != nil {
 		return nil, err
 	}
 	repo := l.withIndex(file)
-	if _, err := repo.Input(ctx, indexInfo(changes, change.entry), quietly("update-index", "-z", "--index-info")...); err != nil {
+	if _, err := repo.Input(ctx, indexInfo(changes, change.entry), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return nil, err
 	}
 	return changedFiles(ctx, repo)

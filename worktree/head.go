@@ -79,7 +79,7 @@ func (r Refs) CurrentBranch() string {
 	if r.Repository.GitDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
 		return ""
 	}
-	branch, _ := headIn(r.Repository.GitDir, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
+	branch, _ := gitdir.Head(r.Repository.GitDir, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
 	return branch
 }
 
@@ -92,7 +92,7 @@ func (r Refs) unborn() bool {
 	}
 	head, err := disk.ReadFile(filepath.Join(gitDir, "HEAD"))
 	target, named := strings.CutPrefix(string(head), "ref:")
-	return err == nil && named && !exists(filepath.Join(r.Repository.CommonDir, strings.TrimSpace(target)))
+	return err == nil && named && !disk.Exists(filepath.Join(r.Repository.CommonDir, strings.TrimSpace(target)))
 }
 
 // Branches returns which of these branches exist, with their commit ids.
@@ -125,7 +125,7 @@ func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string
 	found := map[string]string{}
 	for ref, oid := range listed {
 		branch := strings.TrimPrefix(ref, "refs/heads/")
-		near := func(name string) bool { return branch == name || inside(branch, name, "/") }
+		near := func(name string) bool { return branch == name || disk.Inside(branch, name, "/") }
 		if cfg.IgnoreCase || slices.ContainsFunc(names, near) {
 			found[branch] = oid
 		}
@@ -138,7 +138,7 @@ func (r Refs) branchesAt(ctx context.Context, names []string) (map[string]string
 // branch.
 func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 	if err := checkBranchName(name); err != nil {
-		return "", conflict("", "", "%v", err)
+		return "", git.Conflict("", "", "%v", err)
 	}
 	if files, err := r.tellsByFiles(); err != nil || files {
 		if err != nil {
@@ -171,7 +171,7 @@ func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 
 // otherName returns the error for a branch that is a symbolic ref.
 func otherName(name, target string) error {
-	return conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
+	return git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
 }
 
 // tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:

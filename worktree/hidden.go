@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -29,7 +30,7 @@ func hiddenOf(l *look, changes []change) hidden {
 		}
 		if _, is := slices.BinarySearch(l.real.Skipped, c.name); is {
 			h.skipped = append(h.skipped, c.name)
-			if !exists(filepath.Join(l.top, filepath.FromSlash(c.name))) {
+			if !disk.Exists(filepath.Join(l.top, filepath.FromSlash(c.name))) {
 				h.absent = append(h.absent, c.name)
 			}
 		}
@@ -68,7 +69,7 @@ func updateBits(ctx context.Context, repo git.Repo, assume string, assumed []str
 		if len(one.names) == 0 {
 			continue
 		}
-		if _, err := repo.Input(ctx, nulTerminated(one.names), quietly("update-index", one.bit, "-z", "--stdin")...); err != nil {
+		if _, err := repo.Input(ctx, git.NulTerminated(one.names), git.Quietly("update-index", one.bit, "-z", "--stdin")...); err != nil {
 			return err
 		}
 	}

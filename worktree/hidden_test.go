@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/config/disk"
 )
 
 // hiding is a moving world in which each file of t but t/5.txt is hidden from git in another way.
@@ -46,7 +48,7 @@ func TestHiddenFilesStayHidden(t *testing.T) {
 	if err := w.advance(v); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.bits(); got != "S dir/b.txt, h keep.txt, h t/0.txt, S t/3.txt" || w.own() != own || exists(filepath.Join(w.Dir, "t/3.txt")) {
+	if got := w.bits(); got != "S dir/b.txt, h keep.txt, h t/0.txt, S t/3.txt" || w.own() != own || disk.Exists(filepath.Join(w.Dir, "t/3.txt")) {
 		t.Errorf("hidden are %s, and the user's files are %q", got, w.own())
 	}
 	w.wantAt("there", w.to, "")
@@ -81,7 +83,7 @@ func TestHiddenFilesStayHidden(t *testing.T) {
 		if how == "cut short, landed" {
 			want, tip = "S dir/b.txt, h keep.txt, h t/0.txt, S t/3.txt", w.to
 		}
-		if got := w.bits(); got != want || w.own() != own || exists(filepath.Join(w.Dir, "t/3.txt")) {
+		if got := w.bits(); got != want || w.own() != own || disk.Exists(filepath.Join(w.Dir, "t/3.txt")) {
 			t.Errorf("%s: hidden are %s instead of %s", how, got, want)
 		}
 		w.wantAt(how, tip, "")
@@ -120,7 +122,7 @@ func TestSparseCheckoutStaysSparse(t *testing.T) {
 			t.Errorf("%s: outside are %s instead of %s", how, got, sparse)
 		}
 		for _, name := range []string{"t", "new"} {
-			if exists(filepath.Join(w.Dir, name)) {
+			if disk.Exists(filepath.Join(w.Dir, name)) {
 				t.Errorf("%s: %s was written", how, name)
 			}
 		}

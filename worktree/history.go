@@ -116,7 +116,7 @@ func (o Objects) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 		return nil, err
 	}
 	told := 0
-	for fields := nulSeparated(out); len(fields) > 0; fields = fields[1:] {
+	for fields := git.NulSeparated(out); len(fields) > 0; fields = fields[1:] {
 		what := strings.Fields(strings.TrimPrefix(fields[0], ":"))
 		switch {
 		case told < len(pairs) && fields[0] == pairs[told][1]: // before the changes of each pair
@@ -159,9 +159,9 @@ func (o Objects) DeletedPaths(ctx context.Context, from, to string) ([]string, e
 
 // IgnoredFiles returns the files of the worktree at path that git ignores.
 func (o Objects) IgnoredFiles(ctx context.Context, path string) (map[string]bool, error) {
-	out, err := in(path).Output(ctx, quietly("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name")...)
+	out, err := git.In(path).Output(ctx, git.Quietly("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name")...)
 	ignored := map[string]bool{}
-	for _, name := range nulSeparated(out) {
+	for _, name := range git.NulSeparated(out) {
 		ignored[name] = true
 	}
 	return ignored, err
@@ -209,13 +209,13 @@ func (o Objects) Had(ctx context.Context, base, tip, snapshot string) ([]string,
 	for _, c := range taken {
 		wanted[c.name] = c.entry()
 	}
-	out, err := o.home().Output(ctx, quietly("log", "--first-parent", "--diff-merges=first-parent", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev",
+	out, err := o.home().Output(ctx, git.Quietly("log", "--first-parent", "--diff-merges=first-parent", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev",
 		"-O/dev/null", "--ignore-submodules=none", base+".."+tip)...)
 	if err != nil {
 		return nil, err
 	}
 	var had []string
-	fields := nulSeparated(out)
+	fields := git.NulSeparated(out)
 	for i := 0; i+1 < len(fields); i += 2 {
 		info := strings.Fields(strings.TrimPrefix(strings.TrimSpace(fields[i]), ":"))
 		if len(info) != 5 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -101,7 +102,7 @@ func TestReadIndexIsWhatGitLists(t *testing.T) {
 func listedByGit(t *testing.T, dir string) []indexEntry {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "index")
-	if err := copyFile(filepath.Join(dir, ".git", "index"), copied); err != nil {
+	if err := disk.CopyFile(filepath.Join(dir, ".git", "index"), copied); err != nil {
 		t.Fatal(err)
 	}
 	gitIn(t, dir, "-c", "core.sparseCheckout=false", "update-index", "--index-version", "4") // which readIndex leaves to git

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -65,11 +67,11 @@ func (d Dirt) Summary() string {
 // inspect is See without regard to Plan.Saved. compared reports whether something outside of the
 // worktree was compared with it.
 func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Dirt{}, false, err
 	}
-	if err := m.Journals().SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
+	if err := m.Journals().SettledAt(ctx, gitdir.Checkout{Path: path, AdminDir: admin}); err != nil {
 		return Dirt{}, false, err
 	}
 	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &dirt, compared: &compared}
@@ -120,7 +122,7 @@ func (i inspection) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.dirt.Operation = operation(i.admin)
+	i.dirt.Operation = gitdir.Operation(i.admin)
 	if err := i.readStatus(ctx); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (i inspection) look(ctx context.Context) error {
 
 // index lists the submodules in the worktree's index, and collects changes that the index hides.
 func (i inspection) index(ctx context.Context) (submodules []string, err error) {
-	bits, err := bitsOf(listIndex(ctx, in(i.path), filepath.Join(i.admin, "index")))
+	bits, err := bitsOf(listIndex(ctx, git.In(i.path), filepath.Join(i.admin, "index")))
 	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
 		return bits.Submodules, err
 	}
@@ -149,39 +151,20 @@ func (i inspection) index(ctx context.Context) (submodules []string, err error) 
 // Unfinished names the merge, rebase or the like that is unfinished in the worktree at path, "" for
 // none.
 func (m Manager) Unfinished(path string) (string, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
-	return operation(admin), nil
-}
-
-// operation names the unfinished git operation in a worktree, "" for none.
-func operation(admin string) string {
-	for _, mark := range []struct{ file, name string }{
-		{"rebase-merge", "rebase"},
-		{"rebase-apply/applying", "git am"},
-		{"rebase-apply", "rebase"},
-		{"MERGE_HEAD", "merge"},
-		{"CHERRY_PICK_HEAD", "cherry-pick"},
-		{"REVERT_HEAD", "revert"},
-		{"sequencer", "cherry-pick or revert"},
-		{"BISECT_LOG", "bisect"},
-	} {
-		if exists(filepath.Join(admin, mark.file)) {
-			return mark.name
-		}
-	}
-	return ""
+	return gitdir.Operation(admin), nil
 }
 
 func (i inspection) readStatus(ctx context.Context) error {
-	out, err := in(i.path).Output(ctx, quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
+	out, err := git.In(i.path).Output(ctx, git.Quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
 		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=none", "--no-renames")...)
 	if err != nil {
 		return err
 	}
-	for _, line := range nulSeparated(out) {
+	for _, line := range git.NulSeparated(out) {
 		kind, rest, _ := strings.Cut(line, " ")
 		switch kind {
 		case "?":
@@ -244,7 +227,7 @@ func (i inspection) lookIntoFolder(name string) error {
 			return err
 		}
 		switch {
-		case d.IsDir() && (exists(filepath.Join(at, ".git")) || gitdir.Is(at)):
+		case d.IsDir() && (disk.Exists(filepath.Join(at, ".git")) || gitdir.Is(at)):
 			i.dirt.Embedded = append(i.dirt.Embedded, relative)
 			return fs.SkipDir
 		case !d.IsDir():

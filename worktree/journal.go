@@ -30,11 +30,11 @@ type Journal struct {
 	Was     string `json:"was"` // Was and Becomes are trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Resets   bool      `json:"resets,omitempty"`    // the index gets the entries of To; otherwise staged changes stay staged
-	HeadLast bool      `json:"head_last,omitempty"` // the ref moves after files and index
-	Rescue   string    `json:"rescue,omitempty"`    // ref of a snapshot from before the move
-	Absent   fileNames `json:"absent,omitempty"`    // files of the move that skip-worktree keeps out of the worktree
-	Assumed  fileNames `json:"assumed,omitempty"`   // files of the move with the bit assume-unchanged that both sides have
+	Resets   bool           `json:"resets,omitempty"`    // the index gets the entries of To; otherwise staged changes stay staged
+	HeadLast bool           `json:"head_last,omitempty"` // the ref moves after files and index
+	Rescue   string         `json:"rescue,omitempty"`    // ref of a snapshot from before the move
+	Absent   disk.FileNames `json:"absent,omitempty"`    // files of the move that skip-worktree keeps out of the worktree
+	Assumed  disk.FileNames `json:"assumed,omitempty"`   // files of the move with the bit assume-unchanged that both sides have
 }
 
 // Files of a move (see Journal) in the git directory of its worktree.
@@ -50,7 +50,7 @@ const lockMark = "paw moves files here, or was killed while it did: paw recover 
 
 // Journals finds moves (see Journal) that have not ended.
 type Journals struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	// Unsettled makes the error for a worktree with an unfinished move; nil returns the *MoveError.
 	Unsettled func(*MoveError) error
@@ -99,12 +99,12 @@ func readJournal(admin string) (*Journal, error) {
 // moveLeft reports whether a move has left a journal in a git directory, or the index.lock that is
 // made before it.
 func moveLeft(admin string) bool {
-	return exists(filepath.Join(admin, journalFile)) || gitdir.Line(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
+	return disk.Exists(filepath.Join(admin, journalFile)) || gitdir.Line(filepath.Join(admin, "index.lock")) == strings.TrimSpace(lockMark)
 }
 
 // placeLock is the lock under which a move (see Journal) changes one worktree.
 type placeLock struct {
-	Checkout
+	gitdir.Checkout
 	file *os.File
 }
 
@@ -112,24 +112,24 @@ func (l placeLock) release() { l.file.Close() }
 
 // lockPlace waits for the right to move files in a worktree. Git processes started for the move
 // inherit the lock.
-func (m Moves) lockPlace(ctx context.Context, c Checkout) (placeLock, error) {
+func (m Moves) lockPlace(ctx context.Context, c gitdir.Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journalLock)
-	file, err := m.waiting.await(ctx, path, registryWait)
+	file, err := m.waiting.Await(ctx, path, gitdir.RegistryWait)
 	return placeLock{c, file}, err
 }
 
 // SettledAt waits for a move (see Journal) that is running in a worktree. For an interrupted move
 // the error is a *MoveError: the files are neither those from before nor from after.
-func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
-	if !exists(filepath.Join(c.AdminDir, journalFile)) {
+func (journals Journals) SettledAt(ctx context.Context, c gitdir.Checkout) error {
+	if !disk.Exists(filepath.Join(c.AdminDir, journalFile)) {
 		return nil
 	}
-	file, err := openLock(filepath.Join(c.AdminDir, journalLock))
+	file, err := gitdir.OpenLock(filepath.Join(c.AdminDir, journalLock))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	ended, err := tryLock(ctx, file, registryWait)
+	ended, err := gitdir.TryLock(ctx, file, gitdir.RegistryWait)
 	if err != nil {
 		return err
 	}
@@ -138,30 +138,30 @@ func (journals Journals) SettledAt(ctx context.Context, c Checkout) error {
 
 // Settled returns a *MoveError if a move (see Journal) has not ended in the worktree at path.
 func (journals Journals) Settled(ctx context.Context, path string) error {
-	admin, err := verified(path, journals.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, journals.Repository.CommonDir, "")
 	if err != nil {
 		return nil //nolint:nilerr // whoever needs the worktree says that it is not there
 	}
-	return journals.SettledAt(ctx, Checkout{Path: path, AdminDir: admin})
+	return journals.SettledAt(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
 }
 
 // Unended lists the worktrees in which a move (see Journal) has left something.
-func (r Registry) Unended(ctx context.Context) ([]Checkout, error) {
+func (r Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var places []Checkout
+	var places []gitdir.Checkout
 	for _, e := range entries {
 		if !e.Bare && e.Path != "" && moveLeft(e.AdminDir) {
-			places = append(places, Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason})
+			places = append(places, gitdir.Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason})
 		}
 	}
 	return places, nil
 }
 
 // unsettled returns the error for SettledAt, nil if the move has ended meanwhile.
-func (journals Journals) unsettled(c Checkout, live bool) error {
+func (journals Journals) unsettled(c gitdir.Checkout, live bool) error {
 	j, err := readJournal(c.AdminDir)
 	if err == nil && j == nil {
 		return nil
@@ -209,11 +209,11 @@ func (m Moves) begin(ctx context.Context, at placeLock, j *Journal, refuse func(
 // unlockStale removes an index.lock left by a move that was killed before its journal was open.
 // unlockStale returns a *MoveError if a journal is open.
 func (m Moves) unlockStale(at placeLock) error {
-	if exists(filepath.Join(at.AdminDir, journalFile)) {
+	if disk.Exists(filepath.Join(at.AdminDir, journalFile)) {
 		return m.journals.unsettled(at.Checkout, false)
 	}
 	if moveLeft(at.AdminDir) {
-		return removeFile(filepath.Join(at.AdminDir, "index.lock"))
+		return disk.RemoveFile(filepath.Join(at.AdminDir, "index.lock"))
 	}
 	return nil
 }
@@ -222,11 +222,11 @@ func (m Moves) unlockStale(at placeLock) error {
 // the index, since git never writes into an index file.
 func (v *move) open() error {
 	index, kept := filepath.Join(v.at.AdminDir, "index"), filepath.Join(v.at.AdminDir, journalIndex)
-	if err := removeFile(kept); err != nil {
+	if err := disk.RemoveFile(kept); err != nil {
 		return err
 	}
 	if os.Link(index, kept) != nil {
-		if err := copyFile(index, kept); err != nil {
+		if err := disk.CopyFile(index, kept); err != nil {
 			return err
 		}
 	}
@@ -250,7 +250,7 @@ func (v *move) done() error {
 // TookPlace reports whether the last move of the worktree at path, with this rescue ref, has taken
 // place, or will when its open journal is ended.
 func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
 	}
@@ -259,7 +259,7 @@ func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error)
 		return false, err
 	}
 	if j != nil && j.Rescue == rescue {
-		return m.reached(ctx, m.head(ctx, Checkout{Path: path, AdminDir: admin}), j)
+		return m.reached(ctx, m.head(ctx, gitdir.Checkout{Path: path, AdminDir: admin}), j)
 	}
 	return gitdir.Line(filepath.Join(admin, journalDone)) == rescue, nil
 }
@@ -286,7 +286,7 @@ func (m Moves) reached(ctx context.Context, head string, j *Journal) (bool, erro
 
 // close removes the journal, and unlocks the index.
 func (v *move) close() error {
-	if err := removeFile(filepath.Join(v.at.AdminDir, journalFile)); err != nil {
+	if err := disk.RemoveFile(filepath.Join(v.at.AdminDir, journalFile)); err != nil {
 		return err
 	}
 	os.Remove(filepath.Join(v.at.AdminDir, journalIndex))
@@ -305,7 +305,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 	var err error
 	taken := func() bool {
 		if err = os.Link(marked, path); err != nil && !errors.Is(err, fs.ErrExist) { // The file system has no hard links.
-			err = copyFile(marked, path)
+			err = disk.CopyFile(marked, path)
 		}
 		return !errors.Is(err, fs.ErrExist)
 	}

@@ -21,9 +21,9 @@ type keptState struct {
 	// Files and Gone are the paths in which the kept index differs from the real one: files that
 	// the kept index has, and files that it lacks. A path maps to the entry of the real index, ""
 	// for none.
-	Files byFileName `json:"files"`
-	Gone  byFileName `json:"gone,omitempty"`
-	Seen  string     `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded
+	Files disk.ByFileName `json:"files"`
+	Gone  disk.ByFileName `json:"gone,omitempty"`
+	Seen  string          `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded
 
 	Tree   string `json:"tree,omitempty"`
 	Head   string `json:"head,omitempty"` // first parent of Commit: HEAD when the snapshot was taken
@@ -57,7 +57,7 @@ func recent(change, began time.Time) bool {
 func (r *recording) keep(tree, commit string) {
 	dir := filepath.Dir(r.real.file)
 	s := keptState{
-		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: byFileName{}, Gone: byFileName{},
+		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: disk.ByFileName{}, Gone: disk.ByFileName{},
 	}
 	if tree == "" && len(r.base.Files) > 0 { // Some of these files may not have been compared again.
 		s.Began = r.base.Began

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 
 	"golang.org/x/sys/unix"
@@ -156,7 +157,7 @@ func partial(t *testing.T, w *world) (p Plan, kill, release func()) {
 	running := w.paw("", nil, p)
 	running.start.Close()
 	waitFor(t, "the filter", func() bool {
-		return gitdir.Line(fifo+".pid") != "" && exists(filepath.Join(p.Path, "a.txt"))
+		return gitdir.Line(fifo+".pid") != "" && disk.Exists(filepath.Join(p.Path, "a.txt"))
 	})
 	if err := running.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 	p, kill, _ := partial(t, w)
 	kill()
 	waitFor(t, "git to die", func() bool {
-		lock, err := openLock(fillingLock(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")))
+		lock, err := gitdir.OpenLock(gitdir.FillingLock(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 		}
 		return locked
 	})
-	if !exists(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent", "index.lock")) {
+	if !disk.Exists(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent", "index.lock")) {
 		t.Fatal("the checkout was not in the middle")
 	}
 	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
@@ -213,7 +214,7 @@ func TestCreateWaitsForCheckoutThatOutlivedItsPaw(t *testing.T) {
 	p, _, release := partial(t, w)
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, errBusy) {
+	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, gitdir.ErrBusy) {
 		t.Errorf("it did not wait: %v", err)
 	}
 	release()
@@ -235,14 +236,14 @@ func TestCreateWaitsForRegistrationThatOutlivedItsPaw(t *testing.T) {
 	}
 	running := w.paw("", shim(t, `case "$*" in *"worktree add"*) : >'`+fifo+`.here'; read go <'`+fifo+`';; esac`), p)
 	running.start.Close()
-	waitFor(t, "git worktree add", func() bool { return exists(fifo + ".here") })
+	waitFor(t, "git worktree add", func() bool { return disk.Exists(fifo + ".here") })
 	if err := running.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	running.cmd.Wait()
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, errBusy) {
+	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, gitdir.ErrBusy) {
 		t.Errorf("it did not wait: %v", err)
 	}
 	writeFile(t, fifo, "go\n")
@@ -259,7 +260,7 @@ func TestCreateRunsHookThatDeathPrevented(t *testing.T) {
 	w.hook("post-checkout", "echo ran >>"+log)
 	p := w.made("agent")
 	admin := filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")
-	if err := os.Remove(filledMark(admin)); err != nil { // killed after the checkout, before the hook
+	if err := os.Remove(gitdir.FilledMark(admin)); err != nil { // killed after the checkout, before the hook
 		t.Fatal(err)
 	}
 	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
@@ -271,7 +272,7 @@ func TestCreateRunsHookThatDeathPrevented(t *testing.T) {
 	if kept, _ := filepath.Glob(filepath.Join(w.m.Trash().dir(), "*")); len(kept) != 0 {
 		t.Errorf("the trash holds %q", kept)
 	}
-	if err := os.Remove(filledMark(admin)); err != nil { // killed in that second checkout
+	if err := os.Remove(gitdir.FilledMark(admin)); err != nil { // killed in that second checkout
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(admin, "index.lock"), "half")
@@ -283,7 +284,7 @@ func TestCreateRunsHookThatDeathPrevented(t *testing.T) {
 
 func TestGitNeverLooksAboveTheWorktree(t *testing.T) {
 	w := newWorld(t)
-	if out, err := in(filepath.Join(w.Dir, "dir")).Output(t.Context(), "rev-parse", "--show-toplevel"); err == nil {
+	if out, err := git.In(filepath.Join(w.Dir, "dir")).Output(t.Context(), "rev-parse", "--show-toplevel"); err == nil {
 		t.Errorf("it found %s", out)
 	}
 }
@@ -302,7 +303,7 @@ func TestCreateTakesCancelledCheckoutBack(t *testing.T) {
 		_, err := w.m.Create(ctx, []Plan{w.plan("agent")}, nil)
 		done <- err
 	}()
-	waitFor(t, "the filter", func() bool { return exists(here) })
+	waitFor(t, "the filter", func() bool { return disk.Exists(here) })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/config/disk"
 )
 
 // link makes a symbolic link in the main checkout, and the folders above it.
@@ -60,7 +62,7 @@ func TestSetUpRefusesToLinkWhatLeadsBack(t *testing.T) {
 				return
 			}
 			wantProblems(t, got, c.folder+": not linked: its link "+c.out+" leads out of it")
-			if exists(filepath.Join(p.Path, c.folder)) {
+			if disk.Exists(filepath.Join(p.Path, c.folder)) {
 				t.Error("it was linked")
 			}
 		})

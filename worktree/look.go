@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -55,7 +56,7 @@ func (snapshots Snapshots) lookAt(ctx context.Context, path, admin, dir string) 
 		return nil, err
 	}
 	l.real.keep(ctx, path, dir, l.began)
-	l.names = sorted(l.changed, l.untracked)
+	l.names = disk.SortedPaths(l.changed, l.untracked)
 	return l, nil
 }
 
@@ -93,7 +94,7 @@ func (l *look) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range nulSeparated(out) {
+	for _, line := range git.NulSeparated(out) {
 		if !l.add(line) {
 			return fmt.Errorf("%s: git status says %q, which is not understood", l.top, line)
 		}
@@ -170,7 +171,7 @@ func (l *look) addChanged(inIndex, inFile byte, sub string, e indexEntry) {
 func (l *look) gitlinks() []string {
 	var names []string
 	for _, name := range l.real.Submodules {
-		if exists(filepath.Join(l.top, name, ".git")) {
+		if disk.Exists(filepath.Join(l.top, name, ".git")) {
 			names = append(names, name)
 		}
 	}
@@ -189,20 +190,20 @@ func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	return sorted(names), nil
+	return disk.SortedPaths(names), nil
 }
 
 // unsavedSubmodule reports whether a submodule has changes, or commits in no branch of its remotes.
 // A submodule's store is in the worktree's git directory, and removed with the worktree.
 func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
-	status, err := in(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+	status, err := git.In(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
 	if err != nil {
 		return false, err
 	}
 	if status != "" {
 		return true, nil
 	}
-	commits, err := in(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
+	commits, err := git.In(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
 	return commits != "", err
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -46,7 +47,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	out, err := o.quarantined(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+	out, err := o.quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
 	if git.ExitCode(err) == refusedOption {
 		return o.mergeApart(ctx, pairs)
 	}
@@ -68,7 +69,7 @@ func (o Objects) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		if !gitdir.IsOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
 		}
-		one.Conflicts = sorted(one.Conflicts)
+		one.Conflicts = disk.SortedPaths(one.Conflicts)
 		all, fields = append(all, one), rest[1:]
 	}
 	if len(all) != len(pairs) {
@@ -148,12 +149,12 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 	if err != nil {
 		return Merged{}, err
 	}
-	conflicts := sorted(nulSeparated(out))
+	conflicts := disk.SortedPaths(git.NulSeparated(out))
 	if (failed != nil) != (len(conflicts) > 0) {
 		return Merged{}, errors.Join(fmt.Errorf("git merge came to %d conflicts, which is not understood", len(conflicts)), failed)
 	}
 	if len(conflicts) > 0 { // with the conflict markers that git has written
-		_, err = repo.Input(ctx, nulTerminated(conflicts), apartly("update-index", "--add", "--remove", "-z", "--stdin")...)
+		_, err = repo.Input(ctx, git.NulTerminated(conflicts), apartly("update-index", "--add", "--remove", "-z", "--stdin")...)
 		if err != nil {
 			return Merged{}, err
 		}
@@ -162,7 +163,7 @@ func (o Objects) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 	for _, name := range conflicts {
 		one.add(name, [2]string{"HEAD", theirs})
 	}
-	one.Conflicts = sorted(one.Conflicts)
+	one.Conflicts = disk.SortedPaths(one.Conflicts)
 	one.Tree, err = repo.Line(ctx, apartly("write-tree")...)
 	return one, err
 }
@@ -201,7 +202,7 @@ func fillApart(ctx context.Context, repo git.Repo, commit string) error {
 // apartly adds settings that override those of the user to which git merge reacts and git
 // merge-tree does not.
 func apartly(args ...string) []string {
-	return append(quietly("-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "-c", "rerere.enabled=false",
+	return append(git.Quietly("-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "-c", "rerere.enabled=false",
 		"-c", "merge.verifySignatures=false", "-c", "merge.autoStash=false", "-c", "merge.log=false", "-c", "submodule.recurse=false",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false"), args...)
 }

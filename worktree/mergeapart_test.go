@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -131,7 +133,7 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 		t.Errorf("the repository has changed:\n%s", cmp.Diff(before, after))
 	}
 	for _, name := range []string{"MERGE_HEAD", "rr-cache", "AUTO_MERGE", "MERGE_MSG"} {
-		if exists(filepath.Join(w.Dir, ".git", name)) {
+		if disk.Exists(filepath.Join(w.Dir, ".git", name)) {
 			t.Errorf("it has left %s", name)
 		}
 	}

@@ -6,19 +6,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/poll"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
 // mountsAmong returns the mount points at or below path. Files of a mounted file system are not the
 // worktree's: a rename would move them, and a deletion would delete them.
 func mountsAmong(all []string, path string) []string {
-	top := resolved(path)
-	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !within(at, top) })
+	top := disk.Resolved(path)
+	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !disk.Within(at, top) })
 	slices.Sort(below)
 	return slices.Compact(below)
 }
@@ -33,11 +34,8 @@ func refuseMounts(path string) error {
 	if len(mounted) == 0 {
 		return nil
 	}
-	return conflict("", "umount "+quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
+	return git.Conflict("", "umount "+git.Quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
 }
-
-// quote quotes a path for a shell.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // checkVariable begins a variable in the environment of everything that a check starts; its value
 // is the check's worktree.
@@ -48,7 +46,7 @@ const checkVariable = "PAW_CHECK="
 // are kept.
 func endLeftRunning(ctx context.Context, path string) []int {
 	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil || !exists(runningMark(admin)) {
+	if err != nil || !disk.Exists(runningMark(admin)) {
 		return nil
 	}
 	left := processesWith(checkVariable + path)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"paw/config/disk"
 )
 
 // mounted mounts a folder of its own, with one file in it, at the path.
@@ -51,7 +53,7 @@ func TestSweepLeavesMountedFileSystems(t *testing.T) {
 	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the sweep", func() bool { return !exists(gone) })
+	waitFor(t, "the sweep", func() bool { return !disk.Exists(gone) })
 	if readFile(t, file) != "x" {
 		t.Error("the file is gone")
 	}
@@ -75,7 +77,7 @@ func TestSweepLeavesTheModesOfFilesOutside(t *testing.T) {
 	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the sweep", func() bool { return !exists(doomedDir) })
+	waitFor(t, "the sweep", func() bool { return !disk.Exists(doomedDir) })
 	info, err := os.Stat(store)
 	if err != nil || info.Mode().Perm() != 0o444 {
 		t.Errorf("got %v, %v", info.Mode(), err)

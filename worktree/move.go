@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Move describes one move of a branch together with its checkout. The checkout's index is locked
@@ -19,7 +21,7 @@ type Move struct {
 	From, To  string // commits of the branch
 	FilesFrom string // commit of From plus uncommitted files of the checkout that may be overwritten, "" for none
 	FilesTo   string // commit of To plus files that the checkout gets as uncommitted changes, "" for none
-	Checkout  *Checkout
+	Checkout  *gitdir.Checkout
 	Log       string // message for the reflog
 	Command   string // command that moves, for messages about an unfinished move
 	Session   string // session whose recover ends an unfinished move
@@ -28,17 +30,17 @@ type Move struct {
 // Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
 // the move.
 type Moves struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	objects   Objects
 	refs      Refs
 	journals  Journals
 	snapshots Snapshots
-	waiting   waiting
+	waiting   gitdir.Waiting
 }
 
 // newMoves returns access to moves in the worktrees of the repository that the objects are of.
-func newMoves(o Objects, journals Journals, waiting waiting) Moves {
+func newMoves(o Objects, journals Journals, waiting gitdir.Waiting) Moves {
 	return Moves{o.Repository, o, newRefs(o), journals, newSnapshots(o, journals), waiting}
 }
 
@@ -93,7 +95,7 @@ type Moving struct{ file *os.File }
 
 // Hold waits for the right to move branches, up to lockWait.
 func (m Moves) Hold(ctx context.Context) (*Moving, error) {
-	file, err := m.waiting.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"), lockWait)
+	file, err := m.waiting.Await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"), gitdir.LockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +115,10 @@ func (g *Moving) Release() { g.file.Close() }
 // step is called after each step. If paw is killed after any of them, EndMove ends the move.
 func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
-	if v.Checkout == nil || !exists(filepath.Join(v.Checkout.AdminDir, "index")) {
+	if v.Checkout == nil || !disk.Exists(filepath.Join(v.Checkout.AdminDir, "index")) {
 		repo := m.objects.home()
 		if v.Checkout != nil {
-			repo = in(v.Checkout.Path)
+			repo = git.In(v.Checkout.Path)
 		}
 		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log)
 		step(StepBranch)
@@ -167,14 +169,14 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	if err := v.enter(ctx, repo, v.From, v.Was); err != nil {
 		return "", err
 	}
-	if err := repo.RunWhole(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.Was, v.Becomes)...); err != nil {
+	if err := repo.RunWhole(ctx, git.Quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.Was, v.Becomes)...); err != nil {
 		return "", err
 	}
 	if err := v.enter(ctx, repo, v.Becomes, v.To); err != nil {
 		return "", err
 	}
 	for _, name := range v.Absent {
-		if path := filepath.Join(v.at.Path, name); isFile(path) {
+		if path := filepath.Join(v.at.Path, name); disk.IsFile(path) {
 			if err := os.Remove(path); err != nil {
 				return "", err
 			}
@@ -191,7 +193,7 @@ func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error 
 	}
 	changes, err := changesBetween(ctx, v.m.objects.home(), from, to)
 	if err == nil {
-		_, err = repo.Input(ctx, indexInfo(changes, change.entry), quietly("update-index", "-z", "--index-info")...)
+		_, err = repo.Input(ctx, indexInfo(changes, change.entry), git.Quietly("update-index", "-z", "--index-info")...)
 	}
 	if err != nil {
 		return err
@@ -266,7 +268,7 @@ func (v *move) install(index string) error {
 
 // repo returns git for the worktree of the move. The git process inherits the lock of the move.
 func (v *move) repo() git.Repo {
-	repo := in(v.at.Path).WithFile(v.at.file)
+	repo := git.In(v.at.Path).WithFile(v.at.file)
 	if v.also != nil {
 		repo = repo.WithFile(v.also)
 	}
@@ -291,7 +293,7 @@ func (v *move) moveHead(ctx context.Context, to, from string) error {
 func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
 	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
 	if ref == "HEAD" {
-		args = quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
+		args = git.Quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
 	}
 	err := m.refs.change(ctx, ref, func() error { return repo.Run(ctx, args...) })
 	var failed *git.Error
@@ -320,11 +322,11 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 }
 
 // head returns the commit of a worktree's HEAD, "" for none.
-func (m Moves) head(ctx context.Context, c Checkout) string {
+func (m Moves) head(ctx context.Context, c gitdir.Checkout) string {
 	if head := m.refs.headOf(c.AdminDir); head != "" {
 		return head
 	}
-	head, _ := in(c.Path).Line(ctx, quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
+	head, _ := git.In(c.Path).Line(ctx, git.Quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
 	return head
 }
 
@@ -332,7 +334,7 @@ func (m Moves) head(ctx context.Context, c Checkout) string {
 // copy.
 func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err error) {
 	index = newScratchIndex(dir)
-	if err := copyFile(of, index); err != nil {
+	if err := disk.CopyFile(of, index); err != nil {
 		return "", repo, err
 	}
 	v.likeReal(index)
@@ -342,8 +344,8 @@ func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err er
 // refresh refreshes an index: read-tree takes a file that was rewritten with the same content for
 // changed. Exit status 1 means that some files do differ.
 func refresh(ctx context.Context, repo git.Repo) error {
-	err := unasked(func(options []string) error {
-		return repo.Run(ctx, quietly(append(options, "update-index", "-q", "--refresh")...)...)
+	err := git.Unasked(func(options []string) error {
+		return repo.Run(ctx, git.Quietly(append(options, "update-index", "-q", "--refresh")...)...)
 	})
 	if git.ExitCode(err) == 1 {
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -113,7 +114,7 @@ func (w *moving) wantAt(what, commit, status string) {
 	}
 	admin := filepath.Join(w.Dir, ".git")
 	left, _ := filepath.Glob(filepath.Join(admin, moveScratch+"*"))
-	if moveLeft(admin) || exists(filepath.Join(admin, "index.lock")) || exists(filepath.Join(admin, journalIndex)) || len(left) > 0 {
+	if moveLeft(admin) || disk.Exists(filepath.Join(admin, "index.lock")) || disk.Exists(filepath.Join(admin, journalIndex)) || len(left) > 0 {
 		w.t.Errorf("%s: left behind: %q, or the journal, or the lock of the index", what, left)
 	}
 	w.git("fsck", "--no-progress")
@@ -278,14 +279,14 @@ func TestCheckoutOfRefusesWhatIsNotAtRest(t *testing.T) {
 	}
 	w.write("t/0.txt", "mine\n")
 	w.commit("conflicting")
-	if err := in(w.Dir).Run(t.Context(), "rebase", "-q", "work"); err == nil {
+	if err := git.In(w.Dir).Run(t.Context(), "rebase", "-q", "work"); err == nil {
 		t.Fatal("the rebase did not stop")
 	}
 	if _, err := w.m.Registry().CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a rebase is not finished there") {
 		t.Errorf("rebase: got %v", err)
 	}
 	w.git("rebase", "--abort")
-	if err := in(w.Dir).Run(t.Context(), "merge", "-q", "work"); err == nil {
+	if err := git.In(w.Dir).Run(t.Context(), "merge", "-q", "work"); err == nil {
 		t.Fatal("the merge did not stop")
 	}
 	if _, err := w.m.Registry().CheckoutOf(t.Context(), "main"); err == nil || !strings.Contains(err.Error(), "a merge is not finished there") {

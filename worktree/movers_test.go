@@ -111,7 +111,7 @@ func movesByCall(call *ast.CallExpr) bool {
 	}
 	texts := literals(call.Args)
 	switch called {
-	case "Run", "Output", "Line", "Input", "Stream", "quietly", "apartly":
+	case "Run", "Output", "Line", "Input", "Stream", "Quietly", "apartly":
 		return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(movingCommands, text) })
 	case "Rename", "WriteFile":
 		return slices.Contains(texts, "index")

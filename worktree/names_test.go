@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -11,26 +13,26 @@ import (
 var oddNames = []string{"plain", "ü", "bad\xff", "\xff\xfe", "\ufffd", "base64:YWJj", "base64:", "new\nline", ""}
 
 func TestNamesOfFilesSurviveJSON(t *testing.T) {
-	in := fileNames(oddNames)
+	in := disk.FileNames(oddNames)
 	content, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out fileNames
+	var out disk.FileNames
 	if err := json.Unmarshal(content, &out); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(in, out); diff != "" {
 		t.Error(diff)
 	}
-	table := byFileName{}
+	table := disk.ByFileName{}
 	for _, name := range oddNames {
 		table[name] = "of " + name[:len(name)/2]
 	}
 	if content, err = json.Marshal(map[string]any{"files": table}); err != nil {
 		t.Fatal(err)
 	}
-	var got struct{ Files byFileName }
+	var got struct{ Files disk.ByFileName }
 	if err := json.Unmarshal(content, &got); err != nil {
 		t.Fatal(err)
 	}

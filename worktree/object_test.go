@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // TestBlobsHaveTheIDThatIsForetold keeps texts and compares their ids, in both formats.
@@ -12,7 +15,7 @@ func TestBlobsHaveTheIDThatIsForetold(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		dir := realTemp(t)
 		gitIn(t, dir, "init", "-q", "--object-format="+format)
-		m := Manager{Repository: Repository{CommonDir: filepath.Join(dir, ".git"), Path: dir}}
+		m := Manager{Repository: gitdir.Repository{CommonDir: filepath.Join(dir, ".git"), Path: dir}}
 		for _, text := range []string{"", "one", strings.Repeat("many lines\n", 10_000), "\x00\xff"} {
 			foretold, err := m.Objects().BlobID(text)
 			if err != nil {
@@ -35,7 +38,7 @@ func TestObjectsInPacksAreFound(t *testing.T) {
 	w.git("repack", "-q", "-a", "-d")
 	w.git("prune-packed")
 	for _, oid := range all {
-		if exists(looseObject(w.m.Repository.CommonDir, oid)) {
+		if disk.Exists(looseObject(w.m.Repository.CommonDir, oid)) {
 			t.Fatalf("%s is not packed", oid)
 		}
 		if !hasObject(w.m.Repository.CommonDir, oid) {

@@ -15,6 +15,7 @@ import (
 	"sort"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -57,7 +58,7 @@ func hasObject(common, oid string) bool {
 	content, _ := os.ReadDir(packs)
 	return slices.ContainsFunc(content, func(item os.DirEntry) bool {
 		name, isIndex := strings.CutSuffix(item.Name(), ".idx")
-		return isIndex && inPack(filepath.Join(packs, item.Name()), id) && exists(filepath.Join(packs, name+".pack"))
+		return isIndex && inPack(filepath.Join(packs, item.Name()), id) && disk.Exists(filepath.Join(packs, name+".pack"))
 	})
 }
 
@@ -118,14 +119,14 @@ func newQuarantine(commonDir string) (quarantine, error) {
 // Objects reads and writes the object store of a repository. None of its methods changes a ref, an
 // index or a file.
 type Objects struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	scratch quarantine // set for a reader, see withScratch
 	known   *known     // cache of facts about objects, see remembering
 }
 
 // newObjects returns the object store of a repository.
-func newObjects(r Repository) Objects { return Objects{Repository: r} }
+func newObjects(r gitdir.Repository) Objects { return Objects{Repository: r} }
 
 // withScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
@@ -160,15 +161,7 @@ func (o Objects) reads() bool { return o.scratch.dir != "" }
 
 // repo returns r with new objects in the quarantine.
 func (q quarantine) repo(r git.Repo) git.Repo {
-	return r.WithEnv("GIT_OBJECT_DIRECTORY="+q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quotedPath(q.objects))
-}
-
-// quotedPath quotes a path that contains the separator of path lists.
-func quotedPath(path string) string {
-	if !strings.ContainsAny(path, `:"`) {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+	return r.WithEnv("GIT_OBJECT_DIRECTORY="+q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+git.QuotedPath(q.objects))
 }
 
 func (q quarantine) drop() { _ = os.RemoveAll(q.dir) }

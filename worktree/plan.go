@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -73,7 +75,7 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 			return nil, err
 		}
 		if err := m.Registry().checkRegistry(p, entries); err != nil {
-			var c *ConflictError
+			var c *git.ConflictError
 			if errors.As(err, &c) && c.Branch != "" {
 				c.Free = freeBranch(c.Branch+"-2", branches)
 			}
@@ -90,7 +92,7 @@ func freeBranch(name string, branches map[string]string) string {
 	for n := 2; ; n++ {
 		taken := false
 		for other := range branches {
-			taken = taken || other == free || inside(free, other, "/") || inside(other, free, "/")
+			taken = taken || other == free || disk.Inside(free, other, "/") || disk.Inside(other, free, "/")
 		}
 		if !taken {
 			return free
@@ -102,23 +104,23 @@ func freeBranch(name string, branches map[string]string) string {
 // check checks the plan alone.
 func (p Plan) check() error {
 	if err := checkBranchName(p.Branch); err != nil {
-		c := conflict(p.Agent, "", "%v", err)
+		c := git.Conflict(p.Agent, "", "%v", err)
 		if free := strings.TrimLeft(p.Branch, "-"); checkBranchName(free) == nil {
 			c.Branch, c.Free = p.Branch, free
 		}
 		return c
 	}
 	if !filepath.IsAbs(p.Path) {
-		return conflict(p.Agent, "", "worktree path %q: not absolute", p.Path)
+		return git.Conflict(p.Agent, "", "worktree path %q: not absolute", p.Path)
 	}
 	if strings.ContainsAny(p.Path, "\n\r\x00") {
-		return conflict(p.Agent, "", "worktree path %q: contains a line break", p.Path)
+		return git.Conflict(p.Agent, "", "worktree path %q: contains a line break", p.Path)
 	}
 	if strings.ContainsAny(p.Owner, "\n\r\x00") {
-		return conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
+		return git.Conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
 	}
 	if p.CreateBranch && !gitdir.IsOID(p.Base) {
-		return conflict(p.Agent, "", "base %q: not a commit id", p.Base)
+		return git.Conflict(p.Agent, "", "base %q: not a commit id", p.Base)
 	}
 	return nil
 }
@@ -127,22 +129,22 @@ func (p Plan) check() error {
 func apart(p, other Plan, fold func(string) string) error {
 	a, b := fold(p.Branch), fold(other.Branch)
 	if a == b {
-		c := conflict(p.Agent, "", "branch %s: also asked for by %s", p.Branch, other.Agent)
+		c := git.Conflict(p.Agent, "", "branch %s: also asked for by %s", p.Branch, other.Agent)
 		c.Branch, c.Free = p.Branch, p.Branch+"-2"
 		return c
 	}
-	if inside(a, b, "/") || inside(b, a, "/") {
-		c := conflict(p.Agent, "", "branch %s: excludes branch %s of %s, one name is the folder of the other", p.Branch, other.Branch, other.Agent)
+	if disk.Inside(a, b, "/") || disk.Inside(b, a, "/") {
+		c := git.Conflict(p.Agent, "", "branch %s: excludes branch %s of %s, one name is the folder of the other", p.Branch, other.Branch, other.Agent)
 		c.Branch = p.Branch
-		if inside(b, a, "/") {
+		if disk.Inside(b, a, "/") {
 			c.Branch = other.Branch
 		}
 		c.Free = strings.ReplaceAll(c.Branch, "/", "-")
 		return c
 	}
-	here, there := fold(resolved(p.Path)), fold(resolved(other.Path))
-	if here == there || within(here, there) || within(there, here) {
-		return conflict(p.Agent, "", "worktree path %s: overlaps %s of %s", p.Path, other.Path, other.Agent)
+	here, there := fold(disk.Resolved(p.Path)), fold(disk.Resolved(other.Path))
+	if here == there || disk.Within(here, there) || disk.Within(there, here) {
+		return git.Conflict(p.Agent, "", "worktree path %s: overlaps %s of %s", p.Path, other.Path, other.Agent)
 	}
 	return nil
 }
@@ -150,10 +152,10 @@ func apart(p, other Plan, fold func(string) string) error {
 func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
 	oid, exists := branches[p.Branch]
 	if p.CreateBranch && exists && oid != p.Base {
-		return conflict(p.Agent, "", "branch %s: exists already", p.Branch)
+		return git.Conflict(p.Agent, "", "branch %s: exists already", p.Branch)
 	}
 	if !p.CreateBranch && !exists {
-		return conflict(p.Agent, "git branch "+p.Branch, "branch %s: does not exist", p.Branch)
+		return git.Conflict(p.Agent, "git branch "+p.Branch, "branch %s: does not exist", p.Branch)
 	}
 	if exists {
 		return nil
@@ -162,10 +164,10 @@ func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(strin
 	for other := range branches {
 		known := fold(other)
 		if known == name {
-			return conflict(p.Agent, "", "branch %s: differs from the existing %s only in case", p.Branch, other)
+			return git.Conflict(p.Agent, "", "branch %s: differs from the existing %s only in case", p.Branch, other)
 		}
-		if inside(name, known, "/") || inside(known, name, "/") {
-			c := conflict("", "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
+		if disk.Inside(name, known, "/") || disk.Inside(known, name, "/") {
+			c := git.Conflict("", "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
 			c.Branch, c.Free = p.Branch, freeBranch(strings.ReplaceAll(p.Branch, "/", "-"), branches)
 			return c
 		}
@@ -174,9 +176,9 @@ func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(strin
 }
 
 func (r Registry) checkRegistry(p Plan, entries []Entry) error {
-	target := resolved(p.Path)
-	if within(target, resolved(r.Repository.CommonDir)) {
-		return conflict(p.Agent, "", "worktree path %s: inside the git directory", p.Path)
+	target := disk.Resolved(p.Path)
+	if disk.Within(target, disk.Resolved(r.Repository.CommonDir)) {
+		return git.Conflict(p.Agent, "", "worktree path %s: inside the git directory", p.Path)
 	}
 	mine := false
 	for _, e := range entries {
@@ -185,20 +187,20 @@ func (r Registry) checkRegistry(p Plan, entries []Entry) error {
 			continue
 		}
 		if e.Path != "" && !e.Bare {
-			at := resolved(e.Path)
+			at := disk.Resolved(e.Path)
 			if at == target {
-				return conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+				return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
 			}
-			if within(target, at) {
-				return conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
+			if disk.Within(target, at) {
+				return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
 			}
 		}
 		if e.Bare {
 			continue
 		}
-		for _, held := range heldBranches(e.AdminDir) {
+		for _, held := range gitdir.BranchesInUse(e.AdminDir) {
 			if held == p.Branch {
-				c := conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+				c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
 				c.Branch = p.Branch
 				return c
 			}
@@ -209,7 +211,7 @@ func (r Registry) checkRegistry(p Plan, entries []Entry) error {
 
 // released reports whether a worktree was made for p by paw, and released.
 func released(e Entry, p Plan) bool {
-	return !e.Locked && !e.Prunable && e.Branch == p.Branch && samePath(e.Path, p.Path) && exists(releasedMark(e.AdminDir))
+	return !e.Locked && !e.Prunable && e.Branch == p.Branch && disk.SamePath(e.Path, p.Path) && disk.Exists(releasedMark(e.AdminDir))
 }
 
 // Released returns the paths of the worktrees that paw has made and released, by branch.
@@ -230,10 +232,10 @@ func (r Registry) Released(ctx context.Context) (map[string]string, error) {
 // dropStale returns the command that removes the registration of a missing directory, "" if the
 // directory exists.
 func (r Registry) dropStale(e Entry) string {
-	if e.Path == "" || exists(e.Path) {
+	if e.Path == "" || disk.Exists(e.Path) {
 		return ""
 	}
-	repository, path := quote(r.objects.home().Dir), quote(e.Path)
+	repository, path := git.Quote(r.objects.home().Dir), git.Quote(e.Path)
 	drop := "git -C " + repository + " worktree remove " + path
 	if e.Locked {
 		drop = "git -C " + repository + " worktree unlock " + path + " && " + drop
@@ -248,7 +250,7 @@ const ownerPrefix = "paw "
 // branch.
 func ownedBy(e Entry, p Plan) bool {
 	return p.Owner != "" && e.Locked && e.LockReason == p.Owner &&
-		(e.Path == "" || samePath(e.Path, p.Path))
+		(e.Path == "" || disk.SamePath(e.Path, p.Path))
 }
 
 func withBranch(e Entry) string {
@@ -269,7 +271,7 @@ func withParents(plans []Plan) []string {
 			}
 		}
 	}
-	return sorted(names)
+	return disk.SortedPaths(names)
 }
 
 // checkPlace refuses a path that `git worktree add` would refuse only after the branch was created.
@@ -280,25 +282,25 @@ func checkPlace(p Plan, mine bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return checkParent(p)
 	case errors.Is(err, syscall.ENOTDIR):
-		return conflict(p.Agent, "", "worktree path %s: a file is where a folder should be", p.Path)
+		return git.Conflict(p.Agent, "", "worktree path %s: a file is where a folder should be", p.Path)
 	case err != nil:
-		return conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
+		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
 	case info.Mode()&fs.ModeSymlink != 0:
 		if info, err = os.Stat(p.Path); err != nil {
-			return conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
+			return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
 		}
 	}
 	if !info.IsDir() {
-		return conflict(p.Agent, "", "worktree path %s: a file is in the way", p.Path)
+		return git.Conflict(p.Agent, "", "worktree path %s: a file is in the way", p.Path)
 	}
 	content, err := os.ReadDir(p.Path)
 	if err != nil {
-		return conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
+		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
 	}
 	if len(content) == 0 || mine && (hasGitFile(p.Path) || barelyBegun(p.Path)) {
 		return nil
 	}
-	return conflict(p.Agent, "ls -la "+quote(p.Path), "worktree path %s: exists and is not empty", p.Path)
+	return git.Conflict(p.Agent, "ls -la "+git.Quote(p.Path), "worktree path %s: exists and is not empty", p.Path)
 }
 
 func hasGitFile(dir string) bool {
@@ -311,13 +313,13 @@ func checkParent(p Plan) error {
 	for at := filepath.Dir(p.Path); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err == nil && !info.IsDir() {
-			return conflict(p.Agent, "", "worktree path %s: %s is not a folder", p.Path, at)
+			return git.Conflict(p.Agent, "", "worktree path %s: %s is not a folder", p.Path, at)
 		}
 		if err == nil {
 			return nil
 		}
 		if _, linkErr := os.Lstat(at); linkErr == nil {
-			return conflict(p.Agent, "", "worktree path %s: %s is a symbolic link to nothing", p.Path, at)
+			return git.Conflict(p.Agent, "", "worktree path %s: %s is a symbolic link to nothing", p.Path, at)
 		}
 		if at == filepath.Dir(at) {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -36,9 +37,9 @@ type privateIndex struct {
 // indexBits lists the index entries that need care in each look. The list is kept beside the copy
 // of the index.
 type indexBits struct {
-	Assumed    fileNames `json:"assumed,omitempty"`    // paths with the bit assume-unchanged
-	Skipped    fileNames `json:"skipped,omitempty"`    // paths with the bit skip-worktree
-	Submodules fileNames `json:"submodules,omitempty"` // paths of submodules
+	Assumed    disk.FileNames `json:"assumed,omitempty"`    // paths with the bit assume-unchanged
+	Skipped    disk.FileNames `json:"skipped,omitempty"`    // paths with the bit skip-worktree
+	Submodules disk.FileNames `json:"submodules,omitempty"` // paths of submodules
 }
 
 // killPatience limits how long a git that has exceeded its budget may clean up.
@@ -47,12 +48,12 @@ const killPatience = 300 * time.Millisecond
 // privately is quietly for a private index: a single file, with every checksum and all stat data in
 // use.
 func privately(args ...string) []string {
-	return append(quietly("-c", "index.sparse=false", "-c", "index.skipHash=false"), args...)
+	return append(git.Quietly("-c", "index.sparse=false", "-c", "index.skipHash=false"), args...)
 }
 
 // repoWithIndex returns git for the worktree at path, with file as its index.
 func repoWithIndex(path, file string) git.Repo {
-	return in(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + file)
+	return git.In(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + file)
 }
 
 // scratchIndexPrefix begins the names of scratch files, in a folder that only paw uses.
@@ -87,7 +88,7 @@ func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
 		x.known = os.Link(keptReal(dir, x.hash), x.file) == nil
 	}
 	if !x.known {
-		if err := copyFile(real, x.file); errors.Is(err, fs.ErrNotExist) {
+		if err := disk.CopyFile(real, x.file); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		} else if err != nil {
 			return err
@@ -145,7 +146,7 @@ func bitsOf(entries []indexEntry, err error) (bits indexBits, _ error) {
 
 // entries lists the real index as it was copied, each path once.
 func (x *privateIndex) entries(ctx context.Context) ([]indexEntry, error) {
-	if x.listed != nil || !exists(x.file) {
+	if x.listed != nil || !disk.Exists(x.file) {
 		return x.listed, nil
 	}
 	listed, err := listIndex(ctx, x.repo, x.file)
@@ -171,9 +172,9 @@ func (x *privateIndex) same(ctx context.Context, real string) (bool, error) {
 // do not exist and stay hidden, so they do not count as deleted.
 func (x *privateIndex) reveal(ctx context.Context, top string) error {
 	skipped := slices.DeleteFunc(slices.Clone(x.Skipped), func(name string) bool {
-		return !exists(filepath.Join(top, filepath.FromSlash(name)))
+		return !disk.Exists(filepath.Join(top, filepath.FromSlash(name)))
 	})
-	x.hidden = sorted(x.Assumed, skipped)
+	x.hidden = disk.SortedPaths(x.Assumed, skipped)
 	return updateBits(ctx, x.repo, "--no-assume-unchanged", x.Assumed, "--no-skip-worktree", skipped)
 }
 
@@ -188,7 +189,7 @@ func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(nulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
+	return slices.DeleteFunc(git.NulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }
 
 func (x *privateIndex) drop() { dropIndex(x.file) }
@@ -248,7 +249,7 @@ func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bo
 		if !ok {
 			return true
 		}
-		mtime, ctime := statTimes(stat)
+		mtime, ctime := disk.StatTimes(stat)
 		return ctime.Unix() >= then.Unix() && mtime.Unix() < then.Unix()
 	})
 }
@@ -270,30 +271,3 @@ func indexHash(path string) string {
 	}
 	return hex.EncodeToString(hash)
 }
-
-// copyFile copies a file with its modification time.
-func copyFile(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(target, source); err != nil {
-		target.Close()
-		return err
-	}
-	if err := target.Close(); err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
-}
-
-func nulTerminated(names []string) []byte { return []byte(strings.Join(names, "\x00") + "\x00") }

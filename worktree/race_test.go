@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"paw/worktree/gitdir"
 )
 
 func TestEightProcessesCreateEightBranches(t *testing.T) {
@@ -71,11 +73,11 @@ func TestEightProcessesCreateTheSamePlans(t *testing.T) {
 
 func TestAProcessThatAHookLeftBehindIsNamed(t *testing.T) {
 	w := newWorld(t)
-	before := registryWait
-	registryWait = 50 * time.Millisecond
-	t.Cleanup(func() { registryWait = before })
+	before := gitdir.RegistryWait
+	gitdir.RegistryWait = 50 * time.Millisecond
+	t.Cleanup(func() { gitdir.RegistryWait = before })
 	path := filepath.Join(w.m.Repository.CommonDir, "paw", "registry.lock")
-	held, err := lockFile(t.Context(), path)
+	held, err := gitdir.LockFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +97,9 @@ func TestAProcessThatAHookLeftBehindIsNamed(t *testing.T) {
 // TestLandingsStandInLine: who waits for others to land waits longer than any of them takes.
 func TestLandingsStandInLine(t *testing.T) {
 	w := newWorld(t)
-	before := registryWait
-	registryWait = 50 * time.Millisecond
-	t.Cleanup(func() { registryWait = before })
+	before := gitdir.RegistryWait
+	gitdir.RegistryWait = 50 * time.Millisecond
+	t.Cleanup(func() { gitdir.RegistryWait = before })
 	first, err := w.m.Moves().Hold(t.Context())
 	if err != nil {
 		t.Fatal(err)

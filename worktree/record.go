@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"paw/config/disk"
 )
 
 // recording turns an existing index into one with the files as they are: the index kept by an
@@ -115,7 +117,7 @@ func (l *look) plan(ctx context.Context, admin, dir string) (*recording, error) 
 // planAnew is plan without an earlier snapshot.
 func (l *look) planAnew() (*recording, error) {
 	scratch := newScratchIndex(filepath.Dir(l.real.file))
-	if err := copyFile(l.real.file, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.CopyFile(l.real.file, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	l.use(scratch)
@@ -156,7 +158,7 @@ func (r *recording) see(name string) {
 	if err == nil {
 		f.size = info.Size()
 		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			_, changed = statTimes(stat)
+			_, changed = disk.StatTimes(stat)
 			r.facts = append(r.facts, factsOf(name, stat, info))
 		}
 	}
@@ -217,8 +219,8 @@ func modeOf(info fs.FileInfo, err error) fs.FileMode {
 
 // factsOf returns a file's stat data as a text.
 func factsOf(name string, stat *syscall.Stat_t, info fs.FileInfo) string {
-	mtime, ctime := statTimes(stat)
-	return string(facts(nil, name, int64(stat.Ino), int64(info.Mode()), info.Size(), mtime.UnixNano(), ctime.UnixNano()))
+	mtime, ctime := disk.StatTimes(stat)
+	return string(disk.AppendFacts(nil, name, int64(stat.Ino), int64(info.Mode()), info.Size(), mtime.UnixNano(), ctime.UnixNano()))
 }
 
 // seen returns a hash of the stat data of all files.

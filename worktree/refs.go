@@ -33,7 +33,7 @@ const refLockPatience = 2 * time.Second
 // Refs reads the refs of a repository, from files where git is not needed, and writes them with
 // git.
 type Refs struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	objects Objects
 }
@@ -49,7 +49,7 @@ func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error)
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
 	err = r.change(ctx, ref, func() error {
-		return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid, "")...)
+		return r.objects.home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("reference already exists") {
@@ -63,7 +63,7 @@ func (r Refs) Set(ctx context.Context, ref, oid string) error {
 	if !gitdir.IsOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
+	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
@@ -85,7 +85,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
 	}
 	return r.change(ctx, "refs", func() error {
-		_, err := r.objects.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+		_, err := r.objects.home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
 }

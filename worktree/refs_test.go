@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/gitdir"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,7 +86,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if !errors.As(err, &locked) || locked.File != lock || locked.Age < time.Hour || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v", err)
 	}
-	if !exists(lock) {
+	if !disk.Exists(lock) {
 		t.Error("the lock was deleted")
 	}
 	numbers, _, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-")

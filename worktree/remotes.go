@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -28,12 +29,12 @@ func (remotes Remotes) For(ctx context.Context, branch, target string) (push, ba
 		return push, base, err
 	}
 	set, names := map[string]string{}, []string{}
-	for _, item := range nulSeparated(out) {
+	for _, item := range git.NulSeparated(out) {
 		key, value, _ := strings.Cut(item, "\n")
 		set[key] = value
 		name, isURL := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url")
 		if isURL && strings.HasPrefix(key, "remote.") {
-			names = sorted(names, []string{name})
+			names = disk.SortedPaths(names, []string{name})
 		}
 	}
 	push.Name = firstRemote(names, set["branch."+branch+".pushremote"], set["remote.pushdefault"], set["branch."+branch+".remote"], set["branch."+target+".remote"])

@@ -7,6 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Removal says what Remove has done.
@@ -34,7 +38,7 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 			return Removal{}, err
 		}
 	}
-	if !exists(p.Path) || m.HalfMade(p.Path) {
+	if !disk.Exists(p.Path) || m.HalfMade(p.Path) {
 		return m.RemoveKept(ctx, p)
 	}
 	earlier := m.sameGitDir(p, seen)
@@ -45,14 +49,14 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 		}
 	}
 	if !seen.Clean() {
-		return Removal{}, conflict("", "", "%s has %s", p.Path, seen.Summary())
+		return Removal{}, git.Conflict("", "", "%s has %s", p.Path, seen.Summary())
 	}
 	done, changed, err := m.removeAsSeen(ctx, p, seen)
 	switch {
 	case err == nil && changed && earlier:
 		return m.Remove(ctx, p, Seen{})
 	case err == nil && changed:
-		return Removal{}, conflict("", "", "%s: something in it has just changed", p.Path)
+		return Removal{}, git.Conflict("", "", "%s: something in it has just changed", p.Path)
 	}
 	return done, err
 }
@@ -131,8 +135,8 @@ func (m Manager) dropSeen(ctx context.Context, directory, registration string, s
 // HalfMade reports whether Create has left the worktree at path before its checkout was complete,
 // so that nothing has run in it.
 func (m Manager) HalfMade(path string) bool {
-	admin, err := verified(path, m.Repository.CommonDir, "")
-	return err == nil && halfFilled(admin)
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
+	return err == nil && gitdir.HalfFilled(admin)
 }
 
 // removable returns the registration of the worktree of p; nil without an error if nothing of p is
@@ -142,13 +146,13 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := resolved(p.Path)
+	wanted := disk.Resolved(p.Path)
 	for i, e := range entries {
-		if e.Path == "" || e.Path != p.Path && resolved(e.Path) != wanted {
+		if e.Path == "" || e.Path != p.Path && disk.Resolved(e.Path) != wanted {
 			continue
 		}
 		if i == 0 {
-			return nil, conflict("", "", "%s: the main worktree is never removed", p.Path)
+			return nil, git.Conflict("", "", "%s: the main worktree is never removed", p.Path)
 		}
 		if ofAnother(e, p) {
 			return nil, nil
@@ -156,17 +160,17 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 		if err := m.Registry().madeFor(e, p); err != nil {
 			return nil, err
 		}
-		if exists(p.Path) {
-			if _, err := verified(p.Path, m.Repository.CommonDir, ""); err != nil {
+		if disk.Exists(p.Path) {
+			if _, err := gitdir.Linked(p.Path, m.Repository.CommonDir, ""); err != nil {
 				return nil, err
 			}
 		}
 		return &entries[i], nil
 	}
-	if !exists(p.Path) {
+	if !disk.Exists(p.Path) {
 		return nil, nil
 	}
-	return nil, conflict("", "", "%s: not a worktree of this repository", p.Path)
+	return nil, git.Conflict("", "", "%s: not a worktree of this repository", p.Path)
 }
 
 // ofAnother reports whether a registration belongs to another session.
@@ -179,12 +183,12 @@ func ofAnother(e Entry, p Plan) bool {
 // branch; one that the user has locked for another reason is left alone.
 func (r Registry) madeFor(e Entry, p Plan) error {
 	switch {
-	case ownedBy(e, p), !e.Locked && (exists(filledMark(e.AdminDir)) || e.Branch == p.Branch):
+	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch == p.Branch):
 		return nil
 	case !e.Locked:
-		return conflict("", "", "%s: not a worktree that paw made", p.Path)
+		return git.Conflict("", "", "%s: not a worktree that paw made", p.Path)
 	}
-	return conflict("", "git -C "+quote(r.objects.home().Dir)+" worktree unlock "+quote(p.Path), "%s is locked: %s",
+	return git.Conflict("", "git -C "+git.Quote(r.objects.home().Dir)+" worktree unlock "+git.Quote(p.Path), "%s is locked: %s",
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 
@@ -220,7 +224,7 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 		}
 		// This does what `git worktree unlock` does, which fails if the directory does not lead
 		// back to the repository.
-		return removeFile(filepath.Join(e.AdminDir, "locked"))
+		return disk.RemoveFile(filepath.Join(e.AdminDir, "locked"))
 	})
 }
 
@@ -242,13 +246,13 @@ func lockFor(e Entry, p Plan) error {
 	if err := os.WriteFile(filepath.Join(e.AdminDir, "locked"), []byte(p.Owner+"\n"), 0o666); err != nil {
 		return err
 	}
-	return removeFile(releasedMark(e.AdminDir))
+	return disk.RemoveFile(releasedMark(e.AdminDir))
 }
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.
 func (r Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
 	return r.eachLinked(ctx, func(e Entry) error {
-		if e.Path == "" || !samePath(e.Path, p.Path) {
+		if e.Path == "" || !disk.SamePath(e.Path, p.Path) {
 			return nil
 		}
 		return do(e)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // notRemoved fails the test unless Remove refuses and nothing changes.
@@ -146,7 +147,7 @@ func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
 			w.git("worktree", "lock", "--reason", "on a disk of mine", p.Path)
 			w.notRemoved(p, "is locked: on a disk of mine", false)
 			_, err := w.m.Removable(t.Context(), p)
-			var refused *ConflictError
+			var refused *git.ConflictError
 			if !errors.As(err, &refused) || !strings.Contains(refused.Hint, "worktree unlock") {
 				t.Errorf("got %v", err)
 			}
@@ -180,7 +181,7 @@ func TestRemoveRefusesDirectoryThatIsNoLongerTheWorktree(t *testing.T) {
 	p := w.made("agent")
 	lose(t, p)
 	writeFile(t, filepath.Join(p.Path, "precious"), "x\n")
-	var mismatch *MismatchError
+	var mismatch *gitdir.MismatchError
 	if _, err := w.m.RemoveKept(t.Context(), p); !errors.As(err, &mismatch) {
 		t.Errorf("got %v", err)
 	}
@@ -309,7 +310,7 @@ func TestRemoveRefusesWhatChangesWhileItWaits(t *testing.T) {
 		if _, err := w.m.Remove(t.Context(), p, Seen{}); err == nil || !strings.Contains(err.Error(), "has just changed") {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if Verify(p.Path, w.m.Repository.CommonDir, "") != nil {
+		if gitdir.Verify(p.Path, w.m.Repository.CommonDir, "") != nil {
 			t.Fatalf("%s: the worktree is gone", name)
 		}
 		gitIn(t, p.Path, "checkout", "-q", ".")

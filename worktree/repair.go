@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/config/lazyregexp"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -86,18 +88,18 @@ func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 		return false
 	}
 	dotGit := filepath.Join(e.Path, ".git")
-	if !exists(dotGit) {
+	if !disk.Exists(dotGit) {
 		return r.hasFilesOf(ctx, e)
 	}
 	target, err := gitdir.Target(dotGit)
-	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
+	return err == nil && !disk.Exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
 }
 
 // hasFilesOf reports whether the directory of e has a file with the size and time that its index
 // records; any file will do for an empty index. Unlike git, hasFilesOf compares nanoseconds, and no
 // inode, which a copy does not share.
 func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
-	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
+	repo := git.In(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
 	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")
 	if err != nil {
 		return false
@@ -139,8 +141,8 @@ func relink(e Entry) error {
 // registers it again.
 func (r Registry) Unregistered(p Plan) bool {
 	target, err := gitdir.Target(filepath.Join(p.Path, ".git"))
-	return err == nil && !exists(target) &&
-		samePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
+	return err == nil && !disk.Exists(target) &&
+		disk.SamePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
 
 // registerAgain makes a worktree next to the directory, with HEAD's index and no files, and hands
@@ -170,9 +172,9 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 		return err
 	}
 	defer c.close()
-	err = in(beside.Path).Run(ctx, "read-tree", "HEAD")
+	err = git.In(beside.Path).Run(ctx, "read-tree", "HEAD")
 	if err == nil {
-		err = os.WriteFile(filledMark(c.admin), nil, 0o666)
+		err = os.WriteFile(gitdir.FilledMark(c.admin), nil, 0o666)
 	}
 	if err == nil {
 		err = handOver(c.admin, beside.Path, p.Path)
@@ -215,8 +217,8 @@ func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path strin
 		e, made := byOwner[p.Owner]
 		moved := along(p.Path)
 		switch {
-		case p.Owner == "" || !made || !samePath(e.Path, p.Path) && !samePath(e.Path, moved):
-		case !exists(p.Path) && cameAlong(moved, e.AdminDir):
+		case p.Owner == "" || !made || !disk.SamePath(e.Path, p.Path) && !disk.SamePath(e.Path, moved):
+		case !disk.Exists(p.Path) && cameAlong(moved, e.AdminDir):
 			places[p.Agent] = moved
 		default:
 			places[p.Agent] = p.Path
@@ -229,14 +231,14 @@ func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path strin
 // place or at one that no longer exists.
 func cameAlong(path, admin string) bool {
 	target, err := gitdir.Target(filepath.Join(path, ".git"))
-	return err == nil && filepath.Base(target) == filepath.Base(admin) && (!exists(target) || samePath(target, admin))
+	return err == nil && filepath.Base(target) == filepath.Base(admin) && (!disk.Exists(target) || disk.SamePath(target, admin))
 }
 
 // Follow makes the registration of the worktree of p name the directory at path, where Moved has
 // found it. Repair then restores the directory's link.
 func (r Registry) Follow(ctx context.Context, p Plan, path string) error {
 	return r.eachLinked(ctx, func(e Entry) error {
-		if !ownedBy(e, p) || samePath(e.Path, path) {
+		if !ownedBy(e, p) || disk.SamePath(e.Path, path) {
 			return nil
 		}
 		temporary := filepath.Join(e.AdminDir, "paw-gitdir")

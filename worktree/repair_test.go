@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -109,7 +110,7 @@ func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 			if unlinked, err := w.m.Registry().Unlinked(t.Context(), p); unlinked || err != nil {
 				t.Errorf("got %v, %v", unlinked, err)
 			}
-			if got := w.repaired(); got != "" || exists(filepath.Join(p.Path, ".git")) {
+			if got := w.repaired(); got != "" || disk.Exists(filepath.Join(p.Path, ".git")) {
 				t.Errorf("got %q", got)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -85,7 +86,7 @@ func realTemp(t *testing.T) string {
 // open looks at the repository again.
 func (w *world) open() {
 	w.t.Helper()
-	r, err := Discover(w.Dir)
+	r, err := gitdir.Discover(w.Dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func (w *world) open() {
 // fileLock stands in for the lock of package session.
 func fileLock(path string) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
-		f, err := lockFile(ctx, path)
+		f, err := gitdir.LockFile(ctx, path)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func (w *world) made(agent string) Plan {
 // whole fails the test unless the worktree of p is complete and healthy.
 func (w *world) whole(p Plan) {
 	w.t.Helper()
-	if err := Verify(p.Path, w.m.Repository.CommonDir, p.Branch); err != nil {
+	if err := gitdir.Verify(p.Path, w.m.Repository.CommonDir, p.Branch); err != nil {
 		w.t.Fatal(err)
 	}
 	if got := gitIn(w.t, p.Path, "status", "--porcelain"); got != "" {
@@ -193,7 +194,7 @@ func (w *world) noLeftover(branches ...string) {
 		w.t.Errorf("branches are %q, want %q", got, branches)
 	}
 	w.healthy(1)
-	if exists(w.Side) {
+	if disk.Exists(w.Side) {
 		w.t.Errorf("%s is left: %v", w.Side, tree(w.t, w.Side))
 	}
 }

@@ -7,66 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
-
-// Repository is a git repository as seen from one directory. All paths are absolute, with symlinks
-// resolved.
-type Repository struct {
-	Path      string // main worktree; "" if bare, or if its place is unknown
-	CommonDir string // directory that all worktrees share, usually <Path>/.git
-	Worktree  string // top level of the worktree around the directory; "" inside a git directory
-	GitDir    string // git directory of that worktree
-	Bare      bool
-}
-
-// Discover finds the repository that contains dir, like git, but without starting git and ignoring
-// GIT_DIR and the like. A submodule is a repository of its own. The error is ErrNotRepository if
-// there is none.
-func Discover(dir string) (Repository, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return Repository{}, err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return Repository{}, fmt.Errorf("%s: %w", dir, errors.Unwrap(err))
-	}
-	for at := real; ; at = filepath.Dir(at) {
-		if gitDir, ok := gitdir.Of(at); ok {
-			return repositoryAt(at, gitDir)
-		}
-		if gitdir.Is(at) {
-			return repositoryAt("", at)
-		}
-		if at == filepath.Dir(at) {
-			return Repository{}, fmt.Errorf("%s: %w", dir, ErrNotRepository)
-		}
-	}
-}
-
-func repositoryAt(top, gitDir string) (Repository, error) {
-	r := Repository{CommonDir: gitdir.Common(gitDir), Worktree: top, GitDir: gitDir}
-	cfg, err := gitdir.ReadCore(r.CommonDir)
-	if err != nil {
-		return Repository{}, err
-	}
-	r.Bare = cfg.IsBare(r.CommonDir)
-	switch {
-	case r.Bare:
-		if gitDir == r.CommonDir {
-			r.Worktree = ""
-		}
-	case cfg.Worktree != "":
-		r.Path = resolved(cfg.Worktree)
-	case filepath.Base(r.CommonDir) == ".git":
-		r.Path = filepath.Dir(r.CommonDir)
-	case gitDir == r.CommonDir:
-		r.Path = top
-	}
-	return r, nil
-}
 
 // Init makes an empty directory a repository with one empty commit, since branches need a commit to
 // start from. Init continues an interrupted Init, and leaves nothing after a failure. The caller
@@ -81,7 +25,7 @@ func Init(ctx context.Context, dir, message string) error {
 			return &NotEmptyError{Dir: dir}
 		}
 	}
-	repo := in(dir)
+	repo := git.In(dir)
 	if empty, err := Empty(dir); err != nil {
 		return err
 	} else if !empty {
@@ -132,7 +76,7 @@ func Alone(ctx context.Context, dir string) (unlock func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	if err := waitForLock(ctx, file); err != nil {
+	if err := gitdir.WaitForLock(ctx, file); err != nil {
 		return func() {}, fmt.Errorf("%s: %w", dir, err)
 	}
 	return func() { file.Close() }, nil
@@ -146,15 +90,15 @@ func Uninit(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	commits, err := in(dir).Line(ctx, "rev-list", "--all", "--reflog", "--count")
+	commits, err := git.In(dir).Line(ctx, "rev-list", "--all", "--reflog", "--count")
 	if err != nil {
 		return err
 	}
-	files, err := in(dir).Line(ctx, "ls-tree", "HEAD")
+	files, err := git.In(dir).Line(ctx, "ls-tree", "HEAD")
 	if err != nil {
 		return err
 	}
-	if len(content) != 1 || content[0].Name() != ".git" || commits != "1" || files != "" || exists(filepath.Join(dir, ".git", "worktrees")) {
+	if len(content) != 1 || content[0].Name() != ".git" || commits != "1" || files != "" || disk.Exists(filepath.Join(dir, ".git", "worktrees")) {
 		return &NotEmptyError{Dir: dir}
 	}
 	return os.RemoveAll(filepath.Join(dir, ".git"))

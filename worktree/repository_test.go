@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 
+	"paw/worktree/gitdir"
+
 	"github.com/google/go-cmp/cmp"
 )
 
-func discovered(t *testing.T, dir string) Repository {
+func discovered(t *testing.T, dir string) gitdir.Repository {
 	t.Helper()
-	r, err := Discover(dir)
+	r, err := gitdir.Discover(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func wantRepository(t *testing.T, got, want Repository) {
+func wantRepository(t *testing.T, got, want gitdir.Repository) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -29,7 +31,7 @@ func wantRepository(t *testing.T, got, want Repository) {
 func TestDiscoverMainWorktreeFromNestedFolder(t *testing.T) {
 	w := newWorld(t)
 	git := filepath.Join(w.Dir, ".git")
-	wantRepository(t, discovered(t, filepath.Join(w.Dir, "dir")), Repository{Path: w.Dir, CommonDir: git, Worktree: w.Dir, GitDir: git})
+	wantRepository(t, discovered(t, filepath.Join(w.Dir, "dir")), gitdir.Repository{Path: w.Dir, CommonDir: git, Worktree: w.Dir, GitDir: git})
 }
 
 func TestDiscoverLinkedWorktree(t *testing.T) {
@@ -38,7 +40,7 @@ func TestDiscoverLinkedWorktree(t *testing.T) {
 	w.git("worktree", "add", "-q", linked)
 	git := filepath.Join(w.Dir, ".git")
 	wantRepository(t, discovered(t, filepath.Join(linked, "dir")),
-		Repository{Path: w.Dir, CommonDir: git, Worktree: linked, GitDir: filepath.Join(git, "worktrees", "linked")})
+		gitdir.Repository{Path: w.Dir, CommonDir: git, Worktree: linked, GitDir: filepath.Join(git, "worktrees", "linked")})
 }
 
 func TestDiscoverThroughSymbolicLink(t *testing.T) {
@@ -59,7 +61,7 @@ func TestDiscoverRelativeGitFile(t *testing.T) {
 	if got := discovered(t, linked); got.Path != w.Dir || got.Worktree != linked {
 		t.Errorf("got %+v", got)
 	}
-	if err := Verify(linked, w.m.Repository.CommonDir, "linked"); err != nil {
+	if err := gitdir.Verify(linked, w.m.Repository.CommonDir, "linked"); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,13 +71,13 @@ func TestDiscoverSubmoduleIsItsOwnRepository(t *testing.T) {
 	w.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "sub")
 	got := discovered(t, filepath.Join(w.Dir, "sub", "dir"))
 	git := filepath.Join(w.Dir, ".git", "modules", "sub")
-	wantRepository(t, got, Repository{Path: filepath.Join(w.Dir, "sub"), CommonDir: git, Worktree: filepath.Join(w.Dir, "sub"), GitDir: git})
+	wantRepository(t, got, gitdir.Repository{Path: filepath.Join(w.Dir, "sub"), CommonDir: git, Worktree: filepath.Join(w.Dir, "sub"), GitDir: git})
 }
 
 func TestDiscoverSeparateGitDirectory(t *testing.T) {
 	dir := realTemp(t)
 	gitIn(t, dir, "init", "-q", "--separate-git-dir", filepath.Join(dir, "store"), "tree")
-	wantRepository(t, discovered(t, filepath.Join(dir, "tree")), Repository{
+	wantRepository(t, discovered(t, filepath.Join(dir, "tree")), gitdir.Repository{
 		Path: filepath.Join(dir, "tree"), CommonDir: filepath.Join(dir, "store"),
 		Worktree: filepath.Join(dir, "tree"), GitDir: filepath.Join(dir, "store")})
 }
@@ -85,7 +87,7 @@ func TestDiscoverBareRepository(t *testing.T) {
 	bare := filepath.Join(realTemp(t), "b.git")
 	w.git("clone", "-q", "--bare", w.Dir, bare)
 	r := discovered(t, filepath.Join(bare, "refs"))
-	wantRepository(t, r, Repository{CommonDir: bare, GitDir: bare, Bare: true})
+	wantRepository(t, r, gitdir.Repository{CommonDir: bare, GitDir: bare, Bare: true})
 	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), ""); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
@@ -97,7 +99,7 @@ func TestDiscoverBareRepositoryBehindGitFile(t *testing.T) {
 	w.git("clone", "-q", "--bare", w.Dir, filepath.Join(dir, ".bare"))
 	writeFile(t, filepath.Join(dir, ".git"), "gitdir: ./.bare\n")
 	r := discovered(t, dir)
-	wantRepository(t, r, Repository{CommonDir: filepath.Join(dir, ".bare"), GitDir: filepath.Join(dir, ".bare"), Bare: true})
+	wantRepository(t, r, gitdir.Repository{CommonDir: filepath.Join(dir, ".bare"), GitDir: filepath.Join(dir, ".bare"), Bare: true})
 	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), "main"); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
@@ -108,10 +110,10 @@ func TestDiscoverOutsideOfRepositories(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil { // an empty .git is none
 		t.Fatal(err)
 	}
-	if _, err := Discover(dir); !errors.Is(err, ErrNotRepository) {
+	if _, err := gitdir.Discover(dir); !errors.Is(err, gitdir.ErrNotRepository) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Discover(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := gitdir.Discover(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -28,7 +29,7 @@ func turnSession(owner string) string {
 
 // rescues makes refs for what only the git directory of a worktree leads to.
 type rescues struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	objects Objects
 	refs    Refs
@@ -124,7 +125,7 @@ func (r rescues) name(ctx context.Context, commit, owner string) (string, error)
 func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
 	file := newScratchIndex(admin)
 	defer dropIndex(file)
-	if err := copyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
+	if err := disk.CopyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
 		return "", true, nil
 	} else if err != nil {
 		return "", false, err
@@ -137,24 +138,24 @@ func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tr
 }
 
 func settledTree(ctx context.Context, repo git.Repo) (string, error) {
-	out, err := repo.Output(ctx, quietly("ls-files", "--unmerged", "-z")...)
+	out, err := repo.Output(ctx, git.Quietly("ls-files", "--unmerged", "-z")...)
 	if err != nil {
 		return "", err
 	}
 	if out != "" {
-		if _, err := repo.Input(ctx, []byte(ourSide(out)), quietly("update-index", "-z", "--index-info")...); err != nil {
+		if _, err := repo.Input(ctx, []byte(ourSide(out)), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 			return "", err
 		}
 	}
-	return repo.Line(ctx, quietly("write-tree")...)
+	return repo.Line(ctx, git.Quietly("write-tree")...)
 }
 
 // ourSide turns the output of `ls-files --unmerged -z` into an input for `update-index -z
 // --index-info` that resolves each conflict.
 func ourSide(unmerged string) string {
 	var input strings.Builder
-	settled := ""                                 // path whose own side was seen last
-	for _, line := range nulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
+	settled := ""                                     // path whose own side was seen last
+	for _, line := range git.NulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
 		info, name, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(info) // mode, id, stage
 		if len(fields) != 3 || name == settled {
@@ -257,7 +258,7 @@ func hasFiles(dir string) bool {
 // unkeptCommits describes the commits that only a detached HEAD or a ref of the worktree at path
 // leads to, "" for none. A ref to another type of object is reported as such.
 func (r rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
-	repo := in(path)
+	repo := git.In(path)
 	refs, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", err

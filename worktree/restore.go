@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -47,7 +48,7 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	}
 	var lost *Entry
 	for i, e := range entries[1:] {
-		if e.Path != "" && samePath(e.Path, p.Path) && vacant(e.Path) &&
+		if e.Path != "" && disk.SamePath(e.Path, p.Path) && vacant(e.Path) &&
 			(ownedBy(e, p) || !e.Locked && e.Branch == p.Branch) {
 			lost = &entries[i+1]
 		}
@@ -72,7 +73,7 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 // vacant reports whether a worktree's directory is missing or empty.
 func vacant(path string) bool {
 	content, err := os.ReadDir(path)
-	return len(content) == 0 && (err == nil || !exists(path))
+	return len(content) == 0 && (err == nil || !disk.Exists(path))
 }
 
 // branchThere returns a *ConflictError for a missing branch, with a hint that names the last commit
@@ -83,33 +84,15 @@ func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
 		return err
 	}
 	hint := ""
-	if last := lastHead(admin); last != "" {
+	if last := gitdir.LastHead(admin); last != "" {
 		hint = fmt.Sprintf("git branch %s %s", p.Branch, last)
 	}
-	return conflict(p.Agent, hint, "branch %s: does not exist any more", p.Branch)
+	return git.Conflict(p.Agent, hint, "branch %s: does not exist any more", p.Branch)
 }
 
 // LastHead returns the newest commit in the reflog of the worktree's HEAD, even if the branch is
 // gone; "" without a reflog.
-func (e Entry) LastHead() string { return lastHead(e.AdminDir) }
-
-// lastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
-// inside the worktree shows as a move to an id of zeros, which is skipped.
-func lastHead(admin string) string {
-	lines := strings.Split(gitdir.Line(filepath.Join(admin, "logs", "HEAD")), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		fields := strings.Fields(lines[i])
-		if len(fields) < 2 {
-			continue
-		}
-		for _, oid := range []string{fields[1], fields[0]} {
-			if gitdir.IsOID(oid) {
-				return oid
-			}
-		}
-	}
-	return ""
-}
+func (e Entry) LastHead() string { return gitdir.LastHead(e.AdminDir) }
 
 // resume finds what an earlier Create has left for a plan. Complete worktrees are kept; those that
 // are only registered or partly filled are moved to the trash: no agent has worked there, since
@@ -128,19 +111,19 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		if !ownedBy(e, p) {
 			continue
 		}
-		_, wrong := verified(p.Path, m.Repository.CommonDir, "")
+		_, wrong := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
 		whole := !e.Prunable && wrong == nil
-		if whole && exists(filledMark(e.AdminDir)) {
+		if whole && disk.Exists(gitdir.FilledMark(e.AdminDir)) {
 			c.admin = e.AdminDir
 			c.made.Existed = true
 			continue
 		}
-		if exists(filledMark(e.AdminDir)) { // The worktree was in use, and its directory is gone.
+		if disk.Exists(gitdir.FilledMark(e.AdminDir)) { // The worktree was in use, and its directory is gone.
 			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
 		}
-		lock, err := openLock(fillingLock(e.AdminDir))
+		lock, err := gitdir.OpenLock(gitdir.FillingLock(e.AdminDir))
 		if err != nil {
 			return c, "", err
 		}
@@ -148,8 +131,8 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			lock.Close()
 			return c, e.AdminDir, err
 		}
-		_, wrong = verified(p.Path, m.Repository.CommonDir, p.Branch)
-		if whole && wrong == nil && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) {
+		_, wrong = gitdir.Linked(p.Path, m.Repository.CommonDir, p.Branch)
+		if whole && wrong == nil && disk.Exists(filepath.Join(e.AdminDir, "index")) && !disk.Exists(filepath.Join(e.AdminDir, "index.lock")) {
 			// The index is written last: only the hook may not have run.
 			c.admin, c.filling = e.AdminDir, lock
 			continue
@@ -191,7 +174,7 @@ func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error 
 }
 
 func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
-	admin, err := verified(p.Path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
 	if err != nil {
 		return err
 	}
@@ -202,17 +185,17 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if !ownedBy(e, p) {
 		return errors.New("not locked by " + p.Owner)
 	}
-	if err := Verify(p.Path, m.Repository.CommonDir, p.Branch); err != nil {
+	if err := gitdir.Verify(p.Path, m.Repository.CommonDir, p.Branch); err != nil {
 		return err
 	}
-	head, err := in(p.Path).Line(ctx, "rev-parse", "HEAD")
+	head, err := git.In(p.Path).Line(ctx, "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
 	if p.Base != "" && done.BranchCreated && head != p.Base {
 		return fmt.Errorf("branch %s has new commits", p.Branch)
 	}
-	changed, err := in(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "--untracked-files=all")
+	changed, err := git.In(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "--untracked-files=all")
 	if err != nil {
 		return err
 	}
@@ -257,7 +240,7 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 			errs = append(errs, err)
 			continue
 		} else if holder := holders[c.plan.Branch]; holder != "" {
-			errs = append(errs, conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
+			errs = append(errs, git.Conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
 			continue
 		}
 		if err := m.Objects().home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
@@ -276,10 +259,10 @@ func (r Registry) Holders(ctx context.Context, but ...Plan) (map[string]string, 
 	}
 	holders := map[string]string{}
 	for _, e := range entries {
-		if e.Bare || slices.ContainsFunc(but, func(p Plan) bool { return samePath(p.Path, e.Path) }) {
+		if e.Bare || slices.ContainsFunc(but, func(p Plan) bool { return disk.SamePath(p.Path, e.Path) }) {
 			continue
 		}
-		for _, branch := range heldBranches(e.AdminDir) {
+		for _, branch := range gitdir.BranchesInUse(e.AdminDir) {
 			holders[branch] = e.Path
 		}
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // lose removes the directory of a worktree behind git's back.
@@ -32,7 +34,7 @@ func (w *world) restored(p Plan) string {
 func (w *world) notRestored(p Plan, text, hint string) {
 	w.t.Helper()
 	_, err := w.m.Restore(w.t.Context(), p, nil)
-	var refused *ConflictError
+	var refused *git.ConflictError
 	if !errors.As(err, &refused) || !strings.Contains(refused.What, text) || refused.Hint != hint {
 		w.t.Errorf("got %v (%+v), want %q", err, refused, text)
 	}
@@ -48,13 +50,13 @@ func TestHalfMadeIsWhatNothingRanIn(t *testing.T) {
 		if got := w.m.HalfMade(p.Path); got != want {
 			t.Errorf("%s: half made is %t", what, got)
 		}
-		var wrong *MismatchError
-		if err := Verify(p.Path, w.m.Repository.CommonDir, ""); errors.As(err, &wrong) != want {
+		var wrong *gitdir.MismatchError
+		if err := gitdir.Verify(p.Path, w.m.Repository.CommonDir, ""); errors.As(err, &wrong) != want {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
 	check("whole", false)
-	for _, file := range []string{filledMark(admin), filepath.Join(admin, "index"), fillingLock(admin)} {
+	for _, file := range []string{gitdir.FilledMark(admin), filepath.Join(admin, "index"), gitdir.FillingLock(admin)} {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +142,7 @@ func TestRestoreKeepsBothSidesOfConflict(t *testing.T) {
 	gitIn(t, p.Path, "commit", "-qm", "staged")
 	gitIn(t, p.Path, "checkout", "-q", "--detach")
 	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
-	if in(p.Path).Run(t.Context(), "merge", "main") == nil {
+	if git.In(p.Path).Run(t.Context(), "merge", "main") == nil {
 		t.Fatal("no conflict")
 	}
 	writeFile(t, filepath.Join(p.Path, "during"), "precious\n")
@@ -322,7 +324,7 @@ func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
 	ctx := t.Context()
-	var refused *ConflictError
+	var refused *git.ConflictError
 	deleted := func(tip string) error {
 		return w.m.DeleteBranches(ctx, map[string]string{"agent": tip}, "main")["agent"]
 	}
@@ -397,7 +399,7 @@ func TestInitWithoutAKeyToSignWith(t *testing.T) {
 func TestInitThatFailsLeavesNothing(t *testing.T) {
 	dir := realTemp(t)
 	shimmed(t, `case "$*" in *commit*) exit 1;; esac`)
-	if err := Init(t.Context(), dir, "first"); err == nil || exists(filepath.Join(dir, ".git")) {
+	if err := Init(t.Context(), dir, "first"); err == nil || disk.Exists(filepath.Join(dir, ".git")) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -406,7 +408,7 @@ func TestInitRefusesFolderWithFiles(t *testing.T) {
 	dir := realTemp(t)
 	writeFile(t, filepath.Join(dir, "mine"), "x")
 	var full *NotEmptyError
-	if err := Init(t.Context(), dir, "m"); !errors.As(err, &full) || exists(filepath.Join(dir, ".git")) {
+	if err := Init(t.Context(), dir, "m"); !errors.As(err, &full) || disk.Exists(filepath.Join(dir, ".git")) {
 		t.Errorf("got %v", err)
 	}
 	if (git.Repo{Dir: dir}).Run(t.Context(), "rev-parse") == nil {
@@ -430,7 +432,7 @@ func TestUninitTakesBackOnlyWhatInitMade(t *testing.T) {
 			change(dir)
 			err := Uninit(t.Context(), dir)
 			var full *NotEmptyError
-			if kept := name != ""; kept != errors.As(err, &full) || kept != exists(filepath.Join(dir, ".git")) {
+			if kept := name != ""; kept != errors.As(err, &full) || kept != disk.Exists(filepath.Join(dir, ".git")) {
 				t.Errorf("%v", err)
 			}
 		})

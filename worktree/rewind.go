@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Rescued says where the state before a rewind is kept, and where HEAD was and is.
@@ -74,11 +78,11 @@ type RewindOptions struct {
 
 // rewindTo is Rewind for a known goal.
 func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
 	}
-	at, err := m.lockPlace(ctx, Checkout{Path: path, AdminDir: admin})
+	at, err := m.lockPlace(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
 	if err != nil {
 		return Rescued{}, err
 	}
@@ -86,10 +90,10 @@ func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptio
 	if err := m.unlockStale(at); err != nil {
 		return Rescued{}, err
 	}
-	if name := operation(admin); name != "" {
-		return Rescued{}, conflict("", "", "%s: a %s is not finished", path, name)
+	if name := gitdir.Operation(admin); name != "" {
+		return Rescued{}, git.Conflict("", "", "%s: a %s is not finished", path, name)
 	}
-	if lock := filepath.Join(admin, "index.lock"); exists(lock) {
+	if lock := filepath.Join(admin, "index.lock"); disk.Exists(lock) {
 		return Rescued{}, &IndexLockedError{lock}
 	}
 	dir, err := newScratch(admin)
@@ -162,12 +166,12 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.refuse(); err != nil {
 		return Rescued{}, err
 	}
-	done := Rescued{HeadBefore: r.head, Head: r.head, NotSaved: sorted(r.embedded)}
+	done := Rescued{HeadBefore: r.head, Head: r.head, NotSaved: disk.SortedPaths(r.embedded)}
 	if err := r.readNow(ctx); err != nil {
 		return Rescued{}, err
 	}
 	if r.to.was != "" && r.now != r.to.was {
-		return Rescued{}, conflict("", "", "%s: its files have changed meanwhile", r.top)
+		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.top)
 	}
 	if err := r.spare(ctx); err != nil {
 		return Rescued{}, err
@@ -200,11 +204,11 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 func (r *rewind) refuse() error {
 	switch {
 	case r.head == "":
-		return conflict("", "", "%s: the branch has no commit", r.top)
+		return git.Conflict("", "", "%s: the branch has no commit", r.top)
 	case r.unmerged:
-		return conflict("", "", "%s: a conflict is not resolved", r.top)
+		return git.Conflict("", "", "%s: a conflict is not resolved", r.top)
 	case len(r.submodules) > 0:
-		return conflict("", "", "%s: the submodule %s has changes", r.top, r.submodules[0])
+		return git.Conflict("", "", "%s: the submodule %s has changes", r.top, r.submodules[0])
 	}
 	return nil
 }
@@ -225,7 +229,7 @@ func (r *rewind) readNow(ctx context.Context) error {
 			return &NotSavedError{Path: r.top, Name: name, Cause: cause}
 		}
 	}
-	r.now, err = r.repo.Line(ctx, quietly("write-tree")...)
+	r.now, err = r.repo.Line(ctx, git.Quietly("write-tree")...)
 	return err
 }
 
@@ -247,7 +251,7 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 
 // stagedCommit commits the content of the index.
 func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
-	tree, err := repoWithIndex(r.top, r.real.file).Line(ctx, quietly("write-tree")...)
+	tree, err := repoWithIndex(r.top, r.real.file).Line(ctx, git.Quietly("write-tree")...)
 	if err != nil {
 		return "", err
 	}
@@ -266,7 +270,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err := refresh(ctx, r.repo); err != nil {
 		return err
 	}
-	files := quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.tree)
+	files := git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.tree)
 	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
@@ -303,10 +307,10 @@ func (r *rewind) asSeen(ctx context.Context) error {
 		return err
 	}
 	if !same {
-		return conflict("", "", "%s: the index has changed meanwhile", r.top)
+		return git.Conflict("", "", "%s: the index has changed meanwhile", r.top)
 	}
 	if now := r.m.head(ctx, r.at.Checkout); now != r.head {
-		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)
+		return git.Conflict("", "", "%s: HEAD has moved meanwhile", r.top)
 	}
 	return nil
 }
@@ -319,14 +323,14 @@ func (r *rewind) asSeen(ctx context.Context) error {
 //
 // Submodules stay as they are in the worktree.
 func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
 	}
-	if exists(restoredMark(admin)) {
+	if disk.Exists(restoredMark(admin)) {
 		return false, nil
 	}
-	changed, err := in(path).Output(ctx, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")
+	changed, err := git.In(path).Output(ctx, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")
 	if err != nil {
 		return false, err
 	}
@@ -337,7 +341,7 @@ func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef strin
 	}
 	// Hooks belong to a checkout and must not run, and submodules must not change even if the user
 	// has told git to change them.
-	err = in(path).Run(ctx, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+	err = git.In(path).Run(ctx, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
 		"restore", "--quiet", "--source="+snapshot, "--worktree", "--no-overlay", "--no-recurse-submodules", "--", ":/")
 	if err != nil {
 		return rescued, err

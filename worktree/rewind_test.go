@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
+	"paw/worktree/git"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -275,7 +278,7 @@ func TestRewindIsRefused(t *testing.T) {
 			w.in("checkout", "-q", "agent")
 			w.put("a.txt", "agent\n", 0o644)
 			w.in("commit", "-qam", "agent")
-			if in(w.p.Path).Run(w.t.Context(), "merge", "-q", "side") == nil {
+			if git.In(w.p.Path).Run(w.t.Context(), "merge", "-q", "side") == nil {
 				w.t.Fatal("no conflict")
 			}
 		}},
@@ -284,7 +287,7 @@ func TestRewindIsRefused(t *testing.T) {
 			w.in("stash", "-q")
 			w.put("a.txt", "agent\n", 0o644)
 			w.in("commit", "-qam", "agent")
-			if in(w.p.Path).Run(w.t.Context(), "stash", "pop", "-q") == nil {
+			if git.In(w.p.Path).Run(w.t.Context(), "stash", "pop", "-q") == nil {
 				w.t.Fatal("no conflict")
 			}
 		}},
@@ -340,7 +343,7 @@ func TestRewindIsRefused(t *testing.T) {
 			c.prepare(w)
 			before := w.everything()
 			_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
-			var refused *ConflictError
+			var refused *git.ConflictError
 			var locked *IndexLockedError
 			var notSaved *NotSavedError
 			if !errors.As(err, &refused) && !errors.As(err, &locked) && !errors.As(err, &notSaved) || !strings.Contains(err.Error(), c.says) {
@@ -374,7 +377,7 @@ func TestRewindKeepsEmbeddedRepositoryAndNamesIt(t *testing.T) {
 	w.put("inner/f", "precious\n", 0o644)
 	w.put("new", "x\n", 0o644)
 	r := w.rewind(one.Commit, "refs/paw/s_agent/rescue/1")
-	if !slices.Equal(r.NotSaved, []string{"inner"}) || readFile(t, w.path("inner/f")) != "precious\n" || exists(w.path("new")) {
+	if !slices.Equal(r.NotSaved, []string{"inner"}) || readFile(t, w.path("inner/f")) != "precious\n" || disk.Exists(w.path("new")) {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"paw/worktree/gitdir"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -97,7 +99,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := w.m.Moves().lockPlace(ctx, Checkout{Path: w.p.Path, AdminDir: admin})
+		at, err := w.m.Moves().lockPlace(ctx, gitdir.Checkout{Path: w.p.Path, AdminDir: admin})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +151,7 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 		if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); !errors.As(err, &open) {
 			t.Errorf("a rewind of it: %v", err)
 		}
-		at := Checkout{Path: w.p.Path, AdminDir: w.in("rev-parse", "--absolute-git-dir")}
+		at := gitdir.Checkout{Path: w.p.Path, AdminDir: w.in("rev-parse", "--absolute-git-dir")}
 		if ended, err := w.m.Moves().EndMove(t.Context(), at); err != nil || ended == nil || !ended.Moved || ended.Note != "" {
 			t.Errorf("it ended as %+v, %v", ended, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"paw/config/disk"
 )
 
 // What a paw that was killed has left behind goes with the next snapshot; what another one works in stays.
@@ -23,7 +25,7 @@ func TestScratchOfKilledProcessesIsDeleted(t *testing.T) {
 		}
 	}
 	made, err := newScratch(admin)
-	if err != nil || !exists(made) || exists(left) || !exists(used) || !exists(other) {
-		t.Errorf("made %q, %v; left %t, used %t, other %t", made, err, exists(left), exists(used), exists(other))
+	if err != nil || !disk.Exists(made) || disk.Exists(left) || !disk.Exists(used) || !disk.Exists(other) {
+		t.Errorf("made %q, %v; left %t, used %t, other %t", made, err, disk.Exists(left), disk.Exists(used), disk.Exists(other))
 	}
 }

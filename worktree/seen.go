@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ type Seen struct {
 // overruled. What cannot be determined is an error.
 func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	path := p.Path
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Seen{}, err
 	}
@@ -60,7 +59,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 // sameGitDir reports whether index, HEAD and the rest of the git directory of p's worktree are
 // unchanged since s, and s depends on nothing else but the files.
 func (m Manager) sameGitDir(p Plan, s Seen) bool {
-	admin, err := verified(p.Path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
 	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().headOf(admin) != s.head {
 		return false
 	}
@@ -87,7 +86,7 @@ func imprint(dir string) (of [sha256.Size]byte, err error) {
 		return of, err
 	}
 	// Renaming the directory itself changes the inode, so only its modification time counts.
-	return sha256.Sum256(facts(content[:], "", top.Mtim.Nano())), nil
+	return sha256.Sum256(disk.AppendFacts(content[:], "", top.Mtim.Nano())), nil
 }
 
 // imprinting is one run of imprint, with a goroutine for each processor.
@@ -119,7 +118,7 @@ func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) 
 	var known []byte
 	for i, name := range names {
 		s := &stats[i]
-		known = facts(known, name, int64(s.Mode), s.Size, s.Mtim.Nano(), s.Ctim.Nano())
+		known = disk.AppendFacts(known, name, int64(s.Mode), s.Size, s.Mtim.Nano(), s.Ctim.Nano())
 		known = append(known, inner[i][:]...)
 	}
 	return sha256.Sum256(known), nil
@@ -145,15 +144,6 @@ func (w imprinting) share(all *sync.WaitGroup, do func()) {
 	default:
 		do()
 	}
-}
-
-// facts appends a name and numbers to a text to be hashed.
-func facts(to []byte, name string, known ...int64) []byte {
-	to = append(append(to, name...), 0)
-	for _, fact := range known {
-		to = binary.LittleEndian.AppendUint64(to, uint64(fact))
-	}
-	return to
 }
 
 func openDir(at int, name string) (int, error) {

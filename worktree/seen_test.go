@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"paw/config/disk"
+	"paw/worktree/git"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -68,11 +71,11 @@ func TestRemoveSeenLooksAgainOnlyWhereSomethingChanged(t *testing.T) {
 			if calls := count(); len(calls) > 0 != c.again {
 				t.Errorf("git ran %d times: %q", len(calls), calls)
 			}
-			var refused *ConflictError
+			var refused *git.ConflictError
 			if c.gone != (err == nil) || !c.gone && !errors.As(err, &refused) {
 				t.Errorf("got %v", err)
 			}
-			if exists(p.Path) == c.gone {
+			if disk.Exists(p.Path) == c.gone {
 				t.Errorf("the worktree is there: %v", !c.gone)
 			}
 		})
@@ -112,7 +115,7 @@ func TestBranchesAreDeletedTogether(t *testing.T) {
 	}
 	said := map[string]string{}
 	for name, err := range stay {
-		var refused *ConflictError
+		var refused *git.ConflictError
 		said[name] = fmt.Sprint(errors.Is(err, ErrNotMerged), errors.As(err, &refused))
 	}
 	if diff := cmp.Diff(map[string]string{"held": "false true", "work": "true false", "locked": "false false"}, said); diff != "" {
@@ -151,7 +154,7 @@ func TestDropSeenKeepsWhatWasWrittenDuringTheMove(t *testing.T) {
 		}
 		m, _ := w.m.SweepLater()
 		done := m.dropSeen(t.Context(), directory, registration, seen)
-		if kept := done.Trash == directory && exists(directory); kept != written || len(*m.Trash().doomed) > 0 == written {
+		if kept := done.Trash == directory && disk.Exists(directory); kept != written || len(*m.Trash().doomed) > 0 == written {
 			t.Errorf("written %v: %+v, to be swept: %q", written, done, *m.Trash().doomed)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -41,11 +43,11 @@ func (e *Ended) WhatToSee() string {
 
 // EndMoveIn is EndMove for the linked worktree at path.
 func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
-	admin, err := verified(path, m.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return nil, err
 	}
-	return m.EndMove(ctx, Checkout{Path: path, AdminDir: admin})
+	return m.EndMove(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
 }
 
 // EndMove ends an interrupted move (see Journal) in a worktree; the result is nil if there is none.
@@ -53,7 +55,7 @@ func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // that. A file that is neither as before nor as after, nor a partly written one, was written by
 // somebody else: the file is kept, and git status shows it. If HEAD of the worktree has moved
 // elsewhere since, everything is left as it is. EndMove may be repeated.
-func (m Moves) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
+func (m Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
 	if !moveLeft(c.AdminDir) {
 		return nil, nil
 	}
@@ -146,15 +148,15 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	folder := "" // path that is a file on one side and a folder on the other: its name stands for the files in the folder
 	for _, c := range changes {
 		moved := slices.ContainsFunc(has, func(other change) bool { return other.name == c.name && other.entry() == c.entry() })
-		if moved && have[c.name] == c.oldEntry() && (folder == "" || !inside(c.name, folder, "/")) {
-			old, folder = append(old, quote(c.name)), c.name
+		if moved && have[c.name] == c.oldEntry() && (folder == "" || !disk.Inside(c.name, folder, "/")) {
+			old, folder = append(old, git.Quote(c.name)), c.name
 		}
 	}
 	if n := len(old); n > 0 && n <= namedInHint {
 		ended.Note += "; a commit there would undo a part of " + v.Command
-		ended.Hint = "git -C " + quote(v.at.Path) + " restore --staged --worktree -- " + strings.Join(old, " ")
+		ended.Hint = "git -C " + git.Quote(v.at.Path) + " restore --staged --worktree -- " + strings.Join(old, " ")
 	} else if n > 0 {
-		ended.Hint = "git -C " + quote(v.at.Path) + " status"
+		ended.Hint = "git -C " + git.Quote(v.at.Path) + " status"
 	}
 	return nil
 }

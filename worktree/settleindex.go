@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -31,7 +32,7 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 		}
 		untouched, s.installed = before, after
 	} else if !untouched {
-		out, err := s.repo().Output(ctx, quietly("diff-index", "--cached", "--name-only", s.To)...)
+		out, err := s.repo().Output(ctx, git.Quietly("diff-index", "--cached", "--name-only", s.To)...)
 		if err != nil {
 			return err
 		}
@@ -57,12 +58,12 @@ func sameEntries(a, b map[string]string) bool {
 
 // stagedEntries returns the entries of an index by path; the sides of a conflict by path and side.
 func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
-	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
+	out, err := repo.Output(ctx, git.Quietly("ls-files", "--stage", "-z")...)
 	if err != nil {
 		return nil, err
 	}
 	have := map[string]string{}
-	for _, line := range nulSeparated(out) {
+	for _, line := range git.NulSeparated(out) {
 		info, name, _ := strings.Cut(line, "\t")
 		if !strings.HasSuffix(info, " 0") {
 			name += "\x00" + info
@@ -98,8 +99,8 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	if err := s.enter(ctx, repo, s.From, s.Was); err != nil {
 		return err
 	}
-	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
-		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...); err != nil {
+	if !disk.Exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
+		if err := repo.Run(ctx, git.Quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...); err != nil {
 			return err
 		}
 		if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
@@ -113,7 +114,7 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		return err
 	}
 	elsewhere := repo.WithEnv("GIT_DIR="+s.at.AdminDir, "GIT_WORK_TREE="+empty)
-	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.Was, s.Becomes)...); err != nil {
+	if err := elsewhere.Run(ctx, git.Quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.Was, s.Becomes)...); err != nil {
 		return err
 	}
 	if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
@@ -132,13 +133,13 @@ func (s *settling) makeIndex(ctx context.Context) error {
 func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
 	kept := filepath.Join(v.at.AdminDir, journalIndex)
 	index, repo := newScratchIndex(dir), v.repo()
-	if exists(kept) {
+	if disk.Exists(kept) {
 		if index, repo, err = v.scratchIndex(kept, dir); err != nil {
 			return "", err
 		}
 	}
 	repo = repo.WithEnv("GIT_INDEX_FILE=" + index)
-	if err := repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
+	if err := repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
 		return "", err
 	}
 	return index, refresh(ctx, repo)
@@ -163,13 +164,13 @@ func (s *settling) putIndex(ctx context.Context) error {
 func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
 	file = newScratchIndex(s.dir)
 	real := filepath.Join(s.at.AdminDir, "index")
-	if exists(real) {
-		if err := copyFile(real, file); err != nil {
+	if disk.Exists(real) {
+		if err := disk.CopyFile(real, file); err != nil {
 			return "", repo, err
 		}
 	}
 	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
-	_, err = repo.Input(ctx, indexInfo(s.changes, entry), quietly("update-index", "-z", "--index-info")...)
+	_, err = repo.Input(ctx, indexInfo(s.changes, entry), git.Quietly("update-index", "-z", "--index-info")...)
 	return file, repo, err
 }
 

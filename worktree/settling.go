@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -75,7 +76,7 @@ func entryOf(mode, id string) string {
 
 func (s *settling) put(ctx context.Context, write, remove []string) error {
 	for _, name := range remove {
-		if err := removeFile(filepath.Join(s.at.Path, name)); err != nil {
+		if err := disk.RemoveFile(filepath.Join(s.at.Path, name)); err != nil {
 			return err
 		}
 		s.dropFolders(name)
@@ -87,8 +88,8 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 	if err != nil {
 		return err
 	}
-	return unasked(func(options []string) error {
-		_, err := repo.Input(ctx, nulTerminated(write), quietly(append(options, "checkout-index", "-f", "-z", "--stdin")...)...)
+	return git.Unasked(func(options []string) error {
+		_, err := repo.Input(ctx, git.NulTerminated(write), git.Quietly(append(options, "checkout-index", "-f", "-z", "--stdin")...)...)
 		return err
 	})
 }
@@ -121,7 +122,7 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	for _, goes := range []bool{true, false} { // files to remove make room for those to write
 		for _, c := range s.changes {
 			away := s.away[c.name]
-			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !isFile(filepath.Join(s.at.Path, c.name)) {
+			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !disk.IsFile(filepath.Join(s.at.Path, c.name)) {
 				continue
 			}
 			asOther[c.name] = asOther[c.name] || away && asGoal[c.name]
@@ -154,7 +155,7 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 	same := map[string]bool{}
 	for _, c := range s.changes {
 		if entry(c) == "" {
-			same[c.name] = !exists(filepath.Join(s.at.Path, c.name))
+			same[c.name] = !disk.Exists(filepath.Join(s.at.Path, c.name))
 			continue
 		}
 		same[c.name] = !differs[c.name]
@@ -168,12 +169,12 @@ func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
 		return nil, err
 	}
 	var out string
-	err := unasked(func(options []string) (err error) {
-		out, err = repo.Output(ctx, quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
+	err := git.Unasked(func(options []string) (err error) {
+		out, err = repo.Output(ctx, git.Quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
 		return err
 	})
 	differs := map[string]bool{}
-	for _, name := range nulSeparated(out) {
+	for _, name := range git.NulSeparated(out) {
 		differs[name] = true
 	}
 	return differs, err
@@ -206,8 +207,8 @@ func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]
 			continue
 		}
 		var whole string
-		if err := unasked(func(options []string) (err error) {
-			whole, err = in(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.name)...)
+		if err := git.Unasked(func(options []string) (err error) {
+			whole, err = git.In(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.name)...)
 			return err
 		}); err != nil {
 			return false, err

@@ -17,7 +17,9 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Problem is something that SetUp could not do, or refused. A problem never stops the rest.
@@ -52,7 +54,7 @@ func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.C
 // Setups makes worktrees of a repository usable, with files of its main checkout and with commands of
 // the project.
 type Setups struct {
-	Repository Repository
+	Repository gitdir.Repository
 }
 
 // includeFile names ignored files that worktrees get, in the format of .gitignore. The file is at
@@ -63,11 +65,11 @@ const includeFile = ".worktreeinclude"
 // lists the folder.
 func (u Setups) included(ctx context.Context, s Setup) ([]string, error) {
 	file := filepath.Join(u.Repository.Path, includeFile)
-	if !s.Include || !exists(file) {
+	if !s.Include || !disk.Exists(file) {
 		return nil, nil
 	}
-	out, err := in(u.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
-	return nulSeparated(out), err
+	out, err := git.In(u.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
+	return git.NulSeparated(out), err
 }
 
 // SetUp prepares the worktree at path: it copies the files of the main checkout that match Copy,
@@ -79,14 +81,14 @@ func (u Setups) included(ctx context.Context, s Setup) ([]string, error) {
 // existing files are kept; nothing is written outside of the worktree. Afterwards Unprepared is
 // false, unless ctx has ended.
 func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
-	admin, err := verified(path, u.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
 	if err == nil {
-		err = Verify(path, u.Repository.CommonDir, "")
+		err = gitdir.Verify(path, u.Repository.CommonDir, "")
 	}
 	if err != nil {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
-	if exists(checkMark(admin)) {
+	if disk.Exists(checkMark(admin)) {
 		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
 	}
 	problems := u.bring(ctx, path, s)
@@ -101,7 +103,7 @@ func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	if ctx.Err() != nil {
 		return problems // Interrupted: the next SetUp begins again.
 	}
-	if err := removeFile(unpreparedMark(admin)); err != nil {
+	if err := disk.RemoveFile(unpreparedMark(admin)); err != nil {
 		problems = append(problems, Problem{Path: ".", What: err.Error()})
 	}
 	return problems
@@ -109,8 +111,8 @@ func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 
 // Unprepared reports whether the set-up of a worktree has not completed, because paw was killed.
 func (u Setups) Unprepared(path string) bool {
-	admin, err := verified(path, u.Repository.CommonDir, "")
-	return err == nil && exists(unpreparedMark(admin))
+	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
+	return err == nil && disk.Exists(unpreparedMark(admin))
 }
 
 func (u Setups) bring(ctx context.Context, path string, s Setup) []Problem {
@@ -235,7 +237,7 @@ func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool
 	if len(names) == 0 {
 		return ignored
 	}
-	out, err := in(b.to).Input(ctx, nulTerminated(names), "check-ignore", "-z", "--stdin")
+	out, err := git.In(b.to).Input(ctx, git.NulTerminated(names), "check-ignore", "-z", "--stdin")
 	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
 		for half := range slices.Chunk(names, (len(names)+1)/2) {
 			maps.Copy(ignored, b.ignoredIn(ctx, half))
@@ -243,19 +245,11 @@ func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool
 		return ignored
 	}
 	if err == nil {
-		for _, name := range nulSeparated(out) {
+		for _, name := range git.NulSeparated(out) {
 			ignored[name] = true
 		}
 	}
 	return ignored
-}
-
-// nulSeparated splits the output of a git command with -z.
-func nulSeparated(out string) []string {
-	if out = strings.TrimSuffix(out, "\x00"); out == "" {
-		return nil
-	}
-	return strings.Split(out, "\x00")
 }
 
 // commandPatience limits how long a cancelled command may take to end.
@@ -313,7 +307,7 @@ func (u Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
 // as package managers make to a workspace's packages, or an absolute one into the main checkout.
 // Read through a link to the folder, it would lead to files of the main checkout.
 func leadsOut(main, folder string) string {
-	folder = resolved(folder)
+	folder = disk.Resolved(folder)
 	leaves := func(at string) bool {
 		target, err := os.Readlink(at)
 		switch {
@@ -353,22 +347,22 @@ func firstLink(root string, fits func(at string) bool) string {
 // symlinks.
 func leadsInto(path, folder string) bool {
 	path = filepath.Clean(path)
-	if path == folder || within(path, folder) {
+	if path == folder || disk.Within(path, folder) {
 		return true
 	}
-	path, folder = resolved(path), resolved(folder)
-	return path == folder || within(path, folder)
+	path, folder = disk.Resolved(path), disk.Resolved(folder)
+	return path == folder || disk.Within(path, folder)
 }
 
 // ignoredNames lists the ignored files of the checkout at path. For a folder that is ignored as a
 // whole, ignoredNames lists the folder.
 func ignoredNames(ctx context.Context, path string) ([]string, error) {
-	out, err := in(path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	out, err := git.In(path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	if err != nil {
 		return nil, err
 	}
 	names := []string{}
-	for _, name := range nulSeparated(out) {
+	for _, name := range git.NulSeparated(out) {
 		names = append(names, strings.TrimSuffix(name, "/"))
 	}
 	return names, nil

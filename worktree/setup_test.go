@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -94,7 +96,7 @@ func TestSetUpDoesNotLinkWherePatternMatchesFoldersOnly(t *testing.T) {
 	w, p := prepared(t, "node_modules/\n")
 	w.write("node_modules/m/index.js", "x\n")
 	wantProblems(t, w.setUp(p, nil, []string{"node_modules"}), "node_modules: not linked")
-	if exists(filepath.Join(p.Path, "node_modules")) {
+	if disk.Exists(filepath.Join(p.Path, "node_modules")) {
 		t.Error("it was linked")
 	}
 }
@@ -205,7 +207,7 @@ func TestSetUpRefusesDirectoryThatIsNoWorktree(t *testing.T) {
 	w, _ := prepared(t, "")
 	problems := w.m.Setups().SetUp(t.Context(), w.Dir, Setup{Command: "touch ran"})
 	wantProblems(t, problems, ".: ")
-	if exists(filepath.Join(w.Dir, "ran")) {
+	if disk.Exists(filepath.Join(w.Dir, "ran")) {
 		t.Error("the command ran")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -56,7 +57,7 @@ const snapshotEmail = "paw@localhost"
 
 // Snapshots saves the files of worktrees in commits.
 type Snapshots struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	objects  Objects
 	refs     Refs
@@ -74,7 +75,7 @@ func newSnapshots(o Objects, journals Journals) Snapshots {
 // ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
 // the commit lasts until git collects garbage.
 func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
-	admin, err := verified(path, snapshots.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -95,18 +96,18 @@ func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) 
 // from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
 // behind, and the result's commit is HEAD.
 func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
-	admin, err := verified(path, snapshots.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return snapshots.takeAt(ctx, Checkout{Path: path, AdminDir: admin}, ref, message, scratchDir, b)
+	return snapshots.takeAt(ctx, gitdir.Checkout{Path: path, AdminDir: admin}, ref, message, scratchDir, b)
 }
 
 // TakeOf commits the files of any checkout like Take, without a ref. The error is a *ConflictError
 // if a merge, rebase or the like is unfinished there.
-func (snapshots Snapshots) TakeOf(ctx context.Context, c Checkout, message string) (Snapshot, error) {
-	if name := operation(c.AdminDir); name != "" {
-		return Snapshot{}, conflict("", "git -C "+quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
+func (snapshots Snapshots) TakeOf(ctx context.Context, c gitdir.Checkout, message string) (Snapshot, error) {
+	if name := gitdir.Operation(c.AdminDir); name != "" {
+		return Snapshot{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
 	}
 	dir, err := newScratch(c.AdminDir)
 	if err != nil {
@@ -116,7 +117,7 @@ func (snapshots Snapshots) TakeOf(ctx context.Context, c Checkout, message strin
 	return snapshots.takeAt(ctx, c, "", message, dir, Budget{})
 }
 
-func (snapshots Snapshots) takeAt(ctx context.Context, c Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+func (snapshots Snapshots) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
@@ -145,7 +146,7 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c Checkout, ref, message,
 // treeOfAll returns the tree of all files of the worktree at path and of everything staged there,
 // "" if no tree can hold all of that. The store should be a reader (see Objects.withScratch).
 func (snapshots Snapshots) treeOfAll(ctx context.Context, path string) (string, error) {
-	admin, err := verified(path, snapshots.Repository.CommonDir, "")
+	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
 	}
@@ -220,13 +221,13 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Submodules: l.submodules, Staged: l.staged, Unmerged: l.unmerged}
+	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: disk.SortedPaths(l.embedded, submodules), Submodules: l.submodules, Staged: l.staged, Unmerged: l.unmerged}
 	if l.dirty || l.head == "" {
 		var r *recording
 		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {
 			return Snapshot{}, err
 		}
-		shot.NotSaved, shot.Cause = sorted(shot.NotSaved, r.notSaved), r.cause
+		shot.NotSaved, shot.Cause = disk.SortedPaths(shot.NotSaved, r.notSaved), r.cause
 		if shot.Commit != l.head {
 			shot.Head = l.head
 		}
@@ -315,7 +316,7 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 
 // headOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
 func (r Refs) headOf(admin string) string {
-	_, head := headIn(admin, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
+	_, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
 	return head
 }
 
@@ -325,13 +326,13 @@ func (r Refs) keep(ctx context.Context, commit, ref string) error {
 	if err == nil && !won {
 		return fmt.Errorf("%s: %w", ref, ErrRefTaken)
 	}
-	if err != nil || !exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
+	if err != nil || !disk.Exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
 		return err
 	}
 	// A running gc may have chosen its objects before the ref existed, so check that all objects
 	// are still there.
 	if err = r.objects.home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
-		return errors.Join(err, r.objects.home().Run(ctx, quietly("update-ref", "-d", ref, commit)...))
+		return errors.Join(err, r.objects.home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
 	}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 const shotRef = "refs/paw/s_agent/turn/1"
@@ -48,7 +50,7 @@ func (w *world) shot(p Plan) Snapshot {
 func (w *world) files(commit string) map[string]string {
 	w.t.Helper()
 	found := map[string]string{}
-	for _, name := range nulSeparated(w.git("ls-tree", "-r", "-z", "--name-only", commit)) {
+	for _, name := range git.NulSeparated(w.git("ls-tree", "-r", "-z", "--name-only", commit)) {
 		found[name], _ = git.Repo{Dir: w.Dir}.Output(w.t.Context(), "show", commit+":"+name)
 	}
 	return found
@@ -118,7 +120,7 @@ func TestSnapshotRunsNoHook(t *testing.T) {
 	if _, err := w.m.Snapshots().Take(t.Context(), p.Path, shotRef, "m"); err != nil {
 		t.Fatal(err)
 	}
-	if exists(filepath.Join(w.Dir, "..", "hooks.log")) {
+	if disk.Exists(filepath.Join(w.Dir, "..", "hooks.log")) {
 		t.Error(readFile(t, filepath.Join(w.Dir, "..", "hooks.log")))
 	}
 }
@@ -157,7 +159,7 @@ func TestSnapshotRefusesMainWorktreeAndLostGitFile(t *testing.T) {
 	os.Remove(filepath.Join(inner.Path, ".git"))
 	before := tree(t, w.Dir)
 	for _, path := range []string{w.Dir, inner.Path} {
-		var mismatch *MismatchError
+		var mismatch *gitdir.MismatchError
 		if _, err := w.m.Snapshots().Take(t.Context(), path, shotRef, "m"); !errors.As(err, &mismatch) {
 			t.Errorf("%s: got %v", path, err)
 		}
@@ -192,7 +194,7 @@ func TestSnapshotIsTakenAgainWhenRunningGcTookItsObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !exists(once) || !exists(object) || w.files(s.Commit)["new"] != "precious\n" {
+	if !disk.Exists(once) || !disk.Exists(object) || w.files(s.Commit)["new"] != "precious\n" {
 		t.Error("the file is gone")
 	}
 }

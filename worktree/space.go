@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -36,7 +38,7 @@ func (u Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees i
 			return nil
 		})
 	}
-	for !exists(size.At) && size.At != filepath.Dir(size.At) {
+	for !disk.Exists(size.At) && size.At != filepath.Dir(size.At) {
 		size.At = filepath.Dir(size.At)
 	}
 	var disk unix.Statfs_t

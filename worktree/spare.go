@@ -44,10 +44,10 @@ func (r *rewind) spare(ctx context.Context) error {
 		return err
 	}
 	gone := func(change) string { return "" }
-	if _, err := r.repo.Input(ctx, indexInfo(spared, gone), quietly("update-index", "-z", "--index-info")...); err != nil {
+	if _, err := r.repo.Input(ctx, indexInfo(spared, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return err
 	}
-	r.now, err = r.repo.Line(ctx, quietly("write-tree")...)
+	r.now, err = r.repo.Line(ctx, git.Quietly("write-tree")...)
 	return err
 }
 
@@ -86,12 +86,12 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []change) ([]change,
 	for _, c := range changes {
 		names = append(names, "./"+c.name) // A leading colon would be magic.
 	}
-	out, err := rules.Input(ctx, nulTerminated(names), privately("check-ignore", "--no-index", "-z", "--stdin")...)
+	out, err := rules.Input(ctx, git.NulTerminated(names), privately("check-ignore", "--no-index", "-z", "--stdin")...)
 	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
 		return nil, err
 	}
 	ignored := map[string]bool{}
-	for _, name := range nulSeparated(out) {
+	for _, name := range git.NulSeparated(out) {
 		ignored[name] = true
 	}
 	return slices.DeleteFunc(changes, func(c change) bool { return !ignored["./"+c.name] }), nil

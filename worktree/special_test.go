@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -25,7 +26,7 @@ func TestCreateInSparseCheckout(t *testing.T) {
 	w.git("sparse-checkout", "set", "--cone", "nothing")
 	p := w.made("agent")
 	w.whole(p)
-	if exists(filepath.Join(p.Path, "dir/b.txt")) {
+	if disk.Exists(filepath.Join(p.Path, "dir/b.txt")) {
 		t.Error("the worktree is not sparse")
 	}
 	if r := discovered(t, p.Path); r.Bare || r.Path != w.Dir {
@@ -91,7 +92,7 @@ func TestCreateReportsHookThatRefusesBranches(t *testing.T) {
 	if want := []string{"main"}; !slices.Equal(w.branches(), want) {
 		t.Errorf("branches are %q", w.branches())
 	}
-	if exists(w.Side) {
+	if disk.Exists(w.Side) {
 		t.Error("a folder is left")
 	}
 }

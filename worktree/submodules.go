@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -28,7 +30,7 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string)
 		return err
 	}
 	for _, store := range stores {
-		if checkedOut[resolved(store)] {
+		if checkedOut[disk.Resolved(store)] {
 			continue
 		}
 		name, err := filepath.Rel(filepath.Join(i.admin, "modules"), store)
@@ -42,7 +44,7 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string)
 		// files.
 		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
 	}
-	i.dirt.Submodules, i.dirt.Aside = sorted(i.dirt.Submodules), sorted(i.dirt.Aside)
+	i.dirt.Submodules, i.dirt.Aside = disk.SortedPaths(i.dirt.Submodules), disk.SortedPaths(i.dirt.Aside)
 	return nil
 }
 
@@ -68,7 +70,7 @@ func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) e
 // useless; they are kept.
 func (i inspection) lookIntoStore(ctx context.Context, name, store string) error {
 	// The store's worktree may be gone, and git would go there first.
-	repo := in(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
+	repo := git.In(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
 	list := func(args ...string) (string, error) {
 		return repo.Output(ctx, append([]string{"rev-list", "--max-count=1"}, args...)...)
 	}

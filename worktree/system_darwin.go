@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,9 +71,4 @@ func mountPoints() ([]string, error) {
 		points[i] = unix.ByteSliceToString(table[i].Mntonname[:])
 	}
 	return points, nil
-}
-
-// statTimes returns a file's modification time, and the change time of its inode.
-func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
-	return time.Unix(s.Mtimespec.Unix()), time.Unix(s.Ctimespec.Unix())
 }

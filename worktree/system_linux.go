@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -81,8 +79,3 @@ func mountPoints() ([]string, error) {
 }
 
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
-
-// statTimes returns a file's modification time, and the change time of its inode.
-func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
-	return time.Unix(s.Mtim.Unix()), time.Unix(s.Ctim.Unix())
-}

@@ -12,11 +12,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"paw/config/disk"
+	"paw/worktree/gitdir"
 )
 
 // Trash manages the folders for what was removed, until it is deleted.
 type Trash struct {
-	Repository Repository
+	Repository gitdir.Repository
 
 	doomed *[]string // collects folders to sweep later; nil sweeps them at once
 }
@@ -56,7 +59,7 @@ func (t Trash) Undeleted(age time.Duration) []string {
 // another file system, and returns the new path; "" for a missing path. The error is a
 // *ConflictError if a file system is mounted inside.
 func (t Trash) take(path, name string) (string, error) {
-	if !exists(path) {
+	if !disk.Exists(path) {
 		return "", nil
 	}
 	if err := refuseMounts(path); err != nil {
@@ -96,7 +99,7 @@ func moveInto(dir, path, name string) (string, error) {
 // without a directory can be repaired, while a directory without a registration would look foreign.
 func (t Trash) setAside(e Entry, path string) error {
 	name := filepath.Base(e.AdminDir)
-	if path != "" && (pointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
+	if path != "" && (gitdir.PointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
 		if _, err := t.take(path, name); err != nil {
 			return err
 		}

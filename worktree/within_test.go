@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/worktree/git"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -418,7 +420,7 @@ func TestWithinDuringConflictAndWithLockedIndex(t *testing.T) {
 	w.commit("main")
 	writeFile(t, w.path("a.txt"), "agent\n")
 	w.in("commit", "-qam", "agent")
-	if in(w.p.Path).Run(t.Context(), "merge", "-q", "main") == nil {
+	if git.In(w.p.Path).Run(t.Context(), "merge", "-q", "main") == nil {
 		t.Fatal("no conflict")
 	}
 	writeFile(t, filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "index.lock"), "half")

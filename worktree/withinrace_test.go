@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"paw/config/disk"
 )
 
 func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
@@ -68,7 +70,7 @@ func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if !exists(once) {
+		if !disk.Exists(once) {
 			t.Fatalf("%s: nothing was pruned", c.name)
 		}
 		if w.files(s.Commit)["new"] != "precious\n" {
@@ -113,8 +115,8 @@ func TestWithinSweepsWhatAKilledOneLeft(t *testing.T) {
 	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
 		t.Fatal(err)
 	}
-	if exists(old) || !exists(young) {
-		t.Errorf("old %v, young %v", exists(old), exists(young))
+	if disk.Exists(old) || !disk.Exists(young) {
+		t.Errorf("old %v, young %v", disk.Exists(old), disk.Exists(young))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"paw/worktree/git"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -56,7 +58,7 @@ func (w *random) step() string {
 	name, other := w.name(), w.name()
 	path := w.path(name)
 	text := strings.Repeat([]string{"x\n", "x\r\n"}[w.IntN(2)], w.IntN(3)) + string(rune('a'+w.IntN(3))) + "\n"
-	run := func(args ...string) { _ = in(w.p.Path).Run(w.t.Context(), args...) }
+	run := func(args ...string) { _ = git.In(w.p.Path).Run(w.t.Context(), args...) }
 	for _, at := range []string{path, w.path(other)} { // whoever writes to a pipe waits
 		if info, err := os.Stat(at); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 			_ = os.Remove(at)

@@ -23,7 +23,7 @@ import (
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // LockWait bounds how long a command waits for another paw that holds a lock.
@@ -81,7 +81,7 @@ func New(dir string, env []string, progress io.Writer) (*App, error) {
 		h.Env = append(slices.Clip(env), "HOME="+os.Getenv("HOME"))
 	}
 	root := ""
-	if repository, err := worktree.Discover(dir); err == nil {
+	if repository, err := gitdir.Discover(dir); err == nil {
 		root = repository.Path
 	}
 	return h, h.Configure(root)

@@ -9,7 +9,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Place is where the user is: a directory, perhaps in the pane of an agent.
@@ -70,10 +70,10 @@ func (p Place) Session() (*session.Session, error) {
 			return s, nil
 		}
 	}
-	repository, err := worktree.Discover(p.app.Dir)
+	repository, err := gitdir.Discover(p.app.Dir)
 	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
 	inside := err == nil
-	if errors.Is(err, worktree.ErrNotRepository) {
+	if errors.Is(err, gitdir.ErrNotRepository) {
 		places, err = []string{p.app.Dir}, nil // an agent's worktree may have lost its .git file
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (p Place) Agent(s *session.Session) string {
 	if p.app.Getenv("PAW_SESSION") == s.Name && s.Agent(p.app.Getenv("PAW_AGENT")) != nil {
 		return p.app.Getenv("PAW_AGENT")
 	}
-	repository, err := worktree.Discover(p.app.Dir)
+	repository, err := gitdir.Discover(p.app.Dir)
 	if err != nil || repository.Worktree == "" {
 		return ""
 	}
@@ -133,7 +133,7 @@ func (p Place) Caller(command, hint string) (*session.Session, *session.Agent, e
 // Unreadable returns the error of an unreadable record that belongs to the user's place, nil
 // where there is none.
 func (p Place) Unreadable() error {
-	repository, err := worktree.Discover(p.app.Dir)
+	repository, err := gitdir.Discover(p.app.Dir)
 	if err != nil {
 		return nil //nolint:nilerr // no place of a session
 	}
@@ -147,7 +147,7 @@ func (p Place) Unreadable() error {
 
 // madeTurnsIn reports whether a session has refs in a repository, by the folders of its agents,
 // since its record cannot be read.
-func (p Place) madeTurnsIn(repository worktree.Repository, sessionName string) bool {
+func (p Place) madeTurnsIn(repository gitdir.Repository, sessionName string) bool {
 	agents, _ := os.ReadDir(filepath.Dir(p.app.StateDir(sessionName, "x")))
 	var prefixes []string
 	for _, agent := range agents {
@@ -163,8 +163,8 @@ func (p Place) madeTurnsIn(repository worktree.Repository, sessionName string) b
 // Moved checks whether the user's repository is the moved repository of a session, by the
 // registrations of the agents' worktrees. places are the worktrees' current paths by agent, nil
 // when it is not.
-func (p Place) Moved(ctx context.Context, s *session.Session) (here worktree.Repository, places map[string]string) {
-	here, err := worktree.Discover(p.app.Dir)
+func (p Place) Moved(ctx context.Context, s *session.Session) (here gitdir.Repository, places map[string]string) {
+	here, err := gitdir.Discover(p.app.Dir)
 	if err != nil || !Gone(s) {
 		return here, nil
 	}

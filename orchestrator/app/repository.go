@@ -13,6 +13,8 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // ErrGone is the cause of an error about a session whose repository is gone.
@@ -35,12 +37,12 @@ func (h *App) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manag
 
 // Discover finds the repository of a session. The record tells where the main checkout is, which a
 // git directory in another place does not.
-func Discover(s *session.Session) (worktree.Repository, error) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+func Discover(s *session.Session) (gitdir.Repository, error) {
+	repository, err := gitdir.Discover(s.GitCommonDir)
 	if err != nil || repository.Path != "" || repository.Bare {
 		return repository, err
 	}
-	if main, err := worktree.Discover(s.RepoPath); err == nil && main.CommonDir == repository.CommonDir {
+	if main, err := gitdir.Discover(s.RepoPath); err == nil && main.CommonDir == repository.CommonDir {
 		repository.Path = main.Path
 	}
 	return repository, nil
@@ -53,7 +55,7 @@ func Gone(s *session.Session) bool {
 }
 
 // RootIn returns the main worktree of a repository or, without one, its git directory.
-func RootIn(repository worktree.Repository) string {
+func RootIn(repository gitdir.Repository) string {
 	if repository.Path != "" {
 		return repository.Path
 	}
@@ -61,7 +63,7 @@ func RootIn(repository worktree.Repository) string {
 }
 
 // Manager returns a worktree manager with paw's locks and messages.
-func (h *App) Manager(repository worktree.Repository) worktree.Manager {
+func (h *App) Manager(repository gitdir.Repository) worktree.Manager {
 	holders := lockHolders{filepath.Base(h.Executable), h.Notef}
 	return worktree.Manager{
 		Repository: repository,
@@ -132,7 +134,7 @@ func RefusingHook(err error) string {
 // repeat when another git is done.
 func Unmoved(err error, what, again string) error {
 	var named *errs.Error
-	var refused *worktree.ConflictError
+	var refused *git.ConflictError
 	var half *worktree.HalfMovedError
 	var locked *worktree.IndexLockedError
 	var notSaved *worktree.NotSavedError
@@ -159,7 +161,7 @@ func Unmoved(err error, what, again string) error {
 		return errs.New(errs.Locked, "%s: %w meanwhile", what, err).Hint("%s", again)
 	}
 	kind := errs.Failed
-	if filter, _ := worktree.RefusingFilter(err); filter != "" {
+	if filter, _ := git.RefusingFilter(err); filter != "" {
 		kind = errs.Refused
 	}
 	return Unfiltered(errs.New(kind, "%s: %w", what, err), "")
@@ -168,7 +170,7 @@ func Unmoved(err error, what, again string) error {
 // Unfiltered adds a hint to the error of a required filter that refuses a file: the command that
 // makes the filter optional. Other errors get the hint otherwise, if it is not "".
 func Unfiltered(err error, otherwise string) error {
-	name, checkout := worktree.RefusingFilter(err)
+	name, checkout := git.RefusingFilter(err)
 	if name != "" {
 		otherwise = fmt.Sprintf("git -C %s config %s false", errs.Quote(checkout), errs.Quote("filter."+name+".required"))
 	}
@@ -220,7 +222,7 @@ func OwnerOf(s *session.Session, agentName string) string {
 
 // Conflict turns a refusal of package worktree into an *errs.Error with its hint.
 func Conflict(err error) error {
-	var c *worktree.ConflictError
+	var c *git.ConflictError
 	if !errors.As(err, &c) {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Specs tells the drivers of CLIs about agents.
@@ -46,7 +46,7 @@ func (p Specs) WithProgram(env []string, w *session.Agent, executable string) []
 func (p Specs) Launch(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := p.Read(s, w, executable)
 	spec.Env = p.WithProgram(spec.Env, w, executable)
-	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
+	if repository, err := gitdir.Discover(w.WorktreePath); err == nil {
 		spec.GitDir = repository.GitDir
 	}
 	return spec

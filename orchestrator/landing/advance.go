@@ -11,6 +11,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/git"
 )
 
 // mover carries out landings of one session and undoes them, while it holds the right to move
@@ -102,7 +103,7 @@ func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	if errors.As(cause, &locked) {
 		return app.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
-	if filter, _ := worktree.RefusingFilter(cause); filter != "" {
+	if filter, _ := git.RefusingFilter(cause); filter != "" {
 		cause = errs.New(errs.Refused, "%s: not touched: %w", l.Checkout, cause)
 	}
 	return app.Unfiltered(refusedBy(cause), "")

@@ -15,6 +15,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/git"
 )
 
 // checkPlan returns the plan of a session's check worktree.
@@ -79,7 +80,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	}
 	endChecks(ctx, h, c.m, path)
 	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
-	var odd *worktree.ConflictError
+	var odd *git.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
 	}
@@ -166,7 +167,7 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *se
 		return worktree.Removal{}, errs.WithHints(err, "cd "+errs.Quote(path), "paw purge "+s.Name+" --no-teardown")
 	}
 	done, err := m.Remove(ctx, p, worktree.Seen{})
-	var dirty *worktree.ConflictError
+	var dirty *git.ConflictError
 	if errors.As(err, &dirty) {
 		done, err = m.RemoveKept(ctx, p)
 	}

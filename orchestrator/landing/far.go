@@ -16,6 +16,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // ParseParcel parses what another machine has sent. Agents may control that machine, so whatever
@@ -272,7 +273,7 @@ func grownInto(now, old *session.Session) error {
 // FarSessions returns the sessions of other machines of which work has landed in the current
 // repository.
 func FarSessions(h *app.App) []*session.Session {
-	here, err := worktree.Discover(h.Dir)
+	here, err := gitdir.Discover(h.Dir)
 	all, _, listErr := h.Store.ListAll()
 	if err != nil || listErr != nil {
 		return nil

@@ -11,13 +11,14 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Finish finishes interrupted landings and moves of files in the repository of a session, for all
 // sessions. busy returns an error for worktrees whose agents may be at work; their moves stay
 // unfinished. After it, each landing has taken place or not, and branch and checkout agree. It
 // returns lines about what it found, also about what it could not finish. It may be repeated.
-func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(worktree.Checkout) error) ([]string, error) {
+func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(gitdir.Checkout) error) ([]string, error) {
 	sessions, err := unfinishedIn(h, s.GitCommonDir)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func landsIn(s *session.Session, path string) bool {
 }
 
 // endMove finishes an interrupted move of files, and says how.
-func endMove(ctx context.Context, m worktree.Manager, place worktree.Checkout, busy func(worktree.Checkout) error) []string {
+func endMove(ctx context.Context, m worktree.Manager, place gitdir.Checkout, busy func(gitdir.Checkout) error) []string {
 	err := busy(place)
 	if err != nil {
 		return []string{noted(place.Path+": what was cut short there is not finished", err)}

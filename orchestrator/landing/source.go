@@ -16,6 +16,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // source is the state of an agent that is to land, looked at once.
@@ -179,8 +180,8 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	if err != nil {
 		return err
 	}
-	err = worktree.Verify(path, w.session.GitCommonDir, branch)
-	var other *worktree.MismatchError
+	err = gitdir.Verify(path, w.session.GitCommonDir, branch)
+	var other *gitdir.MismatchError
 	switch {
 	case errors.As(err, &other) && other.What == "branch":
 		refused := errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Name, cmp.Or(other.Got, "no branch"), branch)

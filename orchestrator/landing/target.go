@@ -13,14 +13,16 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // target is the branch to land in, as it is at one moment.
 type target struct {
 	branch   string
 	tip      string
-	usual    string             // target of the session, from which its agents get each other's work; "" if that does not matter
-	checkout *worktree.Checkout // nil if the branch is not checked out
+	usual    string           // target of the session, from which its agents get each other's work; "" if that does not matter
+	checkout *gitdir.Checkout // nil if the branch is not checked out
 }
 
 // place returns the directory whose git attributes apply to merges.
@@ -78,7 +80,7 @@ func (w work) withBranchHere(err error, branch, command string) error {
 // branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the
 // branch that HEAD names.
 func (w work) branchHere() string {
-	repository, err := worktree.Discover(w.session.RepoPath)
+	repository, err := gitdir.Discover(w.session.RepoPath)
 	if err != nil {
 		return ""
 	}
@@ -88,7 +90,7 @@ func (w work) branchHere() string {
 // tipOf returns the commit of a branch that must exist.
 func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, error) {
 	tip, err := m.Refs().BranchTip(ctx, branch)
-	var odd *worktree.ConflictError
+	var odd *git.ConflictError
 	switch {
 	case errors.As(err, &odd):
 		return "", errs.New(errs.Usage, "%w", err).Hint("git branch")
@@ -115,7 +117,7 @@ func (w work) agentOn(branch string) string {
 }
 
 // unobstructed refuses a move of a checkout that would overwrite something.
-func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to, filesFrom string) error {
+func unobstructed(ctx context.Context, m worktree.Manager, at *gitdir.Checkout, from, to, filesFrom string) error {
 	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to, filesFrom)
 	if err == nil && len(obstacles) > 0 {
 		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
@@ -128,7 +130,7 @@ const namedObstacles = 10
 
 // refusedBy converts a refusal of package worktree to an error for the user.
 func refusedBy(err error) error {
-	var c *worktree.ConflictError
+	var c *git.ConflictError
 	var obstacles *worktree.ObstacleError
 	switch {
 	case errors.As(err, &obstacles):

@@ -17,7 +17,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Exit codes of a launcher that did not become the CLI (EX_TEMPFAIL and EX_PROTOCOL of sysexits.h,
@@ -72,7 +72,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	if err := os.Remove(path); err != nil {
 		return exitLaunchOver, errs.New(errs.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
-	if err := worktree.Verify(l.Worktree, l.GitCommonDir, ""); err != nil {
+	if err := gitdir.Verify(l.Worktree, l.GitCommonDir, ""); err != nil {
 		return exitLaunchRefused, errs.New(errs.Refused, "%s: not started: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
 	if err := os.Chdir(l.Worktree); err != nil {

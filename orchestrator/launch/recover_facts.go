@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // PlanRecover gathers the remaining facts about git, files and CLIs, and plans a job per agent.
@@ -84,7 +85,7 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 	}
 	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {
 		rf.worktreeMissing = true
-	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+	} else if err := gitdir.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 		rf.worktreeWrong, rf.wayBack = err.Error(), WayBack(s, &w)
 	}
 	cli, executable, err := h.ProgramOf(&w)

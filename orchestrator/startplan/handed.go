@@ -12,6 +12,8 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Handed is the uncommitted work in a checkout of the user with which new agents begin.
@@ -49,7 +51,7 @@ func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool)
 	}
 	shot, err := m.Snapshots().TakeOf(ctx, *at, "paw: not committed in "+place+"\n")
 	look := "git -C " + errs.Quote(place) + " status"
-	var conflict *worktree.ConflictError
+	var conflict *git.ConflictError
 	switch {
 	case errors.As(err, &conflict):
 		return nil, errs.New(errs.Refused, "%w", err).Hint("%s", look)
@@ -71,7 +73,7 @@ func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool)
 	return handed, err
 }
 
-func missing(at *worktree.Checkout, place string) error {
+func missing(at *gitdir.Checkout, place string) error {
 	if at == nil {
 		return errs.New(errs.Usage, "--with-changes: %s is no checkout of this repository", place)
 	}

@@ -17,7 +17,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
-	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // mostNames is how many names paw tries by itself. Method cut reserves room for that number.
@@ -26,14 +26,14 @@ const mostNames = 999
 // naming searches a name for a session with these agents.
 type naming struct {
 	home       *app.App
-	repository worktree.Repository
+	repository gitdir.Repository
 	agents     []Agent
 	foreign    map[string]bool // names of existing tmux sessions
 	space      turns.Names
 }
 
 // Name returns the name asked for, or the first free one made from the repository's directory name.
-func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked string, agents []Agent) (string, error) {
+func Name(ctx context.Context, h *app.App, repository gitdir.Repository, asked string, agents []Agent) (string, error) {
 	n := naming{home: h, repository: repository, agents: agents}
 	var err error
 	if n.foreign, err = foreignTmuxSessions(ctx, h); err != nil {

@@ -25,6 +25,7 @@ import (
 	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Add drafts and records new agents while other paws may do the same: when another paw took a name,
@@ -127,8 +128,8 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 // standing returns the user's current worktree of that repository, "" in any other place: new
 // branches start from its HEAD, as with paw start. An agent's worktree does not count: the user is
 // there to look at that agent's work.
-func standing(h *app.App, s *session.Session, repository worktree.Repository) string {
-	here, err := worktree.Discover(h.Dir)
+func standing(h *app.App, s *session.Session, repository gitdir.Repository) string {
+	here, err := gitdir.Discover(h.Dir)
 	ofAgent := func(w session.Agent) bool {
 		one, oneErr := os.Stat(w.WorktreePath)
 		other, otherErr := os.Stat(here.Worktree)

@@ -16,10 +16,11 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Session returns the record and the worktree plans of a new session, and refuses what cannot work.
-func Session(ctx context.Context, h *app.App, repository worktree.Repository, asked, from string, handed *Handed, agents []Agent) (*session.Session, []worktree.Plan, error) {
+func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, from string, handed *Handed, agents []Agent) (*session.Session, []worktree.Plan, error) {
 	if err := refuseElsewhere(repository); err != nil {
 		return nil, nil, err
 	}
@@ -63,11 +64,11 @@ func Session(ctx context.Context, h *app.App, repository worktree.Repository, as
 
 // refuseElsewhere refuses a repository whose core.worktree is a folder from which git does not find
 // the repository.
-func refuseElsewhere(repository worktree.Repository) error {
+func refuseElsewhere(repository gitdir.Repository) error {
 	if repository.Path == "" {
 		return nil
 	}
-	if there, err := worktree.Discover(repository.Path); err == nil && there.CommonDir == repository.CommonDir {
+	if there, err := gitdir.Discover(repository.Path); err == nil && there.CommonDir == repository.CommonDir {
 		return nil
 	}
 	return errs.New(errs.Refused, "%s: core.worktree is %s, from where git does not find this repository", repository.CommonDir, repository.Path).
@@ -121,7 +122,7 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.M
 
 // withoutCommit returns the refusal of a repository without a commit. The hint commits all existing
 // files, but not in the user's home directory.
-func withoutCommit(r worktree.Repository) error {
+func withoutCommit(r gitdir.Repository) error {
 	e := errs.New(errs.Failed, "%s: the repository has no commit yet", r.Path)
 	files, err := os.ReadDir(r.Path)
 	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == r.Path || err == nil && len(files) <= 1 { // only .git

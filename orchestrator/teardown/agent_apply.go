@@ -14,6 +14,8 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // record records the removal of agents and its kind, and returns the record.
@@ -65,7 +67,7 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 		if err := m.Release(ctx, p.worktree); err != nil {
 			return removed, err
 		}
-		removed.Back = worktree.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
+		removed.Back = gitdir.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
 	} else if err := p.tearDown(ctx, h, m, rec); err != nil {
 		return removed, errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Session, p))
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
@@ -131,7 +133,7 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 	saves := p.clean || p.torn // files that appeared since in a clean worktree are saved, too
 	if saves || p.phase != session.PhaseDiscarding {
 		done, err = m.Remove(ctx, p.worktree, p.seen)
-		var changed *worktree.ConflictError
+		var changed *git.ConflictError
 		if !saves || !errors.As(err, &changed) {
 			return err
 		}

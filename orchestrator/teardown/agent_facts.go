@@ -15,6 +15,8 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // AgentFacts has what was found of one agent and its worktree before anything ends.
@@ -100,7 +102,7 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	f.missing = !exists(w.WorktreePath)
 	f.halfMade = m.HalfMade(w.WorktreePath)
 	if !f.missing && !f.halfMade {
-		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+		if err := gitdir.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 			f.wrong = notTheWorktree(ctx, m, s, w, err)
 			return
 		}
@@ -119,7 +121,7 @@ func exists(path string) bool {
 
 // notRemoved adds hints to a refusal of package worktree.
 func notRemoved(sessionName, agentName, path string, err error) error {
-	var refused *worktree.ConflictError
+	var refused *git.ConflictError
 	if !errors.As(err, &refused) {
 		return err
 	}

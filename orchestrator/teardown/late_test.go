@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // What a CLI writes as it ends, into a worktree that was found clean, is saved by --force like everything else.
@@ -34,7 +35,7 @@ func TestForceSavesWhatComesLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repository, err := worktree.Discover(repo)
+	repository, err := gitdir.Discover(repo)
 	if err != nil {
 		t.Fatal(err)
 	}

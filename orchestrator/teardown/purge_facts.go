@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // PlanPurge looks at a session and plans the purge.
@@ -89,7 +90,7 @@ func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (P
 	if err := session.ValidateName("session", name); err != nil {
 		return p, errs.New(errs.Usage, "%w", err)
 	}
-	repository, err := worktree.Discover(h.Dir)
+	repository, err := gitdir.Discover(h.Dir)
 	if err != nil {
 		return p, err
 	}

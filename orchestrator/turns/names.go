@@ -261,7 +261,7 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 // sessions would mix.
 func taken(ctx context.Context, m worktree.Manager) (map[string]bool, error) {
 	numbers, err := AllTags(ctx, m)
-	if err != nil && !errors.Is(err, worktree.ErrNotRepository) {
+	if err != nil && !errors.Is(err, gitdir.ErrNotRepository) {
 		return nil, err
 	}
 	taken := map[string]bool{}

@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,67 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// isFile reports whether something other than a folder is at path.
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && !info.IsDir()
-}
-
-// removeFile removes a file; a missing one is no error.
-func removeFile(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// samePath compares two paths after resolving symlinks.
-func samePath(a, b string) bool {
-	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)
-}
-
-// resolved resolves the symlinks in the longest existing part of a path, so that paths can be
-// compared before they exist.
-func resolved(path string) string {
-	path = filepath.Clean(path)
-	rest := ""
-	for at := path; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		parent := filepath.Dir(at)
-		if parent == at {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-		at = parent
-	}
-}
-
-func inside(name, folder, separator string) bool {
-	return strings.HasPrefix(name, folder+separator)
-}
-
-// within reports whether path is below dir. Both are clean and absolute.
-func within(path, dir string) bool {
-	return inside(path, strings.TrimSuffix(dir, string(filepath.Separator)), string(filepath.Separator))
-}
-
-// sorted joins lists of paths, each path once.
-func sorted(lists ...[]string) []string {
-	all := slices.Concat(lists...)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // folders manages the folders above worktrees that paw has made, and that are removed with the last
 // worktree in them. paw removes no other folder.
-type folders struct{ Repository Repository }
+type folders struct{ Repository gitdir.Repository }
 
 // file returns the path of the list of these folders, one per line.
 func (f folders) file() string { return filepath.Join(f.Repository.CommonDir, "paw", "folders") }

@@ -1,4 +1,4 @@
-package worktree
+package disk
 
 import (
 	"encoding/base64"
@@ -29,10 +29,11 @@ func decodedName(text string) (string, error) {
 	return string(name), err
 }
 
-// fileNames is a list of file names that JSON keeps byte for byte.
-type fileNames []string
+// FileNames is a list of file names that JSON keeps byte for byte.
+type FileNames []string
 
-func (names fileNames) MarshalJSON() ([]byte, error) {
+// MarshalJSON encodes each name that is not UTF-8.
+func (names FileNames) MarshalJSON() ([]byte, error) {
 	encoded := make([]string, len(names))
 	for i, name := range names {
 		encoded[i] = encodedName(name)
@@ -40,7 +41,8 @@ func (names fileNames) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encoded)
 }
 
-func (names *fileNames) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON is the reverse of MarshalJSON.
+func (names *FileNames) UnmarshalJSON(data []byte) error {
 	var encoded []string
 	if err := json.Unmarshal(data, &encoded); err != nil {
 		return err
@@ -56,10 +58,11 @@ func (names *fileNames) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// byFileName maps file names, which JSON keeps byte for byte, to texts.
-type byFileName map[string]string
+// ByFileName maps file names, which JSON keeps byte for byte, to texts.
+type ByFileName map[string]string
 
-func (m byFileName) MarshalJSON() ([]byte, error) {
+// MarshalJSON encodes each name that is not UTF-8.
+func (m ByFileName) MarshalJSON() ([]byte, error) {
 	encoded := make(map[string]string, len(m))
 	for name, text := range m {
 		encoded[encodedName(name)] = text
@@ -67,12 +70,13 @@ func (m byFileName) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encoded)
 }
 
-func (m *byFileName) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON is the reverse of MarshalJSON.
+func (m *ByFileName) UnmarshalJSON(data []byte) error {
 	var encoded map[string]string
 	if err := json.Unmarshal(data, &encoded); err != nil {
 		return err
 	}
-	*m = make(byFileName, len(encoded))
+	*m = make(ByFileName, len(encoded))
 	for text, value := range encoded {
 		name, err := decodedName(text)
 		if err != nil {

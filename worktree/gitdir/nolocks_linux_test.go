@@ -1,4 +1,4 @@
-package worktree
+package gitdir
 
 import (
 	"errors"
@@ -22,11 +22,11 @@ func TestFileThatCannotBeLockedIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	err = waitForLock(t.Context(), os.NewFile(uintptr(fd), path))
-	if !errors.Is(err, unix.EBADF) || errors.Is(err, errBusy) {
+	err = WaitForLock(t.Context(), os.NewFile(uintptr(fd), path))
+	if !errors.Is(err, unix.EBADF) || errors.Is(err, ErrBusy) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(began); took > lockWait/2 {
+	if took := time.Since(began); took > LockWait/2 {
 		t.Errorf("it took %s", took)
 	}
 }
