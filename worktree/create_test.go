@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"paw/worktree/gitdir"
+	"paw/worktree/gittest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,7 +55,7 @@ func TestCreateFromRemoteBranchWritesNoTracking(t *testing.T) {
 	w := newWorld(t)
 	clone := filepath.Join(realTemp(t), "clone")
 	w.git("clone", "-q", w.Dir, clone)
-	c := &world{t: t, Dir: clone, Side: clone + ".paw"}
+	c := &world{World: &gittest.World{T: t, Dir: clone, Side: clone + ".paw"}, t: t}
 	c.open()
 	c.git("config", "branch.autoSetupMerge", "always")
 	before := readFile(t, filepath.Join(clone, ".git/config"))

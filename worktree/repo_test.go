@@ -2,55 +2,28 @@ package worktree
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"paw/config/disk"
-	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/gittest"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv("PAW_TEST_CHILD") != "" {
 		os.Exit(child())
 	}
-	os.Exit(runIsolated(m))
+	os.Exit(gittest.RunIsolated(m))
 }
 
-func runIsolated(m *testing.M) int {
-	home, err := os.MkdirTemp("", "paw")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(home)
-	for _, item := range os.Environ() {
-		name, _, _ := strings.Cut(item, "=")
-		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") || name == "TMUX" {
-			os.Unsetenv(name)
-		}
-	}
-	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"),
-		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
-		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_AUTHOR_DATE": "2024-01-02T03:04:05Z",
-		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com", "GIT_COMMITTER_DATE": "2024-01-02T03:04:05Z",
-	} {
-		os.Setenv(name, value)
-	}
-	return m.Run()
-}
-
-// world is a repository with one commit, and a place for worktrees beside it.
+// world is a repository with a Manager.
 type world struct {
+	*gittest.World
 	t    *testing.T
-	Dir  string // main worktree
-	Side string // parent of the worktrees, not made yet
 	m    Manager
 	base string
 }
@@ -62,36 +35,26 @@ func newWorld(t *testing.T) *world {
 
 func newWorldAt(t *testing.T, dir string) *world {
 	t.Helper()
-	w := &world{t: t, Dir: dir, Side: dir + ".paw"}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w.git("init", "-q", "-b", "main")
-	w.write("a.txt", "one\n")
-	w.write("dir/b.txt", "two\n")
-	w.commit("first")
+	w := &world{World: gittest.NewAt(t, dir), t: t}
 	w.open()
 	return w
 }
 
-func realTemp(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
+var (
+	gitIn     = gittest.In
+	realTemp  = gittest.RealTemp
+	readFile  = gittest.ReadFile
+	tree      = gittest.Tree
+	waitFor   = gittest.WaitFor
+	writeFile = gittest.WriteFile
+)
 
 // open looks at the repository again.
 func (w *world) open() {
 	w.t.Helper()
-	r, err := gitdir.Discover(w.Dir)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.m = Manager{Repository: r, Locks: fileLock(filepath.Join(filepath.Dir(w.Dir), "repository.lock"))}
-	w.base = w.git("rev-parse", "HEAD")
+	w.Open()
+	w.m = Manager{Repository: w.Repository, Locks: fileLock(filepath.Join(filepath.Dir(w.Dir), "repository.lock"))}
+	w.base = w.Base
 }
 
 // fileLock stands in for the lock of package session.
@@ -105,27 +68,13 @@ func fileLock(path string) func(context.Context) (func(), error) {
 	}
 }
 
-func (w *world) git(args ...string) string { w.t.Helper(); return gitIn(w.t, w.Dir, args...) }
+func (w *world) git(args ...string) string { w.t.Helper(); return w.Git(args...) }
 
-func gitIn(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := git.Repo{Dir: dir}.Output(t.Context(), args...)
-	if err != nil {
-		t.Fatalf("in %s: %v", dir, err)
-	}
-	return strings.TrimRight(out, "\n")
-}
-
-func (w *world) write(name, content string) {
-	w.t.Helper()
-	writeFile(w.t, filepath.Join(w.Dir, name), content)
-}
+func (w *world) write(name, content string) { w.t.Helper(); w.Write(name, content) }
 
 func (w *world) commit(message string) string {
 	w.t.Helper()
-	w.git("add", "-A")
-	w.git("commit", "-q", "--allow-empty", "-m", message)
-	w.base = w.git("rev-parse", "HEAD")
+	w.base = w.Commit(message)
 	return w.base
 }
 
@@ -196,74 +145,5 @@ func (w *world) noLeftover(branches ...string) {
 	w.healthy(1)
 	if disk.Exists(w.Side) {
 		w.t.Errorf("%s is left: %v", w.Side, tree(w.t, w.Side))
-	}
-}
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-// tree lists what lies below dir with mode, time and content.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		content := ""
-		switch {
-		case info.Mode().IsRegular():
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			content = string(b)
-		case info.Mode()&fs.ModeSymlink != 0:
-			content, _ = os.Readlink(path)
-		}
-		found[name] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime().UnixNano(), content)
-		if info.IsDir() {
-			found[name] = info.Mode().String()
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }

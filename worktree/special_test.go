@@ -9,6 +9,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gittest"
 )
 
 func TestCreateInShallowClone(t *testing.T) {
@@ -16,7 +17,7 @@ func TestCreateInShallowClone(t *testing.T) {
 	w.commit("second")
 	clone := filepath.Join(realTemp(t), "clone")
 	w.git("clone", "-q", "--depth=1", "file://"+w.Dir, clone)
-	c := &world{t: t, Dir: clone, Side: clone + ".paw"}
+	c := &world{World: &gittest.World{T: t, Dir: clone, Side: clone + ".paw"}, t: t}
 	c.open()
 	c.whole(c.made("agent"))
 }

@@ -1,0 +1,197 @@
+// Package gittest makes git repositories for the tests of package worktree and of its rooms.
+package gittest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+)
+
+// World is a repository with one commit, and a place for worktrees beside it.
+type World struct {
+	T          *testing.T
+	Dir        string // main worktree
+	Side       string // parent of the worktrees, not made yet
+	Repository gitdir.Repository
+	Base       string // the last commit
+}
+
+// New makes a World in a new folder.
+func New(t *testing.T) *World {
+	t.Helper()
+	return NewAt(t, filepath.Join(RealTemp(t), "repo"))
+}
+
+// NewAt makes a World whose main worktree is dir.
+func NewAt(t *testing.T, dir string) *World {
+	t.Helper()
+	w := &World{T: t, Dir: dir, Side: dir + ".paw"}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Git("init", "-q", "-b", "main")
+	w.Write("a.txt", "one\n")
+	w.Write("dir/b.txt", "two\n")
+	w.Commit("first")
+	w.Open()
+	return w
+}
+
+// Open looks at the repository again.
+func (w *World) Open() {
+	w.T.Helper()
+	r, err := gitdir.Discover(w.Dir)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Repository, w.Base = r, w.Git("rev-parse", "HEAD")
+}
+
+// Git runs git in the main worktree.
+func (w *World) Git(args ...string) string { w.T.Helper(); return In(w.T, w.Dir, args...) }
+
+// Write writes a file of the main worktree.
+func (w *World) Write(name, content string) {
+	w.T.Helper()
+	WriteFile(w.T, filepath.Join(w.Dir, name), content)
+}
+
+// Commit commits all files of the main worktree.
+func (w *World) Commit(message string) string {
+	w.T.Helper()
+	w.Git("add", "-A")
+	w.Git("commit", "-q", "--allow-empty", "-m", message)
+	w.Base = w.Git("rev-parse", "HEAD")
+	return w.Base
+}
+
+// Worktree adds a worktree with a new branch of the same name, and returns its path.
+func (w *World) Worktree(name string) string {
+	w.T.Helper()
+	path := filepath.Join(w.Side, "s", name)
+	w.Git("worktree", "add", "-q", "-b", name, path)
+	return path
+}
+
+// RunIsolated runs tests with a home of their own, and without the settings of the user.
+func RunIsolated(m *testing.M) int {
+	home, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	for _, item := range os.Environ() {
+		name, _, _ := strings.Cut(item, "=")
+		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") || name == "TMUX" {
+			os.Unsetenv(name)
+		}
+	}
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"),
+		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_AUTHOR_DATE": "2024-01-02T03:04:05Z",
+		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com", "GIT_COMMITTER_DATE": "2024-01-02T03:04:05Z",
+	} {
+		os.Setenv(name, value)
+	}
+	return m.Run()
+}
+
+// RealTemp returns a new folder, with symlinks resolved.
+func RealTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// In runs git in a folder.
+func In(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := git.Repo{Dir: dir}.Output(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("in %s: %v", dir, err)
+	}
+	return strings.TrimRight(out, "\n")
+}
+
+// WriteFile writes a file, and makes the folders above.
+func WriteFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReadFile reads a file.
+func ReadFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Tree lists what lies below dir with mode, time and content.
+func Tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		content := ""
+		switch {
+		case info.Mode().IsRegular():
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = string(b)
+		case info.Mode()&fs.ModeSymlink != 0:
+			content, _ = os.Readlink(path)
+		}
+		found[name] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime().UnixNano(), content)
+		if info.IsDir() {
+			found[name] = info.Mode().String()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// WaitFor waits until ok returns true, and fails the test after ten seconds.
+func WaitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
