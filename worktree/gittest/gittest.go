@@ -90,7 +90,9 @@ func RunIsolated(m *testing.M) int {
 	for _, item := range os.Environ() {
 		name, _, _ := strings.Cut(item, "=")
 		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") || name == "TMUX" {
-			os.Unsetenv(name)
+			if err := os.Unsetenv(name); err != nil {
+				panic(err)
+			}
 		}
 	}
 	for name, value := range map[string]string{
@@ -99,7 +101,9 @@ func RunIsolated(m *testing.M) int {
 		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_AUTHOR_DATE": "2024-01-02T03:04:05Z",
 		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com", "GIT_COMMITTER_DATE": "2024-01-02T03:04:05Z",
 	} {
-		os.Setenv(name, value)
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 	return m.Run()
 }
