@@ -95,6 +95,11 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		h.HookLog().Add(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	generation = lock.Holder.Generation
+	if e.Kind == turn.KindIdle {
+		if e, err = rested(ctx, h, s, w, c, e); err != nil {
+			return err
+		}
+	}
 	launch := observe.LaunchID(sessionName, agentName, generation)
 	observe.MarkHooks(h, s, w, generation)
 	defer observe.NoteUnwritable(h, sessionName, agentName, launch)

@@ -294,14 +294,6 @@ func stopAndLook(t *testing.T, w *cliWorld) {
 	w.checkLog(w.cli)
 }
 
-// text is a field that may be null.
-func text(field *string) string {
-	if field == nil {
-		return "null"
-	}
-	return *field
-}
-
 // lookForTraces looks for files that paw must not leave in the main checkout and in worktrees whose agents committed all.
 func (w *cliWorld) lookForTraces() {
 	w.t.Helper()

@@ -149,8 +149,25 @@ func (w *cliWorld) describe() string {
 	for _, e := range w.model.Last(20) {
 		fmt.Fprintf(&requests, "%s %s %q result %d: %q, %s %d\n", e.Time.Format(time.TimeOnly), e.Path, e.Prompt, e.Results, e.Text, e.Tool, e.Status)
 	}
-	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s",
-		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
+	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s\n%s",
+		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String(), w.records())
+}
+
+// records returns the ends of the files in which qwen and paw write down what happens in a turn.
+func (w *cliWorld) records() string {
+	var all strings.Builder
+	for _, pattern := range []string{".qwen/projects/*/chats/*.jsonl", ".local/state/paw/agents/shop/*/qwen-*l*", ".local/state/paw/turns/shop/*/*.log"} {
+		files, _ := filepath.Glob(filepath.Join(w.root, "home", pattern))
+		for _, file := range files {
+			content, _ := os.ReadFile(file)
+			lines := strings.SplitAfter(string(content), "\n")
+			fmt.Fprintf(&all, "end of %s:\n", file)
+			for _, line := range lines[max(0, len(lines)-12):] {
+				fmt.Fprintf(&all, "%.600s\n", strings.TrimSpace(line))
+			}
+		}
+	}
+	return all.String()
 }
 
 // endWithTests ends the tmux server and the CLIs when the test process gets a signal, since

@@ -335,3 +335,11 @@ func TestUnwritableStateIsRefusedBeforeAnything(t *testing.T) {
 		t.Error("left a worktree folder behind")
 	}
 }
+
+// text is a field that may be null.
+func text(field *string) string {
+	if field == nil {
+		return "null"
+	}
+	return *field
+}

@@ -133,6 +133,9 @@ func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
+// Rests stores that the CLI waits for a prompt, for Observe.
+func (c CLI) Rests(s Spec, e turn.Event) error { return as[Resting](c).Rests(c.extend(s), e) }
+
 // Gauge keeps what a call of the status line was told; for a driver without a status line it does
 // nothing.
 func (c CLI) Gauge(s Spec, launch string, payload []byte) (Gauged, error) {

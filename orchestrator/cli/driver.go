@@ -110,6 +110,13 @@ type Reporter interface {
 	Event(name string, payload []byte) (turn.Event, error)
 }
 
+// Resting is implemented by a driver whose hooks report that the program waits for a prompt, and
+// not how the open turn ended.
+type Resting interface {
+	// Rests stores a KindIdle: from then on Observe tells how the open turn ended.
+	Rests(s Spec, e turn.Event) error
+}
+
 // Awaiting is implemented by a driver whose program runs the hooks of a turn's end before it takes
 // the next prompt.
 type Awaiting interface {

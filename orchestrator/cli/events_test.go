@@ -133,8 +133,8 @@ func TestRecordedEvents(t *testing.T) {
 			"Stop: end in=c557 message=qwen done",
 			"SessionStart: session_start in=1111 source=startup",
 			"PermissionRequest: input in=1111 message=Write: /home/dev/lab/wg2/q.txt",
-			"Notification: nothing",           // of the permission
-			"Notification: interrupt in=1111", // idle again
+			"Notification: nothing", // of the permission
+			"Notification: idle in=1111",
 			"StopFailure: error in=1111 message=401 fakellm scripted error 401 error=authentication_failed",
 			"SessionEnd: session_end in=1111 source=prompt_input_exit",
 			"UserPromptSubmit: prompt in=c557 prompt=do: write second.txt 2\ndo: say Both done.\nand that queued", // two, typed while a tool ran

@@ -22,6 +22,7 @@ func (plain) History(context.Context, Spec) (Transcript, error)             { re
 func (plain) Uses(context.Context, Spec) ([]Use, error)                     { return nil, ErrNoTranscript }
 func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }
 func (plain) AwaitsEnd(string) bool                                         { return false }
+func (plain) Rests(Spec, turn.Event) error                                  { return nil }
 func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
 func (plain) Gauge(Spec, string, []byte) (Gauged, error)                    { return Gauged{}, nil }
 func (plain) Windows(Spec) []session.Window                                 { return nil }

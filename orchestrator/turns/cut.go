@@ -181,7 +181,7 @@ func mayBeBehind(last *turn.Record, e turn.Event) bool {
 		return last.Waiting || e.TurnID != "" && e.TurnID != last.TurnID
 	case turn.KindEnd, turn.KindError, turn.KindLimit, turn.KindAnswered, turn.KindTool:
 		return e.TurnID != "" && e.TurnID != last.TurnID
-	case turn.KindSessionStart, turn.KindInterrupt:
+	case turn.KindSessionStart, turn.KindInterrupt, turn.KindIdle:
 	}
 	return false
 }

@@ -90,6 +90,7 @@ var events = map[string]Event{
 	"end, background":    {Kind: KindEnd, Message: "done", Background: 1},
 	"error":              {Kind: KindError, ErrorType: "e", Message: "m"},
 	"interrupt":          {Kind: KindInterrupt},
+	"idle":               {Kind: KindIdle},
 	"session end":        {Kind: KindSessionEnd, Source: "other"},
 	"session end, empty": {Kind: KindSessionEnd},
 	"left by clear":      {Kind: KindSessionEnd, Source: SourceClear},
@@ -206,6 +207,7 @@ var decisions = map[string]map[string]string{
 		"aborted, same id":  "note after its end: error: e: m",
 	}),
 	"interrupt":          strayNote("interrupt", inTurn("abort interrupted", "abort interrupted")),
+	"idle":               {},
 	"session end":        inConversation(exited),
 	"session end, empty": inConversation(exited),
 	"left by clear":      {},
@@ -300,7 +302,7 @@ func TestDecideKnowsEveryKind(t *testing.T) {
 		tested[e.Kind] = true
 	}
 	for _, kind := range []Kind{
-		KindSessionStart, KindPrompt, KindInput, KindLimit, KindAnswered, KindTool, KindEnd, KindError, KindInterrupt, KindSessionEnd,
+		KindSessionStart, KindPrompt, KindInput, KindLimit, KindAnswered, KindTool, KindEnd, KindError, KindInterrupt, KindIdle, KindSessionEnd,
 	} {
 		if !tested[kind] {
 			t.Errorf("%s is not in the table", kind)

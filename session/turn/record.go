@@ -141,6 +141,7 @@ const (
 	KindLimit        Kind = "limit"         // a usage limit is reached, and the CLI will go on by itself after it
 	KindError        Kind = "error"         // an error ended the turn; ErrorType and Message tell which
 	KindInterrupt    Kind = "interrupt"     // the user stopped the turn
+	KindIdle         Kind = "idle"          // the CLI waits for a prompt; only its own record tells how the open turn ended
 	KindSessionEnd   Kind = "session_end"   // the conversation was left, see Event.Source
 )
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
@@ -22,7 +23,10 @@ var hookEvents = []string{
 }
 
 func (driver) Event(name string, payload []byte) (turn.Event, error) {
-	var p hooks.Payload
+	var p struct {
+		hooks.Payload
+		At time.Time `json:"timestamp"`
+	}
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
@@ -30,12 +34,29 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	switch {
 	case name == "UserPromptSubmit": // also called with an empty prompt after each result of a tool
 		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
+		e.At = begins(p.At, time.Now())
 	case name == "Notification" && p.NotificationType == "idle_prompt":
-		return idle(p), nil
+		e = p.Event(turn.KindIdle)
+		if e.At = p.At; e.At.IsZero() {
+			e.At = time.Now()
+		}
 	case name == "StopFailure":
 		e.Message = cmp.Or(p.ErrorDetails, e.Message)
 	}
 	return e, nil
+}
+
+// longestStart is how long qwen's hooks usually take to start at most.
+const longestStart = time.Second
+
+// begins returns when a turn begins, from the time at which qwen called the hook. That time alone
+// may be older than the notification that ended the turn before. The time at which the hook runs
+// alone may be, on a slow machine, newer than the notification after an Esc.
+func begins(called, now time.Time) time.Time {
+	if called.IsZero() || now.Sub(called) < longestStart {
+		return now
+	}
+	return called.Add(longestStart)
 }
 
 // joinedMark precedes a prompt that was typed while a tool ran; qwen sends it to the model with the
@@ -52,7 +73,7 @@ func typedPrompt(prompt string) (typed string, joined bool) {
 }
 
 // Observe reads the end of the chat file, where a request that an Esc cut off is recorded as an
-// error.
+// error, and the last notification that qwen is idle.
 func (q driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	if !records.IsOpen(last) {
 		return cli.Observed{}, nil
@@ -76,5 +97,8 @@ func (q driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		}
 		return false
 	})
+	if ended := endUnheard(s, file, last, time.Now()); ended != nil && seen.Ended == nil {
+		return cli.Observed{Known: true, Ended: ended, At: ended.At, Source: session.SourceTranscript}, nil
+	}
 	return seen, err
 }
