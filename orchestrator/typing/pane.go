@@ -22,12 +22,6 @@ import (
 // the user may be in copy mode or choose-tree.
 const passPatience = 10 * time.Second
 
-// Why there is no process to type to: the launcher has not become the CLI yet, or nothing runs.
-var (
-	errStarting   = errors.New("starting")
-	errNotRunning = errors.New("not running")
-)
-
 // ErrNotTyped means that certainly nothing was typed.
 var ErrNotTyped = errors.New("nothing was typed")
 

@@ -1,6 +1,7 @@
 package typing
 
 import (
+	"errors"
 	"fmt"
 
 	"paw/config/display"
@@ -9,6 +10,12 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
+)
+
+// Why there is no process to type to: the launcher has not become the CLI yet, or nothing runs.
+var (
+	errStarting   = errors.New("starting")
+	errNotRunning = errors.New("not running")
 )
 
 // refusal returns the error of a sender that has typed nothing.

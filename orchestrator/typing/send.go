@@ -184,10 +184,6 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
 }
 
-// reports reports whether hooks have reported in this launch: they will report a prompt that the
-// CLI took.
-func (t *sender) reports() bool { return !t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() }
-
 // arrived reports whether the prompt arrived as it was sent, and completes sent.
 func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 	// The CLI records a prompt after its hook has begun the turn: reading the turns last misses

@@ -1,0 +1,165 @@
+package typing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/tmux"
+)
+
+// send types the prompt into the box that was seen last, calls last and presses Enter. The error is
+// ErrNotTyped when nothing has reached the pane.
+func (t *sender) send(ctx context.Context, last func() error) error {
+	if t.channel != nil {
+		return t.handOver(ctx, last)
+	}
+	if err := t.paste(ctx); err != nil {
+		return err
+	}
+	t.app.Step("typed")
+	if err := last(); err != nil {
+		return t.removePrompt(context.WithoutCancel(ctx), err)
+	}
+	return t.enter(ctx)
+}
+
+// paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
+// reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
+// pasted once more, and enter notices if both arrive.
+func (t *sender) paste(ctx context.Context) error {
+	t.before = t.expected.now(t.app, t.s, t.w)
+	t.lastTyped()
+	t.leave()
+	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
+	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
+	if err := t.pasteParts(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	filled := t.ready.Box && t.awaitFilled(ctx)
+	if t.ready.Box && wasEmpty && !filled {
+		if err := t.pasteParts(ctx); err != nil {
+			return err
+		}
+		filled = t.awaitFilled(ctx)
+	}
+	t.filled, t.fresh = wasEmpty && filled, t.ready.Settle == 0
+	poll.Sleep(ctx, t.ready.Settle)
+	return nil
+}
+
+// awaitFilled reports whether an empty box gets text. A screen without a box counts as filled only
+// if it lasts: the CLI may be redrawing itself, with an empty box at the end.
+func (t *sender) awaitFilled(ctx context.Context) bool {
+	now := t.app.Now()
+	end, boxed := now.Add(pastePatience+t.long), now
+	for wait := 20 * time.Millisecond; now.Before(end); wait = min(2*wait, 100*time.Millisecond) {
+		poll.Sleep(ctx, wait)
+		box, err := t.see(ctx)
+		now = t.app.Now()
+		switch {
+		case err == nil && box.Box == cli.BoxEmpty:
+			boxed = now
+		case err == nil && box.Box == cli.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
+			return true
+		}
+	}
+	return false
+}
+
+// pasteParts pastes the prompt in the parts that the CLI takes. When ctx is cancelled between two
+// parts, they are removed from the box; after the last part the prompt counts as sent.
+func (t *sender) pasteParts(ctx context.Context) error {
+	for i, part := range t.cli.Pastes(t.text, t.rows) {
+		switch {
+		case i == 0:
+			err := t.strike(ctx, part)
+			if errors.Is(err, tmux.ErrTimeout) {
+				return t.unconfirmed("tmux did not answer in time, and the prompt may have been typed")
+			}
+			if err != nil {
+				return t.shut(err)
+			}
+		case ctx.Err() != nil:
+			return t.removePrompt(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.w.Name))
+		default:
+			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
+				return t.stuck(err, "a part of the prompt stands in its input box")
+			}
+		}
+	}
+	return nil
+}
+
+// removePrompt clears the typed part of a prompt from the box and returns why, extended by a note
+// when the text stays.
+func (t *sender) removePrompt(ctx context.Context, why error) error {
+	if t.ready.Clear != "" {
+		if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
+			return why
+		}
+	}
+	e := errs.New(errs.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+	var said *errs.Error
+	if errors.As(why, &said) {
+		e.Kind = said.Kind
+	}
+	return e
+}
+
+// enter presses Enter, unless the CLI asks something by now or the box has other text. It waits for
+// a pane that stopped taking keys after the prompt was typed.
+func (t *sender) enter(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	return t.stuck(t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), "the prompt was typed, and not sent")
+}
+
+// enterNow tries once to press Enter.
+func (t *sender) enterNow(ctx context.Context) error {
+	state, err := t.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if !t.fresh {
+		if _, err = t.see(ctx); err != nil {
+			return err
+		}
+	}
+	t.fresh = false
+	switch box := t.screen; {
+	case state.State == session.StateWaitingInput || box.Dialog != "":
+		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
+	case box.Box == cli.BoxEmpty && t.ready.Box:
+		return t.unconfirmed("the prompt was typed, and its input box stays empty")
+	case t.notAlone(box.Draft) && !t.again && t.ready.Clear != "" && t.ownWords(box.Draft):
+		return t.typeAgain(ctx)
+	case t.notAlone(box.Draft):
+		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
+	}
+	return t.strike(ctx, "", "Enter")
+}
+
+// typeAgain clears all that paw has typed from the box, and types the prompt alone.
+func (t *sender) typeAgain(ctx context.Context) error {
+	t.again = true
+	if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
+		t.leave()
+		if err := t.pasteParts(ctx); err != nil {
+			return err
+		}
+		t.filled = t.awaitFilled(ctx)
+		poll.Sleep(ctx, t.ready.Settle)
+	}
+	return t.enterNow(ctx)
+}
+
+// taken reports whether the CLI has emptied its box, for a CLI that shows in no other way that it
+// took a prompt.
+func (t *sender) taken(ctx context.Context) bool {
+	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
+}
