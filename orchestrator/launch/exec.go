@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,30 +187,4 @@ func paneEnvironment(env []string) []string {
 		}
 	}
 	return app.Environment(set)
-}
-
-// SettleHeadless records that agents without a pane are ready.
-func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
-	var complete []string
-	for _, j := range jobs {
-		if j.Result == ResultStopped && j.Worktree == WorktreeCreate {
-			complete = append(complete, j.Agent)
-		}
-	}
-	if len(complete) == 0 {
-		return s, nil
-	}
-	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		for _, name := range complete {
-			if w := rec.Agent(name); w != nil && w.Phase == session.PhaseCreating {
-				w.Phase = session.PhaseStopped
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return s, err
-	}
-	h.Step("run.agent-made")
-	return saved, nil
 }

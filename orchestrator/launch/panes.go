@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -261,31 +260,4 @@ func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 		return
 	}
 	j.refuse(fmt.Errorf("%s ended at once: %s", s.Agent(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
-}
-
-// keptPaneLog is the size in bytes above which the next launch begins a new log of the pane.
-const keptPaneLog = 8 << 20
-
-// PaneLog returns the file with the output of an agent's pane; the file with .old appended has the
-// output before it.
-func PaneLog(h *app.App, sessionName, agentName string) string {
-	return filepath.Join(h.StateDir(sessionName, agentName), "pane.log")
-}
-
-// openPaneLog creates the log of a pane with mode 0600 and returns its path.
-func openPaneLog(h *app.App, sessionName, agentName string) (string, error) {
-	path := PaneLog(h, sessionName, agentName)
-	if info, err := os.Lstat(path); err == nil && info.Size() > keptPaneLog {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return "", err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	return path, f.Close()
 }

@@ -113,19 +113,6 @@ func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) b
 	return err == nil && slices.Equal(resume.Argv, a.Record.Command)
 }
 
-// Continuation says how an agent goes on: with a conversation that its CLI still has, or with a
-// fresh one.
-type Continuation struct {
-	Resumable  bool
-	unverified bool // resumable, but paw could not read the conversation's file
-	// refusedBefore means that the CLI ended at once when it last resumed the conversation.
-	refusedBefore bool
-	FreshReason   string // why there is nothing to resume
-	KeepID        bool   // the id may be used again for a fresh start
-	Found         string // conversation to resume when it is not the recorded one
-	NewID         string // id for a fresh start, "" where the CLI chooses
-}
-
 // FindContinuation finds the agent's conversation that its CLI still has. The recorded one, which
 // paw chose or which the agent's hooks named last, has precedence; others on disk may belong to a
 // CLI that the user runs in the same folder.

@@ -10,6 +10,19 @@ import (
 	"paw/session"
 )
 
+// Continuation says how an agent goes on: with a conversation that its CLI still has, or with a
+// fresh one.
+type Continuation struct {
+	Resumable  bool
+	unverified bool // resumable, but paw could not read the conversation's file
+	// refusedBefore means that the CLI ended at once when it last resumed the conversation.
+	refusedBefore bool
+	FreshReason   string // why there is nothing to resume
+	KeepID        bool   // the id may be used again for a fresh start
+	Found         string // conversation to resume when it is not the recorded one
+	NewID         string // id for a fresh start, "" where the CLI chooses
+}
+
 // RecoverFacts has the facts about one agent that planAgent decides by.
 type RecoverFacts struct {
 	sessionName string

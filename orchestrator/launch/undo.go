@@ -1,0 +1,123 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
+	"paw/session"
+	"paw/worktree"
+)
+
+// UndoStart removes what a failed start made, unless an agent was launched; in that case hints are
+// added to cause.
+func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
+	// The user's Ctrl-C must not stop the clean-up.
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, s, plans); err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name, "paw purge "+s.Name)
+	}
+	known := make([]string, len(plans))
+	for i, plan := range plans {
+		known[i] = plan.Agent
+	}
+	if err := h.DeleteSession(ctx, s.Name, known, func() error { return nil }); err != nil {
+		return errs.WithHints(cause, "paw purge "+s.Name)
+	}
+	return cause
+}
+
+// UndoAdd removes agents that never started, from the disk and from the record.
+func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
+	draft := *s
+	draft.Agents = nil
+	for _, plan := range plans {
+		if w := s.Agent(plan.Agent); w != nil {
+			draft.Agents = append(draft.Agents, *w)
+		}
+	}
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, &draft, plans); err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name)
+	}
+	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for _, plan := range slices.Backward(plans) {
+			rec.GiveBackNumber(plan.Agent)
+			DropAgent(rec, plan.Agent)
+		}
+		return nil
+	})
+	if err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name)
+	}
+	return cause
+}
+
+// DropAgent removes an agent from a record.
+func DropAgent(s *session.Session, name string) {
+	s.Agents = slices.DeleteFunc(s.Agents, func(w session.Agent) bool { return w.Name == name })
+	for i := range s.Agents {
+		// A later agent of the same name is not their parent.
+		if s.Agents[i].Parent == name {
+			s.Agents[i].Parent = ""
+		}
+	}
+}
+
+// rollbackWorktrees removes the worktrees and branches of agents that never started. It refuses
+// when one of them was launched.
+func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plans []worktree.Plan) error {
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	for _, a := range f.Agents {
+		if a.EverLaunched(s) || a.Pane != nil {
+			return fmt.Errorf("%s was started", a.Record.Name)
+		}
+	}
+	repository, err := app.Discover(s)
+	if err != nil {
+		return err
+	}
+	var made []worktree.Made
+	for _, plan := range plans {
+		if plan.TakeBack { // the worktree existed before
+			if err := h.Manager(repository).Release(ctx, plan); err != nil {
+				return err
+			}
+			continue
+		}
+		// Create itself has taken back what it could not complete.
+		if _, err := os.Lstat(plan.Path); err == nil {
+			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
+			if w := s.Agent(plan.Agent); w != nil && w.From != nil {
+				one.Snapshot = w.From.Snapshot
+			}
+			made = append(made, one)
+		}
+	}
+	if err := h.Manager(repository).Rollback(ctx, plans, made); err != nil {
+		return err
+	}
+	if err := untagStarts(ctx, h, h.Manager(repository), s); err != nil {
+		return err
+	}
+	if err := dropOrigins(ctx, h.Manager(repository), s); err != nil {
+		return err
+	}
+	for _, w := range s.Agents {
+		if err := WithdrawLaunches(h, s.Name, w.Name); err != nil {
+			return err
+		}
+		_ = os.Remove(h.Texts().PromptPath(s.Name, w.Name))
+		h.ForgetAgent(s.Name, w.Name)
+	}
+	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // Remove only deletes an empty folder
+	return nil
+}
