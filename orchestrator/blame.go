@@ -33,34 +33,11 @@ type BlameOptions struct {
 	IgnoreSpace bool
 }
 
-// By is the kind of origin of a line.
-type By string
-
-// The kinds of origins of a line.
-const (
-	ByTurn        By = "turn"
-	ByYou         By = "you" // the line was changed in an agent's worktree between the agent's turns
-	ByCommit      By = "commit"
-	ByUncommitted By = "uncommitted" // not committed, in a checkout of the user
-)
-
 // Blamed is a line with its origin.
 type Blamed struct {
 	worktree.BlamedLine
 	By     By
 	Origin *LineOrigin // nil for a commit, and for uncommitted changes
-}
-
-// LineOrigin is a turn of an agent, or the time before or after a turn.
-type LineOrigin struct {
-	Session, Agent, CLI string
-	Turn                int // 0 for no turn
-	First               int // first of several turns whose changes cannot be told apart, else equal to Turn
-	Before              int // next turn, for changes between turns; 0 for none
-	Prompt, Message     string
-	By                  By
-	Gone                bool // the agent was removed
-	from, to            time.Time
 }
 
 // Blame returns, for each line of a file, the agent's turn or the commit that introduced the line. s is

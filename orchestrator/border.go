@@ -12,12 +12,8 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/session/turn"
 	"paw/tmux"
-	"paw/worktree"
-	"paw/worktree/gitdir"
 )
 
 // borderPatience bounds how long a hook waits for tmux to change a border, and how long a job of
@@ -52,22 +48,6 @@ var stateWords = map[session.State]string{
 	session.StateIdle: "idle", session.StateRunning: "running", session.StateWaitingInput: "waits for you",
 	session.StateWaitingChildren: "waits for its children", session.StateCompleted: "completed", session.StateError: "error",
 	session.StateSuspended: "suspended", session.StateUnknown: "unknown",
-}
-
-// ShowStates updates the states on the borders of a session's panes, which also change without a
-// hook. tmux runs it while a terminal shows the session.
-func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
-	s, h, err := h.LoadConfigured(sessionName)
-	if err != nil {
-		return app.UnlessGone(err)
-	}
-	for i := range s.Agents {
-		if w := &s.Agents[i]; endedUnseen(h, s, w) {
-			follow(h, s.Name, w.Name) // closing the turn may take longer than a border can wait
-		}
-	}
-	showStates(ctx, h, s)
-	return nil
 }
 
 // showStates is ShowStates for a loaded session. Failures are ignored: a border is only a hint.
@@ -146,71 +126,6 @@ bind-key W choose-tree -Zf '#{==:#{@paw_state},waiting_input}'
 func TellInTmux(ctx context.Context, h *app.App, text string) bool {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	return inside && tmux.New(socket).Tell(ctx, text) == nil
-}
-
-// ownRefs match the refs of all turn tags and paw's other refs, in the form of git's settings. git log
-// shows refs outside of heads, remotes and tags as soon as it is told to leave any out.
-var ownRefs = []string{"refs/tags/" + turn.TagPrefix + "*", "refs/paw/*"}
-
-// hideTags is the command that hides turn tags in git log.
-var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]) +
-	" && git config --add log.excludeDecoration " + errs.Quote(ownRefs[1])
-
-// TagsWillShow reports whether git log is about to show turn tags in this repository for the first
-// time, so that the user can be asked once.
-func TagsWillShow(ctx context.Context, h *app.App) bool {
-	repository, err := gitdir.Discover(h.Dir)
-	if err != nil {
-		return false
-	}
-	m := h.Manager(repository)
-	hidden, err := m.Remotes().Undecorated(ctx, ownRefs...)
-	if err != nil || hidden {
-		return false
-	}
-	tags, err := turns.AllTags(ctx, m)
-	return err == nil && len(tags) == 0
-}
-
-// HideTags hides turn tags of this repository in git log.
-func HideTags(ctx context.Context, h *app.App) error {
-	repository, err := gitdir.Discover(h.Dir)
-	if err != nil {
-		return err
-	}
-	return h.Manager(repository).Remotes().Undecorate(ctx, ownRefs...)
-}
-
-// decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
-// first ones.
-func decorationNote(ctx context.Context, m worktree.Manager) []string {
-	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
-		return nil
-	}
-	return []string{"turn tags will show in git log; paw doctor --fix keeps them out (log.excludeDecoration)"}
-}
-
-// examineDecoration reports whether turn tags of the user's repository show in git log, and hides
-// them if fix is set.
-func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
-	repository, err := gitdir.Discover(h.Dir)
-	if err != nil {
-		return
-	}
-	m := h.Manager(repository)
-	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
-		return
-	}
-	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
-		return
-	}
-	if !fix {
-		f.fine("turn tags show in git log", "paw doctor --fix")
-	} else if err := m.Remotes().Undecorate(ctx, ownRefs...); err != nil {
-		f.wrong(errs.WithHints(err, hideTags))
-	} else {
-		f.fine("git log no longer names turn tags: " + hideTags)
-	}
 }
 
 // Screen returns the present content of a pane, with colours as escape sequences.

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -187,4 +188,54 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 	}
 	c.To, err = turns.End(ctx, c.home, c.m, c.s, c.w, one, byForce)
 	return err
+}
+
+// Seen is the result of marking an agent as seen.
+type Seen struct {
+	Agent    string
+	Turn     string // number of the turn whose end was seen, "" for the agent's current state
+	Shown    bool   // the state is one shown earlier, which the user named by its commit
+	ToReview int    // number of finished turns still to review
+}
+
+// MarkSeen marks an agent as seen: its current state, or with a number its state at the end of that
+// turn, 0 being its base. With the commit of a state that was shown, it marks that state and the
+// turns up to number.
+func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, number, state string) (*Seen, error) {
+	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number, State: state})
+	if err != nil {
+		return nil, err
+	}
+	defer compared.Close()
+	seen, err := compared.MarkSeen(ctx)
+	if err == nil && state != "" {
+		seen.Shown = true
+	}
+	return seen, err
+}
+
+// MarkSeen marks the second of the two compared states as seen, not what the agent has done since.
+func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
+	if err := turns.MarkSeen(ctx, c.home, c.m, c.s.Name, c.w, c.look); err != nil {
+		return nil, err
+	}
+	return &Seen{Agent: c.w.Name, Turn: c.upto, ToReview: max(c.w.Turns-c.look.Finished.Turns, 0)}, nil
+}
+
+// String returns what was marked, and how many turns are left to review.
+func (s *Seen) String() string {
+	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
+	switch {
+	case s.Shown:
+		text = s.Agent + ": marked as seen, as it was shown"
+	case s.Turn == "":
+		return s.Agent + ": marked as seen"
+	}
+	switch s.ToReview {
+	case 0:
+		return text
+	case 1:
+		return text + "; 1 turn is left to review"
+	}
+	return fmt.Sprintf("%s; %s are left to review", text, errs.Counted(s.ToReview, "turn"))
 }

@@ -3,9 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,28 +11,10 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/worktree/gitdir"
 )
-
-// Finding is one result of doctor.
-type Finding struct {
-	OK    bool     `json:"ok"`
-	Text  string   `json:"text"`
-	Hints []string `json:"hints"`
-}
-
-// findings collects what doctor has found so far.
-type findings []Finding
-
-// fine adds a finding that is no problem; hints say what the user may still do about it.
-func (f *findings) fine(text string, hints ...string) {
-	*f = append(*f, Finding{OK: true, Text: text, Hints: append([]string{}, hints...)})
-}
-
-// wrong adds a finding that the user has to act on.
-func (f *findings) wrong(err error) {
-	*f = append(*f, Finding{Text: err.Error(), Hints: append([]string{}, errs.HintsOf(err)...)})
-}
 
 // Doctor checks everything that paw depends on. It changes nothing, except with fix what a finding
 // says it can.
@@ -233,40 +212,6 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 	}
 }
 
-// examineNames checks which programs `paw` and `git paw` run: PATH may have another program first.
-func (f *findings) examineNames(h *app.App) {
-	for _, name := range []string{"git-paw", "paw"} {
-		typed := strings.ReplaceAll(name, "-", " ")
-		path, err := cli.LookPath(name, h.Env)
-		switch {
-		case err != nil && name == "paw":
-			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", errs.Quote(filepath.Dir(h.Executable))))
-		case err != nil: // git-paw is optional
-		case sameFile(path, h.Executable):
-			f.fine(fmt.Sprintf("%s is %s", typed, path))
-		default:
-			f.fine(fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable), errs.Quote(path)+" --version")
-		}
-	}
-}
-
-// sameFile reports whether two paths lead to the same file.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, otherErr := os.Stat(b)
-	return err == nil && otherErr == nil && os.SameFile(one, other)
-}
-
-// examineTools checks git and tmux.
-func (f *findings) examineTools(ctx context.Context, h *app.App) {
-	versions, err := h.ToolVersions(ctx)
-	if err != nil {
-		f.wrong(err)
-		return
-	}
-	f.fine(versions)
-}
-
 // hooksSeen says for how many running agents hooks have reported, "" where none has hooks.
 func hooksSeen(st observe.SessionStatus) string {
 	seen, all := 0, 0
@@ -284,26 +229,25 @@ func hooksSeen(st observe.SessionStatus) string {
 	return fmt.Sprintf("; hooks of %d of %s have reported", seen, errs.Counted(all, "running agent"))
 }
 
-// diskUsed says how much space paw's own files take: records, turn logs and files of launches.
-func diskUsed(h *app.App) string {
-	data, state := filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir
-	total := folderSize(data)
-	if state != data {
-		total += folderSize(state)
+// examineDecoration reports whether turn tags of the user's repository show in git log, and hides
+// them if fix is set.
+func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
+	repository, err := gitdir.Discover(h.Dir)
+	if err != nil {
+		return
 	}
-	return fmt.Sprintf("%.1f MiB are in %s and %s", float64(total)/(1<<20), data, state)
-}
-
-// folderSize returns the bytes of all files in a folder, as far as they can be read.
-func folderSize(dir string) (bytes int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // what cannot be read is not counted
-		}
-		if info, err := d.Info(); err == nil {
-			bytes += info.Size()
-		}
-		return nil
-	})
-	return bytes
+	m := h.Manager(repository)
+	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
+		return
+	}
+	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
+		return
+	}
+	if !fix {
+		f.fine("turn tags show in git log", "paw doctor --fix")
+	} else if err := m.Remotes().Undecorate(ctx, ownRefs...); err != nil {
+		f.wrong(errs.WithHints(err, hideTags))
+	} else {
+		f.fine("git log no longer names turn tags: " + hideTags)
+	}
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"paw/config"
-	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
@@ -18,7 +16,6 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
-	"paw/session"
 	"paw/session/turn"
 )
 
@@ -146,90 +143,4 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		queue.Wake(h, sessionName, os.Getpid(), limited(h, sessionName, agentName, ended) || began && !ended && limits(h))
 	}
 	return err
-}
-
-// limits reports whether the configuration wants something done about usage limits.
-func limits(h *app.App) bool { return h.Config.Limits.Then != config.ThenTell }
-
-// limited reports whether a limit has ended the last turn of an agent, and the configuration wants
-// something done about that.
-func limited(h *app.App, sessionName, agentName string, ended bool) bool {
-	if !ended || !limits(h) {
-		return false
-	}
-	last, err := h.TurnDir(sessionName, agentName).Last()
-	return err == nil && last != nil && last.Limit != nil
-}
-
-// How a turn is followed that may not be over, or behind which a prompt waits: often at first, and
-// for a minute at most. The next report or command finds what happens later.
-const (
-	followPatience = time.Minute
-	followFirst    = 20 * time.Millisecond
-	followMost     = 500 * time.Millisecond
-)
-
-// follow starts a process that watches how the CLI goes on after an end that may not be final,
-// since the CLI waits for its hook. If the process never starts, the next report or command finds
-// out.
-func follow(h *app.App, sessionName, agentName string) {
-	if h.Follower != nil {
-		h.Follower(sessionName, agentName)
-		return
-	}
-	if err := h.Background().Start([]string{"__follow", sessionName, agentName, fmt.Sprint(os.Getpid())}); err != nil {
-		h.HookLog().Add("paw", "follow", err)
-	}
-}
-
-// Follow applies what the CLI's own record tells about an agent's turns after an end, until the
-// agent is idle or has begun another turn. It first waits for the process hook to end.
-func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook int) error {
-	ctx, cancel := context.WithTimeout(ctx, followPatience)
-	defer cancel()
-	app.AwaitHook(ctx, hook)
-	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
-		done, err := followOnce(ctx, h, sessionName, agentName)
-		if err = app.UnlessGone(err); err != nil {
-			h.HookLog().Add("paw", "follow", err)
-		}
-		if done || err != nil {
-			return err
-		}
-		poll.Sleep(ctx, pause)
-	}
-	return nil
-}
-
-// followOnce looks once; done means that there is nothing more to follow.
-func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) (done bool, err error) {
-	s, err := h.Load(sessionName)
-	if err != nil {
-		return true, err
-	}
-	w := s.Agent(agentName)
-	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
-	if w == nil || err != nil || lock.State != session.LockHeld {
-		return true, err // the command that ended the CLI, or recover, closes the turns
-	}
-	last, err := h.TurnDir(s.Name, w.Name).Last()
-	if err != nil || last == nil {
-		return true, err
-	}
-	seen := observe.AskRecord(ctx, h, s, w, last)
-	ended := last.State == turn.InProgress && seen.Ended != nil
-	behind := len(seen.Later) > 0 || ended && (last.Held != nil || endedUnseen(h, s, w))
-	if !behind {
-		rests := seen.Known && !seen.Busy && !seen.Waiting
-		open := last.State == turn.InProgress
-		if rests && !open {
-			turns.NothingQueued(h, s.Name, w.Name)
-			showStates(ctx, h, s)
-		}
-		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and a hook reports them
-		return rests && !open || open && !held && !ended, nil
-	}
-	_, err = takeMissed(ctx, h, s, w)
-	showStates(ctx, h, s)
-	return false, err
 }

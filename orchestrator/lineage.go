@@ -13,6 +13,29 @@ import (
 	"paw/worktree"
 )
 
+// By is the kind of origin of a line.
+type By string
+
+// The kinds of origins of a line.
+const (
+	ByTurn        By = "turn"
+	ByYou         By = "you" // the line was changed in an agent's worktree between the agent's turns
+	ByCommit      By = "commit"
+	ByUncommitted By = "uncommitted" // not committed, in a checkout of the user
+)
+
+// LineOrigin is a turn of an agent, or the time before or after a turn.
+type LineOrigin struct {
+	Session, Agent, CLI string
+	Turn                int // 0 for no turn
+	First               int // first of several turns whose changes cannot be told apart, else equal to Turn
+	Before              int // next turn, for changes between turns; 0 for none
+	Prompt, Message     string
+	By                  By
+	Gone                bool // the agent was removed
+	from, to            time.Time
+}
+
 // lineage collects the states of agents in order, with the origins that they stand for.
 type lineage struct {
 	h       *app.App

@@ -13,7 +13,9 @@ import (
 	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // notes returns a function that returns notes for the user about a start. git works on them
@@ -108,4 +110,46 @@ func uncommittedIn(place string, n int) string {
 		is = "is"
 	}
 	return fmt.Sprintf("%s in %s %s not in the new worktrees", errs.Counted(n, "uncommitted file"), place, is)
+}
+
+// ownRefs match the refs of all turn tags and paw's other refs, in the form of git's settings. git log
+// shows refs outside of heads, remotes and tags as soon as it is told to leave any out.
+var ownRefs = []string{"refs/tags/" + turn.TagPrefix + "*", "refs/paw/*"}
+
+// hideTags is the command that hides turn tags in git log.
+var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]) +
+	" && git config --add log.excludeDecoration " + errs.Quote(ownRefs[1])
+
+// TagsWillShow reports whether git log is about to show turn tags in this repository for the first
+// time, so that the user can be asked once.
+func TagsWillShow(ctx context.Context, h *app.App) bool {
+	repository, err := gitdir.Discover(h.Dir)
+	if err != nil {
+		return false
+	}
+	m := h.Manager(repository)
+	hidden, err := m.Remotes().Undecorated(ctx, ownRefs...)
+	if err != nil || hidden {
+		return false
+	}
+	tags, err := turns.AllTags(ctx, m)
+	return err == nil && len(tags) == 0
+}
+
+// HideTags hides turn tags of this repository in git log.
+func HideTags(ctx context.Context, h *app.App) error {
+	repository, err := gitdir.Discover(h.Dir)
+	if err != nil {
+		return err
+	}
+	return h.Manager(repository).Remotes().Undecorate(ctx, ownRefs...)
+}
+
+// decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
+// first ones.
+func decorationNote(ctx context.Context, m worktree.Manager) []string {
+	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
+		return nil
+	}
+	return []string{"turn tags will show in git log; paw doctor --fix keeps them out (log.excludeDecoration)"}
 }

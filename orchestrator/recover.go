@@ -8,6 +8,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
@@ -16,6 +17,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree/gitdir"
 )
 
 // RecoverOptions selects what to recover.
@@ -248,4 +250,24 @@ func stopAgain(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 		o = teardown.StopOptions{}
 	}
 	_, _ = Stop(ctx, h, s, o) // the caller reports the error of the recover
+}
+
+// finishFar finishes interrupted landings of work from other machines, in this repository or, with
+// o.All, in any, and reports whether there were any.
+func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool, err error) {
+	sessions, _, err := h.Store.ListAll()
+	if err != nil {
+		return false, err
+	}
+	here, _ := gitdir.Discover(h.Dir)
+	for _, s := range sessions {
+		if s.Host == "" || !o.All && s.GitCommonDir != here.CommonDir || !slices.ContainsFunc(s.Landings, landing.Unfinished) {
+			continue
+		}
+		finished = true
+		if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
+			return finished, err
+		}
+	}
+	return finished, nil
 }

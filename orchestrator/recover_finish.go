@@ -16,26 +16,6 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// finishFar finishes interrupted landings of work from other machines, in this repository or, with
-// o.All, in any, and reports whether there were any.
-func finishFar(ctx context.Context, h *app.App, o RecoverOptions) (finished bool, err error) {
-	sessions, _, err := h.Store.ListAll()
-	if err != nil {
-		return false, err
-	}
-	here, _ := gitdir.Discover(h.Dir)
-	for _, s := range sessions {
-		if s.Host == "" || !o.All && s.GitCommonDir != here.CommonDir || !slices.ContainsFunc(s.Landings, landing.Unfinished) {
-			continue
-		}
-		finished = true
-		if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
-			return finished, err
-		}
-	}
-	return finished, nil
-}
-
 // finishStop repeats a stop that was interrupted, to end what still runs.
 func finishStop(ctx context.Context, h *app.App, s *session.Session) error {
 	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Phase == session.PhaseStopping }) {

@@ -3,10 +3,14 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
@@ -15,7 +19,6 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -180,85 +183,95 @@ func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 	return ran, nil
 }
 
-// heldAgent is an agent whose lock this process holds.
-type heldAgent struct {
-	s          *session.Session
-	w          *session.Agent
-	cli        cli.CLI
-	lock       *os.File // inherited by the CLI
-	giveBack   func()
-	generation int
-}
-
-// holdAgent takes the lock of an agent whose CLI does not run, for a headless turn. It checks and
-// takes under the session lock, so that a concurrent start or recover either finds the lock held or
-// is found by the check.
-func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
-	if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
-		return nil, err
-	}
-	held := &heldAgent{cli: cli}
-	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		w, err := app.AgentNamed(rec, name)
-		if err != nil {
-			return err
-		}
-		if err := observe.RefuseUnfinished(rec, w); err != nil {
-			return err
-		}
-		f, err := observe.Observe(ctx, h, rec)
-		if err != nil {
-			return err
-		}
-		if err := observe.RefuseRunning(h, rec, f, *f.Agent(name)); err != nil {
-			return err
-		}
-		if err := launch.WithdrawLaunches(h, rec.Name, name); err != nil {
-			return err
-		}
-		held.generation = launch.NextGeneration(rec, f)
-		holder, err := session.ThisProcess()
-		if err != nil {
-			return err
-		}
-		holder.Generation, rec.Generation = held.generation, held.generation
-		held.lock, held.giveBack, err = h.Locks.HoldForTurn(rec.Name, name, holder)
-		return err
-	})
-	if err != nil {
-		if held.giveBack != nil {
-			held.giveBack()
-		}
-		var locked *session.LockedError
-		if errors.As(err, &locked) {
-			return nil, errs.New(errs.Locked, "%w", err).Hint("paw status %s", s.Name)
-		}
-		return nil, err
-	}
-	held.s, held.w = saved, saved.Agent(name)
-	h.Step("run.locked")
-	return held, nil
-}
-
-// RunOptions holds the options of paw run.
-type RunOptions struct {
-	Agent  string             // "" makes a new agent from New
-	New    *startplan.Options // describes the new agent: one item in CLIs, at most one in Branches
-	Prompt string
-	Type   turn.Type // "" means TypePrompt
-	// Out gets the CLI's output while it works, Err its standard error; nil drops them.
-	Out, Err io.Writer
-	// Started, if not nil, is called before the turn begins; from then on the turn is always
-	// closed. Its argument kills the CLI and all of the CLI's processes at once, for a user who
-	// does not want to wait. Started is called again with another kill when the CLI starts and when
-	// it has ended.
-	Started func(kill func())
-}
-
 // Ran is the result of a headless turn that was begun.
 type Ran struct {
 	Session *session.Session
 	Agent   string
 	Turn    turns.Turn
 	Notes   []string // notes for the user
+}
+
+// execute runs the command of a headless turn until the command ends or ctx is done, and writes the
+// output to the user and to a file beside the log.
+func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
+	kept := &launch.SharedWriter{W: r.output()}
+	defer kept.Close()
+	return cli.Process{
+		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
+		Lock: r.lock, // inherited, so that even when paw is killed no other process starts a second CLI
+		Stdout: func(line []byte) {
+			text := r.cli.HeadlessLine(line)
+			show(kept, text)
+			show(r.o.Out, text)
+		},
+		Stderr: func(line []byte) {
+			text := string(line) + "\n"
+			show(kept, text)
+			show(r.o.Err, text)
+		},
+		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // needed for a CLI that closes the inherited lock
+		Started: func(kill func()) {
+			if r.o.Started != nil {
+				r.o.Started(kill)
+			}
+		},
+	}.Run(ctx)
+}
+
+// environment returns the environment of a launch without PAW_LAUNCH: hooks of this CLI, and of
+// CLIs that it starts, must not count the turn, since Run counts it.
+func (r *headlessTurn) environment() []string {
+	env := launch.Environment(r.home, r.s, r.w, r.generation, r.command)
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
+}
+
+// output opens the file beside the turn's log that keeps the CLI's output, and returns nil if that
+// fails: the turn goes on without the file.
+func (r *headlessTurn) output() io.Writer {
+	f, err := os.OpenFile(strings.TrimSuffix(r.one.Path(), ".log")+".output", os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		_ = r.one.Note("its output is not kept: " + err.Error())
+		return nil
+	}
+	return f
+}
+
+// show writes text and drops errors, as those of a closed terminal.
+func show(to io.Writer, text string) {
+	if to != nil && text != "" {
+		_, _ = io.WriteString(to, text)
+	}
+}
+
+// turnResult returns the answer of a CLI, or the reason to abort the turn.
+func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
+	if e.Err != nil {
+		return "", &turn.Abort{Reason: turn.ReasonError, Message: e.Err.Error(), Cause: e.Err}
+	}
+	if e.Signal != 0 {
+		return "", &turn.Abort{Reason: turn.ReasonError, ErrorType: "signal", Trace: e.Trace,
+			Message: fmt.Sprintf("%s was killed by signal %d (%s)", c.Name(), int(e.Signal), unix.SignalName(e.Signal))}
+	}
+	answer, err := c.HeadlessResult(e.Stdout, e.ExitCode)
+	if err == nil && e.ExitCode == 0 {
+		return answer, nil
+	}
+	failed = &turn.Abort{Reason: turn.ReasonError, Trace: e.Trace, Cause: err}
+	var said *cli.TurnError
+	if errors.As(err, &said) {
+		failed.ErrorType, failed.Message = said.Type, said.Message
+	}
+	if failed.Message == "" {
+		failed.Message = lastLine(e.Trace)
+	}
+	if failed.Message == "" {
+		failed.Message = fmt.Sprintf("%s ended with exit code %d", c.Name(), e.ExitCode)
+	}
+	return "", failed
+}
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -39,15 +39,6 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 	return observe.WhereUnheard
 }
 
-// Status returns the states of sessions and agents. It writes nothing, starts one tmux client per
-// socket and no git, and one more tmux client if the state of some agent only shows on its screen.
-// Unreadable records come back as problems beside the sessions that can be read.
-func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observe.SessionStatus, problems []error, err error) {
-	w := NewWatch(h, o)
-	defer w.Close()
-	return w.Look(ctx)
-}
-
 // gather observes the selected sessions once. It calls meanwhile for each session while tmux is
 // asked and the agents are read.
 func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*session.Session)) (all []*observe.Facts, problems []error, err error) {

@@ -82,6 +82,15 @@ func (w *Watch) Close() {
 	}
 }
 
+// Status returns the states of sessions and agents. It writes nothing, starts one tmux client per
+// socket and no git, and one more tmux client if the state of some agent only shows on its screen.
+// Unreadable records come back as problems beside the sessions that can be read.
+func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observe.SessionStatus, problems []error, err error) {
+	w := NewWatch(h, o)
+	defer w.Close()
+	return w.Look(ctx)
+}
+
 func newShown() *shownSession {
 	one := &shownSession{}
 	one.agents = live.NewRegistry(live.Source{
