@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"paw/config/lazyregexp"
 	"paw/session/history"
 )
 
@@ -63,6 +66,9 @@ type conversation struct {
 type unknownError struct{ id string }
 
 func (e *unknownError) Error() string { return "No conversation found with session ID: " + e.id }
+
+// validID matches ids that are safe as file names.
+var validID = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
 
 // conversationsDir follows the XDG base directory specification, which ignores relative paths.
 func conversationsDir(env []string) (string, error) {
@@ -171,18 +177,12 @@ func (c *conversation) append(e Entry) {
 
 func (c *conversation) close() { _ = c.file.Close() }
 
-// message records a message of the user or the agent.
-func (a *agent) message(role history.Role, content string) {
-	a.conversation.append(Entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
-}
-
-// emit records an event and reports it to the hook program.
-func (a *agent) emit(e Entry) {
-	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
-	line := e
-	line.Prompt = ""
-	a.conversation.append(line)
-	if a.report != nil {
-		a.report(e)
+// lookup returns the last value of name in env, as os/exec does, or "".
+func lookup(env []string, name string) string {
+	for _, variable := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
 	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -52,6 +53,23 @@ func (e limitReached) Error() string {
 }
 
 var errRefused = errors.New("refused")
+
+// grammar defines the steps of a prompt; usage describes them.
+var grammar = steps.Grammar{
+	"write": steps.PathAndText, "append": steps.PathAndText, "remove": steps.Path,
+	"run": steps.Text("command"), "commit": steps.Text("message"), "ask": steps.Text("question"),
+	"outcome": steps.Word, "sleep": steps.Seconds, "limit": steps.Seconds, "exit": exiting,
+	"say": steps.Anything, "fail": steps.Anything, "hang": steps.Anything,
+}
+
+func exiting(s *steps.Step) error {
+	code, err := strconv.ParseUint(s.Text, 10, 8)
+	if err != nil {
+		return fmt.Errorf("do: exit: %q is not an exit code", s.Text)
+	}
+	s.Number = int(code)
+	return nil
+}
 
 func (a *agent) begin(prompt string) *turn {
 	ctx, cancel := context.WithCancelCause(context.Background())
