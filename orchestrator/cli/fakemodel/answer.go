@@ -7,6 +7,9 @@ import (
 	"paw/orchestrator/cli/internal/steps"
 )
 
+// Model is the name of the scripted model in the list of models. Requests may use any name.
+const Model = "scripted-model"
+
 // answer is the model's reply to one request: a text, then at most one action, or a fault.
 type answer struct {
 	delay  time.Duration // time before the first byte
@@ -17,6 +20,23 @@ type answer struct {
 	status int           // HTTP status of faultStatus
 	lifted time.Duration // time until the limit of faultLimit is lifted
 }
+
+// Bill has the tokens of an answer, which each protocol reports in its own fields.
+type Bill struct {
+	Input      int64 // tokens, without those from a cache
+	CacheRead  int64
+	CacheWrite int64 // always 0 in the protocols of OpenAI and Gemini, which do not report it
+	Output     int64
+}
+
+// Add adds the tokens of another answer.
+func (b *Bill) Add(other Bill) {
+	b.Input, b.CacheRead, b.CacheWrite, b.Output = b.Input+other.Input, b.CacheRead+other.CacheRead, b.CacheWrite+other.CacheWrite, b.Output+other.Output
+}
+
+// read returns the input tokens including those from a cache, as all protocols but Anthropic's
+// count them.
+func (b Bill) read() int64 { return b.Input + b.CacheRead }
 
 // action is work that the CLI does for the model, with one of the CLI's tools.
 type action struct {

@@ -2,10 +2,8 @@ package fakemodel
 
 import (
 	"encoding/json"
-	"net/http"
-	"slices"
+	"path"
 	"strings"
-	"time"
 
 	"paw/config/lazyregexp"
 )
@@ -176,110 +174,6 @@ func (q *request) answer() (answer, call) {
 	return a, c
 }
 
-// Entry is a request as the server understood it.
-type Entry struct {
-	Time     time.Time
-	Path     string
-	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for other requests
-	Tools    []string // names of the CLI's tools; none in requests that a CLI makes for itself
-	Prompt   string   // the newest prompt, cut to 200 characters
-	Prompts  int      // number of prompts in the conversation, the newest included
-	Results  int      // tool results since the prompt
-	Result   string   // newest tool result, cut to 200 characters
-	Text     string   // text of the answer, cut to 200 characters
-	Tool     string   // tool that the answer calls
-	Status   int      // HTTP status of the answer; 200 also where its stream will break
-	Aside    bool     // the CLI asks for itself, such as for a title
-	Bill     Bill     // tokens of the answer; zero for an error
-}
-
-// keep records a request.
-func (s *Server) keep(r *http.Request, e Entry) {
-	e.Time, e.Path = time.Now(), r.URL.Path
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries = append(s.entries, e)
-}
-
-// Last returns the n newest requests, the newest last.
-func (s *Server) Last(n int) []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.entries[max(0, len(s.entries)-n):])
-}
-
-// Asked returns the first request that has the prompt (as an Entry cuts it) and that many tool
-// results. Requests that a CLI makes for itself do not count.
-func (s *Server) Asked(prompt string, results int) (Entry, bool) {
-	s.mu.Lock()
-	all := s.entries
-	s.mu.Unlock()
-	i := slices.IndexFunc(all, func(e Entry) bool {
-		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
-	})
-	if i < 0 {
-		return Entry{}, false
-	}
-	return all[i], true
-}
-
-// schema is the part of a JSON schema that is needed to make up a value.
-type schema struct {
-	Type       json.RawMessage   `json:"type"` // a name of a type or a list of names; Gemini writes the names in capitals
-	Properties map[string]schema `json:"properties"`
-	Required   []string          `json:"required"`
-	Enum       []any             `json:"enum"`
-	Minimum    float64           `json:"minimum"`
-}
-
-// kind returns the first type that is not null, in lower case; "" when none is given.
-func (s schema) kind() string {
-	var names []string
-	if json.Unmarshal(s.Type, &names) != nil {
-		names = make([]string, 1)
-		_ = json.Unmarshal(s.Type, &names[0]) // neither a list nor a name means any type
-	}
-	for _, name := range names {
-		if name = strings.ToLower(name); name != "null" {
-			return name
-		}
-	}
-	return ""
-}
-
-// value makes up a value that fits the schema.
-func (s schema) value() any {
-	if len(s.Enum) > 0 {
-		return s.Enum[0]
-	}
-	switch s.kind() {
-	case "object", "":
-		object := map[string]any{}
-		for _, name := range s.Required {
-			object[name] = s.Properties[name].value()
-		}
-		return object
-	case "array":
-		return []any{}
-	case "boolean":
-		return false
-	case "number", "integer":
-		return max(s.Minimum, 1)
-	}
-	return "scripted"
-}
-
-// fill adds arguments that the schema requires, so that a version of a CLI that wants one more
-// argument still works.
-func (s schema) fill(arguments map[string]any) map[string]any {
-	for _, name := range s.Required {
-		if _, ok := arguments[name]; !ok {
-			arguments[name] = s.Properties[name].value()
-		}
-	}
-	return arguments
-}
-
 // part is a piece of a message's content in any protocol.
 type part struct {
 	Type    string          `json:"type"`
@@ -307,4 +201,60 @@ func plain(content json.RawMessage) string {
 		text = append(text, p.Text)
 	}
 	return strings.Join(text, "\n")
+}
+
+// callFor turns an action into a call of one of the request's tools; false when none fits.
+func (q request) callFor(a action) (call, bool) {
+	if a.verb == "write" {
+		if c, ok := q.write(a); ok {
+			return c, true
+		}
+		a = a.asShell()
+	}
+	if a.verb == "tool" {
+		return q.named(a)
+	}
+	for _, shell := range shells {
+		if t, ok := q.tools[shell.name]; ok {
+			return t.run(a, shell.command), true
+		}
+	}
+	return call{}, false
+}
+
+// named calls the tool that the action names, such as one that asks the user.
+func (q request) named(a action) (call, bool) {
+	t, ok := q.tools[a.path]
+	if !ok {
+		return call{}, false
+	}
+	arguments := map[string]any{}
+	if a.text != "" && json.Unmarshal([]byte(a.text), &arguments) != nil {
+		return call{}, false
+	}
+	return t.call(arguments), true
+}
+
+// write calls a tool that writes files. Most want absolute paths, for which the request must tell
+// the directory. A file that the model has not read is overwritten by the shell instead.
+func (q request) write(a action) (call, bool) {
+	if q.refusedWrite {
+		return call{}, false
+	}
+	if t, ok := q.tools["apply_patch"]; ok && !path.IsAbs(a.path) {
+		return t.patch(a), true
+	}
+	file := a.path
+	if !path.IsAbs(file) {
+		if q.directory == "" {
+			return call{}, false
+		}
+		file = path.Join(q.directory, file)
+	}
+	for _, w := range writers {
+		if t, ok := q.tools[w.name]; ok {
+			return t.call(map[string]any{w.path: file, w.content: a.text}), true
+		}
+	}
+	return call{}, false
 }

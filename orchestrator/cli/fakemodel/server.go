@@ -36,9 +36,6 @@ import (
 	"time"
 )
 
-// Model is the name of the scripted model in the list of models. Requests may use any name.
-const Model = "scripted-model"
-
 // maxBody is how many bytes of a request are read.
 const maxBody = 64 << 20
 
@@ -51,6 +48,53 @@ type Server struct {
 	mu      sync.Mutex
 	entries []Entry
 	billed  int64 // number of billed answers
+}
+
+// Entry is a request as the server understood it.
+type Entry struct {
+	Time     time.Time
+	Path     string
+	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for other requests
+	Tools    []string // names of the CLI's tools; none in requests that a CLI makes for itself
+	Prompt   string   // the newest prompt, cut to 200 characters
+	Prompts  int      // number of prompts in the conversation, the newest included
+	Results  int      // tool results since the prompt
+	Result   string   // newest tool result, cut to 200 characters
+	Text     string   // text of the answer, cut to 200 characters
+	Tool     string   // tool that the answer calls
+	Status   int      // HTTP status of the answer; 200 also where its stream will break
+	Aside    bool     // the CLI asks for itself, such as for a title
+	Bill     Bill     // tokens of the answer; zero for an error
+}
+
+// keep records a request.
+func (s *Server) keep(r *http.Request, e Entry) {
+	e.Time, e.Path = time.Now(), r.URL.Path
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = append(s.entries, e)
+}
+
+// Last returns the n newest requests, the newest last.
+func (s *Server) Last(n int) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.entries[max(0, len(s.entries)-n):])
+}
+
+// Asked returns the first request that has the prompt (as an Entry cuts it) and that many tool
+// results. Requests that a CLI makes for itself do not count.
+func (s *Server) Asked(prompt string, results int) (Entry, bool) {
+	s.mu.Lock()
+	all := s.entries
+	s.mu.Unlock()
+	i := slices.IndexFunc(all, func(e Entry) bool {
+		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
+	})
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
 }
 
 // protocol is a vendor's API.
@@ -177,4 +221,27 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, value any) {
 	s.keep(r, Entry{Status: status})
 	writeJSON(w, status, value)
+}
+
+// same is the bill of every answer of a server without Bills.
+var same = Bill{Input: 100, Output: 10}
+
+// another returns the n-th bill. No two bills, and no sums of a few of them, are equal.
+func another(n int64) Bill {
+	return Bill{Input: 1000 + 7*n*n, CacheRead: 300 + 11*n*n, CacheWrite: 20 + 5*n*n, Output: 10 + 3*n*n}
+}
+
+// bill returns the bill of the next answer.
+func (s *Server) bill(protocol string) Bill {
+	if !s.Bills {
+		return same
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.billed++
+	b := another(s.billed)
+	if protocol != "messages" {
+		b.CacheWrite = 0
+	}
+	return b
 }

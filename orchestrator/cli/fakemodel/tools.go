@@ -2,9 +2,65 @@ package fakemodel
 
 import (
 	"encoding/json"
-	"path"
 	"strings"
 )
+
+// schema is the part of a JSON schema that is needed to make up a value.
+type schema struct {
+	Type       json.RawMessage   `json:"type"` // a name of a type or a list of names; Gemini writes the names in capitals
+	Properties map[string]schema `json:"properties"`
+	Required   []string          `json:"required"`
+	Enum       []any             `json:"enum"`
+	Minimum    float64           `json:"minimum"`
+}
+
+// kind returns the first type that is not null, in lower case; "" when none is given.
+func (s schema) kind() string {
+	var names []string
+	if json.Unmarshal(s.Type, &names) != nil {
+		names = make([]string, 1)
+		_ = json.Unmarshal(s.Type, &names[0]) // neither a list nor a name means any type
+	}
+	for _, name := range names {
+		if name = strings.ToLower(name); name != "null" {
+			return name
+		}
+	}
+	return ""
+}
+
+// value makes up a value that fits the schema.
+func (s schema) value() any {
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	switch s.kind() {
+	case "object", "":
+		object := map[string]any{}
+		for _, name := range s.Required {
+			object[name] = s.Properties[name].value()
+		}
+		return object
+	case "array":
+		return []any{}
+	case "boolean":
+		return false
+	case "number", "integer":
+		return max(s.Minimum, 1)
+	}
+	return "scripted"
+}
+
+// fill adds arguments that the schema requires, so that a version of a CLI that wants one more
+// argument still works.
+func (s schema) fill(arguments map[string]any) map[string]any {
+	for _, name := range s.Required {
+		if _, ok := arguments[name]; !ok {
+			arguments[name] = s.Properties[name].value()
+		}
+	}
+	return arguments
+}
 
 // tool is a tool that the CLI offers in a request.
 type tool struct {
@@ -42,62 +98,6 @@ var writers = []struct{ name, path, content string }{
 // AskPrefix begins every command of a step ask. Prepare configures the CLIs to ask for permission
 // before such commands only.
 const AskPrefix = "env PAW_ASK=1 "
-
-// callFor turns an action into a call of one of the request's tools; false when none fits.
-func (q request) callFor(a action) (call, bool) {
-	if a.verb == "write" {
-		if c, ok := q.write(a); ok {
-			return c, true
-		}
-		a = a.asShell()
-	}
-	if a.verb == "tool" {
-		return q.named(a)
-	}
-	for _, shell := range shells {
-		if t, ok := q.tools[shell.name]; ok {
-			return t.run(a, shell.command), true
-		}
-	}
-	return call{}, false
-}
-
-// named calls the tool that the action names, such as one that asks the user.
-func (q request) named(a action) (call, bool) {
-	t, ok := q.tools[a.path]
-	if !ok {
-		return call{}, false
-	}
-	arguments := map[string]any{}
-	if a.text != "" && json.Unmarshal([]byte(a.text), &arguments) != nil {
-		return call{}, false
-	}
-	return t.call(arguments), true
-}
-
-// write calls a tool that writes files. Most want absolute paths, for which the request must tell
-// the directory. A file that the model has not read is overwritten by the shell instead.
-func (q request) write(a action) (call, bool) {
-	if q.refusedWrite {
-		return call{}, false
-	}
-	if t, ok := q.tools["apply_patch"]; ok && !path.IsAbs(a.path) {
-		return t.patch(a), true
-	}
-	file := a.path
-	if !path.IsAbs(file) {
-		if q.directory == "" {
-			return call{}, false
-		}
-		file = path.Join(q.directory, file)
-	}
-	for _, w := range writers {
-		if t, ok := q.tools[w.name]; ok {
-			return t.call(map[string]any{w.path: file, w.content: a.text}), true
-		}
-	}
-	return call{}, false
-}
 
 func (t tool) call(arguments map[string]any) call {
 	return call{tool: t.name, arguments: t.parameters.fill(arguments)}
