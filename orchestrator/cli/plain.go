@@ -2,10 +2,20 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"paw/session"
 	"paw/session/turn"
 )
+
+// ErrCannotFork means that a CLI cannot start a conversation as a copy of another one.
+var ErrCannotFork = errors.New("cannot fork a conversation")
+
+// ErrNoHeadless means that paw knows no headless mode of a CLI: one turn without a terminal.
+var ErrNoHeadless = errors.New("has no headless mode")
+
+// ErrNoTranscript means that a CLI keeps no record of its conversations that paw can read.
+var ErrNoTranscript = errors.New("keeps no record of its conversations that paw can read")
 
 // plain has the defaults for a program of which only the methods of Driver are known: it reports no
 // turns, keeps no record, takes every text for a prompt and has no headless mode.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,9 @@ import (
 	"paw/session"
 	"paw/worktree/git"
 )
+
+// ErrNotInstalled means that a program is not on the PATH that was searched.
+var ErrNotInstalled = errors.New("not installed")
 
 // pipeGrace bounds the wait for output of processes that a finished CLI left running.
 const pipeGrace = time.Second

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -85,3 +87,46 @@ type Conversation struct {
 // joined it. Hooks of a CLI that does not report the begin of such a prompt then report tool calls
 // too, so that the begin is noticed.
 const QueuedMark = "queued"
+
+// ConversationError means that a conversation id cannot be put on a command line, or that the CLI cannot resume at all.
+type ConversationError struct {
+	CLI    string
+	ID     string
+	Reason string
+}
+
+func (e *ConversationError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("%s: %s", e.CLI, e.Reason)
+	}
+	return fmt.Sprintf("%s: conversation %q: %s", e.CLI, e.ID, e.Reason)
+}
+
+// longestID bounds ids with room to spare: those of today's CLIs have at most 36 characters.
+const longestID = 128
+
+// CheckID refuses an id that could be read as an option, lead out of its folder or match several
+// files. Ids are read from files that other programs write.
+func CheckID(cli, id string) error {
+	var reason string
+	switch {
+	case id == "":
+		reason = "no conversation id"
+	case len(id) > longestID:
+		reason = "longer than an id can be"
+	case strings.HasPrefix(id, "-") || strings.HasPrefix(id, "."):
+		reason = "begins like an option or a path"
+	case strings.ContainsFunc(id, func(r rune) bool {
+		return !Alphanumeric(r) && !strings.ContainsRune("-_.", r)
+	}):
+		reason = "has a character no id has"
+	default:
+		return nil
+	}
+	return &ConversationError{CLI: cli, ID: id, Reason: reason}
+}
+
+// Alphanumeric reports whether r is an ASCII letter or digit.
+func Alphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
