@@ -1,6 +1,6 @@
 // Package children lets agents wait for their children, and tells parents how their children ended.
 //
-// Package live decides what is owed to whom; this package builds its live sessions (notify.go) and
+// Package live decides what is owed to whom; this package builds its live sessions and
 // acts. It may import every package below it: orchestrator/app, live, observe, turns, typing and
 // launch. Begin with deliver.go, then wait.go.
 package children
@@ -18,11 +18,19 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/transcript"
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
+)
+
+// How often a wait looks: less often after waitPollSoon.
+const (
+	waitPollFirst = 100 * time.Millisecond
+	waitPollLater = 500 * time.Millisecond
+	waitPollSoon  = 5 * time.Second // how long waitPollFirst applies
 )
 
 // How long a deliverer waits for a busy parent, and for a child's CLI that is about to exit.
@@ -283,5 +291,40 @@ func claim(h *app.App, sessionName, parent string, c live.Claim) {
 	}
 	if err != nil {
 		h.HookLog().Add("paw", "deliver", err)
+	}
+}
+
+// liveSource returns a source of live sessions for one session; ask lists the panes. A wait for
+// agents reads screens as well, for dialogs that nothing else reports.
+func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) live.Source {
+	return live.Source{
+		Look: func(ctx context.Context) ([]live.Facts, error) {
+			s, err := h.Load(name)
+			if err != nil {
+				return nil, err
+			}
+			f, err := observe.With(ctx, h, s, ask, look)
+			if err != nil {
+				return nil, err
+			}
+			return observe.LiveFacts(h, f), nil
+		},
+		History: conversations(h, name),
+	}
+}
+
+// conversations returns a function that reads the newest conversation of an agent.
+func conversations(h *app.App, sessionName string) func(context.Context, live.Branch) (live.Conversation, error) {
+	return func(ctx context.Context, of live.Branch) (live.Conversation, error) {
+		s, err := h.Load(sessionName)
+		if err != nil {
+			return live.Conversation{}, err
+		}
+		for i := range s.Agents {
+			if w := &s.Agents[i]; w.Branch == of.Name {
+				return transcript.History(ctx, h, s, w)
+			}
+		}
+		return live.Conversation{}, live.ErrNoAgent
 	}
 }

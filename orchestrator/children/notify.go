@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/transcript"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -155,52 +154,4 @@ func (n *Notified) String() string {
 		text += fmt.Sprintf(" (%d of %d ended already)", len(n.Ended), len(n.Children))
 	}
 	return text + "; " + come + " as a prompt when this turn is over, so end it now"
-}
-
-// liveSource returns a source of live sessions for one session; ask lists the panes. A wait for
-// agents reads screens as well, for dialogs that nothing else reports.
-func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) live.Source {
-	return live.Source{
-		Look: func(ctx context.Context) ([]live.Facts, error) {
-			s, err := h.Load(name)
-			if err != nil {
-				return nil, err
-			}
-			f, err := observe.With(ctx, h, s, ask, look)
-			if err != nil {
-				return nil, err
-			}
-			return observe.LiveFacts(h, f), nil
-		},
-		History: conversations(h, name),
-	}
-}
-
-// Session returns an agent as a live session with facts from the record only, for callers that need
-// its conversation.
-func Session(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*live.Session, error) {
-	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
-	registry := live.NewRegistry(live.Source{
-		Look: func(context.Context) ([]live.Facts, error) {
-			return []live.Facts{{Branch: branch, Record: *w, Status: live.State(live.Observation{})}}, nil
-		},
-		History: conversations(h, s.Name),
-	})
-	return registry.Load(ctx, branch)
-}
-
-// conversations returns a function that reads the newest conversation of an agent.
-func conversations(h *app.App, sessionName string) func(context.Context, live.Branch) (live.Conversation, error) {
-	return func(ctx context.Context, of live.Branch) (live.Conversation, error) {
-		s, err := h.Load(sessionName)
-		if err != nil {
-			return live.Conversation{}, err
-		}
-		for i := range s.Agents {
-			if w := &s.Agents[i]; w.Branch == of.Name {
-				return transcript.History(ctx, h, s, w)
-			}
-		}
-		return live.Conversation{}, live.ErrNoAgent
-	}
 }

@@ -28,13 +28,6 @@ func countFiles(ctx context.Context, h *app.App, s *session.Session, w *Waited) 
 	turns.CountFiles(ctx, h, s, results)
 }
 
-// How often a wait looks: less often after waitPollSoon.
-const (
-	waitPollFirst = 100 * time.Millisecond
-	waitPollLater = 500 * time.Millisecond
-	waitPollSoon  = 5 * time.Second // how long waitPollFirst applies
-)
-
 // WaitOptions selects the agents to wait for, and bounds the wait.
 type WaitOptions struct {
 	Agents  []string      // empty for the caller's children or, outside of an agent, all agents
