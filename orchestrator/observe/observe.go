@@ -298,11 +298,6 @@ func LaunchID(sessionName, agentName string, generation int) string {
 	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
 }
 
-// RunsHeadless reports whether a living paw holds the lock for a headless turn.
-func RunsHeadless(lock session.AgentLock) bool {
-	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
-}
-
 // holderPID returns a process that holds the agent's lock: the one that took it or, if that is
 // dead, one that inherited it.
 func holderPID(lock session.AgentLock) int {

@@ -173,37 +173,3 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	}
 	return nil
 }
-
-// Withdrawn says why an agent must not be launched although start or recover was about to: it, the
-// parent that spawns it, or the session was stopped or removed in the meantime. It returns "" when
-// the agent may be launched.
-func Withdrawn(s *session.Session, agentName, parent string) string {
-	if reason := withdrawal(s, agentName); reason != "" {
-		return "it " + reason
-	}
-	if parent != "" {
-		if reason := withdrawal(s, parent); reason != "" {
-			return parent + " " + reason
-		}
-	}
-	if s.Status == session.StatusStopped {
-		return "the session was stopped in the meantime"
-	}
-	return ""
-}
-
-// withdrawal says why one agent must not be launched, "" when it may.
-func withdrawal(s *session.Session, agentName string) string {
-	w := s.Agent(agentName)
-	if w == nil {
-		return "was removed in the meantime"
-	}
-	switch w.Phase {
-	case session.PhaseStopping, session.PhaseStopped:
-		return "was stopped in the meantime"
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return "is being removed"
-	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
-	}
-	return ""
-}
