@@ -34,17 +34,18 @@ type place struct {
 	once   sync.Once
 }
 
-// newPlace creates the scratch environment and switches this process to it.
-func newPlace(ctx context.Context, o Options) (*place, error) {
+// newPlace creates the scratch environment for a CLI, with its configured program and what is kept
+// of the user's environment, and switches this process to it.
+func newPlace(ctx context.Context, cli string, command, env []string) (*place, error) {
 	p := &place{}
-	if err := p.make(ctx, o); err != nil {
+	if err := p.make(ctx, cli, command, env); err != nil {
 		p.remove()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *place) make(ctx context.Context, o Options) error {
+func (p *place) make(ctx context.Context, cli string, command, userEnv []string) error {
 	if err := p.makeFolders(); err != nil {
 		return err
 	}
@@ -52,11 +53,11 @@ func (p *place) make(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	env, err := fakemodel.Prepare(o.CLI, filepath.Join(p.root, "home"), p.repo, url)
+	env, err := fakemodel.Prepare(cli, filepath.Join(p.root, "home"), p.repo, url)
 	if err != nil {
 		return err
 	}
-	env = slices.Concat(keptEnvironment(o.Env), env, []string{"PAW_TMUX_SOCKET=" + p.socket})
+	env = slices.Concat(keptEnvironment(userEnv), env, []string{"PAW_TMUX_SOCKET=" + p.socket})
 	if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TERM=") }) {
 		env = append(env, "TERM=xterm-256color")
 	}
@@ -67,7 +68,7 @@ func (p *place) make(ctx context.Context, o Options) error {
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(config, []byte(configuration(o.CLI, o.Command)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(configuration(cli, command)), 0o600); err != nil {
 		return err
 	}
 	p.paw, err = app.New(p.repo, env, nil)

@@ -3,6 +3,7 @@ package selftest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,17 @@ type player struct {
 	patience time.Duration
 	session  *session.Session
 }
+
+// unseenError is the reason why paw itself reports a state or an arrival as unknown.
+type unseenError string
+
+func (e unseenError) Error() string { return string(e) }
+
+func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// hookless reports whether the CLI takes hooks only from files of root, so that there are none
+// here.
+func (p *player) hookless() bool { return p.cli == "gemini" && os.Geteuid() != 0 }
 
 // scripted reports whether the CLI uses the scripted model, as all but demo do.
 func (p *player) scripted() bool { return p.cli != "demo" }

@@ -11,8 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	"paw/orchestrator"
@@ -65,7 +63,7 @@ func CLIs() []string { return append([]string{"demo"}, fakemodel.CLIs...) }
 // Run runs all plays and returns a line for each. The error says why there could be no trial, or
 // that ctx was done. Run replaces the environment of this process, which must do nothing else.
 func Run(ctx context.Context, o Options) (lines []Line, err error) {
-	place, err := newPlace(ctx, o)
+	place, err := newPlace(ctx, o.CLI, o.Command, o.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +121,3 @@ func (p *player) play(ctx context.Context, one play) Line {
 	}
 	return line
 }
-
-// unseenError is the reason why paw itself reports a state or an arrival as unknown.
-type unseenError string
-
-func (e unseenError) Error() string { return string(e) }
-
-// hookless reports whether the CLI takes hooks only from files of root, so that there are none
-// here.
-func (p *player) hookless() bool { return p.cli == "gemini" && os.Geteuid() != 0 }
-
-func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
