@@ -21,6 +21,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // BlameOptions are the options of paw blame.
@@ -35,7 +36,7 @@ type BlameOptions struct {
 
 // Blamed is a line with its origin.
 type Blamed struct {
-	worktree.BlamedLine
+	objects.BlamedLine
 	By     By
 	Origin *LineOrigin // nil for a commit, and for uncommitted changes
 }
@@ -56,7 +57,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	if l.refs, err = reader.Refs().List(ctx, turn.HiddenPrefix); err != nil {
 		return nil, err
 	}
-	of := worktree.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
+	of := objects.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
 	last := -1
 	if o.Agent != "" {
 		if last, err = l.agentAt(ctx, s, o); err != nil {
@@ -86,7 +87,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 
 // whyNotBlamed returns an error that says why git could not tell of a file, nil for an unknown
 // reason.
-func whyNotBlamed(ctx context.Context, objects worktree.Objects, of worktree.BlameOptions, o BlameOptions) error {
+func whyNotBlamed(ctx context.Context, objects objects.Store, of objects.BlameOptions, o BlameOptions) error {
 	if of.Lines != "" {
 		of.Lines = ""
 		all, err := objects.Blame(ctx, of)
@@ -156,7 +157,7 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 }
 
 // tell finds the origin of each line.
-func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, line []worktree.LineCommit) ([]Blamed, error) {
+func (l *lineage) tell(ctx context.Context, lines []objects.BlamedLine, line []objects.LineCommit) ([]Blamed, error) {
 	byCommit, at := map[string]*LineOrigin{}, map[string]time.Time{}
 	for i, step := range line {
 		if l.origins[i] != nil && len(l.steps[i].After) > 0 {
@@ -191,7 +192,7 @@ func (l *lineage) tell(ctx context.Context, lines []worktree.BlamedLine, line []
 
 // committed finds the turn in which an agent made a commit: a turn that was open at the time of the
 // commit and moved HEAD along first parents over it, so that the commit was not merged.
-func (l *lineage) committed(ctx context.Context, b worktree.BlamedLine, line []worktree.LineCommit, byCommit map[string]*LineOrigin) error {
+func (l *lineage) committed(ctx context.Context, b objects.BlamedLine, line []objects.LineCommit, byCommit map[string]*LineOrigin) error {
 	for i, origin := range l.origins {
 		if origin == nil || origin.By != ByTurn || len(l.steps[i].After) == 0 {
 			continue

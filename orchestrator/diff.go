@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // DiffOptions selects what to compare.
@@ -144,7 +145,7 @@ func (c *Compared) Turn() int { return c.look.Last }
 
 // Patch writes the changes from From to To.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
-	format := worktree.DiffFormat{Stat: o.Stat, Color: o.Color}
+	format := objects.DiffFormat{Stat: o.Stat, Color: o.Color}
 	if o.Than != "" {
 		format.From, format.To = c.w.Name, o.Than
 	}

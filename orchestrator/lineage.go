@@ -11,6 +11,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // By is the kind of origin of a line.
@@ -40,7 +41,7 @@ type LineOrigin struct {
 type lineage struct {
 	h       *app.App
 	m       worktree.Manager // writes nothing into the repository
-	steps   []worktree.LineStep
+	steps   []objects.LineStep
 	origins []*LineOrigin
 	ends    map[string]map[int]int // for each turn session, the index of the step at the end of each turn
 	refs    map[string]string
@@ -52,7 +53,7 @@ func (l *lineage) add(state string, origin *LineOrigin, after ...int) int {
 	if len(after) > 0 && l.steps[after[0]].State == state {
 		return after[0]
 	}
-	l.steps, l.origins = append(l.steps, worktree.LineStep{State: state, After: after}), append(l.origins, origin)
+	l.steps, l.origins = append(l.steps, objects.LineStep{State: state, After: after}), append(l.origins, origin)
 	return len(l.steps) - 1
 }
 
@@ -206,8 +207,8 @@ func (l *lineage) lastTurn(s *session.Session, agent string) int {
 
 // landings adds the states of all landings in a repository that still have their refs, by the
 // commits of the landings.
-func (l *lineage) landings(ctx context.Context, gitCommonDir string) map[string]worktree.LineLanding {
-	found := map[string]worktree.LineLanding{}
+func (l *lineage) landings(ctx context.Context, gitCommonDir string) map[string]objects.LineLanding {
+	found := map[string]objects.LineLanding{}
 	sessions, _, err := l.h.Store.ListAll()
 	if err != nil {
 		return found
@@ -233,9 +234,9 @@ func (l *lineage) landings(ctx context.Context, gitCommonDir string) map[string]
 			}
 			since := &LineOrigin{Session: s.Name, Agent: w.Name, CLI: w.CLI, Before: landed.LastTurn + 1, By: ByYou}
 			step := l.add(state, since, at)
-			found[after] = worktree.LineLanding{Before: before, State: step}
+			found[after] = objects.LineLanding{Before: before, State: step}
 			if by, is := rewritten[landed.ID]; is {
-				found[by.ID] = worktree.LineLanding{Before: by.Parents[0], State: step}
+				found[by.ID] = objects.LineLanding{Before: by.Parents[0], State: step}
 			}
 		}
 	}
@@ -244,8 +245,8 @@ func (l *lineage) landings(ctx context.Context, gitCommonDir string) map[string]
 
 // rewritten returns the commits that landings of a session were rewritten to since, as by git
 // commit --amend, by the number of the landing.
-func (l *lineage) rewritten(ctx context.Context, s *session.Session) map[int]worktree.CommitInfo {
-	found := map[int]worktree.CommitInfo{}
+func (l *lineage) rewritten(ctx context.Context, s *session.Session) map[int]objects.CommitInfo {
+	found := map[int]objects.CommitInfo{}
 	if len(s.Landings) == 0 {
 		return found
 	}

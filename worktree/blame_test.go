@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"paw/worktree/objects"
 )
 
 // textLine is a line that is written once and says by whom: "s" and the number of a step, or "c" and the mark of a commit. All files that
@@ -43,16 +45,16 @@ func (h *history) merge(a, b int) []textLine {
 type history struct {
 	random  *rand.Rand
 	ending  string
-	stream  strings.Builder   // for git fast-import
-	commits [][]textLine      // files of commits, by mark
-	had     []map[string]bool // lines that they or what they came from had
-	older   []map[int]bool    // their ancestors, by mark
-	main    []int             // marks, the tip last
-	steps   []LineStep        // states are those of the commits whose marks
-	states  []int             // have these
-	heads   []int             // marks of HEAD at each step
-	now     int               // step of the agent at work
-	landed  map[int]landing   // by marks
+	stream  strings.Builder    // for git fast-import
+	commits [][]textLine       // files of commits, by mark
+	had     []map[string]bool  // lines that they or what they came from had
+	older   []map[int]bool     // their ancestors, by mark
+	main    []int              // marks, the tip last
+	steps   []objects.LineStep // states are those of the commits whose marks
+	states  []int              // have these
+	heads   []int              // marks of HEAD at each step
+	now     int                // step of the agent at work
+	landed  map[int]landing    // by marks
 }
 
 // landing is what a commit of main was made of: a commit of main, and a step.
@@ -74,7 +76,7 @@ func (h *history) commit(file []textLine, own bool, from []int, parents ...int) 
 	}
 	who := "ann <ann@example.org>"
 	if own {
-		who = "paw <" + snapshotEmail + ">"
+		who = "paw <" + objects.Email + ">"
 	}
 	var text strings.Builder
 	for _, line := range file {
@@ -118,7 +120,7 @@ func (h *history) step(file []textLine, head int) {
 }
 
 func (h *history) add(state, head int, after ...int) {
-	h.steps, h.states, h.heads = append(h.steps, LineStep{After: after}), append(h.states, state), append(h.heads, head)
+	h.steps, h.states, h.heads = append(h.steps, objects.LineStep{After: after}), append(h.states, state), append(h.heads, head)
 	h.now = len(h.steps) - 1
 }
 
@@ -254,9 +256,9 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 		t.Fatal(err)
 	}
 	defer drop()
-	landed := map[string]LineLanding{}
+	landed := map[string]objects.LineLanding{}
 	for after, from := range h.landed {
-		landed[ids[after]] = LineLanding{ids[from.before], place[from.state]}
+		landed[ids[after]] = objects.LineLanding{Before: ids[from.before], State: place[from.state]}
 	}
 	line, parents, err := reader.Objects().Line(context.Background(), steps, landed)
 	if err != nil {
@@ -275,7 +277,7 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 		{fmt.Sprint("step ", h.now), commits[h.now], h.file(h.now)},
 		{fmt.Sprint("step ", other), commits[other], h.file(other)},
 	} {
-		lines, err := reader.Objects().Blame(context.Background(), BlameOptions{Commit: one.commit, Path: "f", Parents: parents})
+		lines, err := reader.Objects().Blame(context.Background(), objects.BlameOptions{Commit: one.commit, Path: "f", Parents: parents})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +299,7 @@ func (h *history) compare(t *testing.T, w *world, n int) {
 }
 
 // shuffled are the steps with the commits of their states, each behind those that it came from and otherwise in any order, and their places.
-func (h *history) shuffled(ids []string) (steps []LineStep, place []int) {
+func (h *history) shuffled(ids []string) (steps []objects.LineStep, place []int) {
 	place = make([]int, len(h.steps))
 	taken := map[int]bool{}
 	for len(steps) < len(h.steps) {
@@ -305,7 +307,7 @@ func (h *history) shuffled(ids []string) (steps []LineStep, place []int) {
 		if taken[i] || slices.ContainsFunc(h.steps[i].After, func(before int) bool { return !taken[before] }) {
 			continue
 		}
-		one := LineStep{State: ids[h.states[i]]}
+		one := objects.LineStep{State: ids[h.states[i]]}
 		for _, before := range h.steps[i].After {
 			one.After = append(one.After, place[before])
 		}

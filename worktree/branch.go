@@ -60,7 +60,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 		for _, branch := range branches {
 			fmt.Fprintf(&input, "delete refs/heads/%s\x00%s\x00", branch, expect[branch])
 		}
-		_, err := m.Objects().home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
+		_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
 		return err
 	}
 	if remove(doomed) == nil {
@@ -110,13 +110,13 @@ func (r Refs) MergedBranches(ctx context.Context, tips map[string]string, into s
 	}
 	var others []string
 	for _, tip := range tips {
-		if tip != into && !r.objects.knowsBefore(tip, into) {
+		if tip != into && !r.objects.KnowsBefore(tip, into) {
 			others = append(others, tip)
 		}
 	}
 	var own []string // commits that into does not have; the tip of an unmerged branch is one of them
 	if len(others) > 0 {
-		out, err := r.objects.home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
+		out, err := r.objects.Home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // fillTree writes small files, a hundred to a folder.
@@ -212,7 +213,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 		return err
 	})
 	do("diff", 1, func() error {
-		return w.m.Objects().Diff(ctx, w.p.Path, "refs/paw/s_agent/turn/1", "refs/paw/s_agent/turn/2", DiffFormat{}, io.Discard)
+		return w.m.Objects().Diff(ctx, w.p.Path, "refs/paw/s_agent/turn/1", "refs/paw/s_agent/turn/2", objects.DiffFormat{}, io.Discard)
 	})
 	do("delete refs", 1, func() error {
 		return w.m.Refs().Delete(ctx, map[string]string{"refs/tags/afk-s_agent-1": w.base, "refs/tags/afk-s_agent-2": w.base})

@@ -234,7 +234,7 @@ func (e *SetUpError) Unwrap() error { return e.Err }
 
 // setUpState returns a text that identifies a set-up: its fingerprint and the commit's lock files.
 func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string, error) {
-	out, err := c.m.Objects().home().Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	out, err := c.m.Objects().Home().Output(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return "", err
 	}

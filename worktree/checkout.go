@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // CheckoutOf returns the worktree that has a branch checked out, nil for none. The error is a
@@ -46,7 +47,7 @@ func (r Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Checko
 			err = &gitdir.MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
 		}
 		if err != nil && !disk.Exists(e.Path) {
-			return nil, git.Conflict("", "git -C "+git.Quote(r.objects.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
+			return nil, git.Conflict("", "git -C "+git.Quote(r.objects.Home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
 		}
 		if err != nil {
 			return nil, git.Conflict("", "", "branch %s: %v", branch, err)
@@ -93,7 +94,7 @@ func (m Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 // are hidden. If keep is not "", the refreshed copy of the index is renamed to that path, provided
 // that it only differs from the index in its stat data.
 func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
-	changes, err := m.objects.changesBetween(ctx, from, to)
+	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
 	}
@@ -117,7 +118,7 @@ func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 	if err != nil {
 		return nil, hidden{}, err
 	}
-	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c change) bool { return may[c.name] }))
+	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return may[c.Name] }))
 	if err != nil {
 		return nil, hidden{}, err
 	}
@@ -132,12 +133,12 @@ func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 
 // alike returns new files whose names differ from others only in case, on a file system that
 // ignores case.
-func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
+func (m Moves) alike(ctx context.Context, changes []objects.Change, to string) ([]Obstacle, error) {
 	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
 	if err != nil || !cfg.IgnoreCase {
 		return nil, err
 	}
-	out, err := m.objects.home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
+	out, err := m.objects.Home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +148,8 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 	}
 	var found []Obstacle
 	for _, c := range changes {
-		if c.added && count[strings.ToLower(c.name)] > 1 {
-			found = append(found, Obstacle{c.name, "same name but for case"})
+		if c.Added && count[strings.ToLower(c.Name)] > 1 {
+			found = append(found, Obstacle{c.Name, "same name but for case"})
 		}
 	}
 	return found, nil
@@ -156,7 +157,7 @@ func (m Moves) alike(ctx context.Context, changes []change, to string) ([]Obstac
 
 // obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the
 // look has found changed, staged, untracked or ignored.
-func obstaclesIn(l *look, changes []change) ([]Obstacle, error) {
+func obstaclesIn(l *look, changes []objects.Change) ([]Obstacle, error) {
 	own := map[string]string{}
 	// The last match counts: a file whose deletion is staged is untracked.
 	for _, these := range []struct {
@@ -169,18 +170,18 @@ func obstaclesIn(l *look, changes []change) ([]Obstacle, error) {
 	}
 	gone := map[string]bool{}
 	for _, c := range changes {
-		gone[c.name] = c.gone
+		gone[c.Name] = c.Gone
 	}
 	var found []Obstacle
 	for _, c := range changes {
-		what, named := own[c.name]
+		what, named := own[c.Name]
 		switch {
-		case c.gitlink():
-			found = append(found, Obstacle{c.name, ObstacleSubmodule})
+		case c.Gitlink():
+			found = append(found, Obstacle{c.Name, ObstacleSubmodule})
 		case named:
-			found = append(found, Obstacle{c.name, what})
-		case c.added:
-			at, err := obstacleAt(l.top, c.name, gone)
+			found = append(found, Obstacle{c.Name, what})
+		case c.Added:
+			at, err := obstacleAt(l.top, c.Name, gone)
 			if err != nil {
 				return nil, err
 			}
@@ -196,55 +197,15 @@ func obstaclesIn(l *look, changes []change) ([]Obstacle, error) {
 	return slices.Compact(found), nil
 }
 
-// change is one path that differs between two trees.
-type change struct {
-	name          string
-	oldID, id     string
-	oldMode, mode string
-	added, gone   bool
-}
-
-// gitlink reports whether the path is a submodule in one of the trees.
-func (c change) gitlink() bool {
-	gitlink := modeGitlink
-	return c.oldMode == gitlink || c.mode == gitlink
-}
-
-// changesBetween lists the paths that differ between two trees, by name. changesBetween asks git
-// once for the same two.
-func (o Objects) changesBetween(ctx context.Context, from, to string) ([]change, error) {
-	return o.known.changesBetween(from, to, func() ([]change, error) { return changesBetween(ctx, o.home(), from, to) })
-}
-
-// changesBetween lists the paths that differ between two trees, by name.
-func changesBetween(ctx context.Context, repo git.Repo, from, to string) ([]change, error) {
-	out, err := repo.Output(ctx, git.Quietly("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to)...)
-	if err != nil {
-		return nil, err
-	}
-	var all []change
-	fields := git.NulSeparated(out)
-	for i := 0; i+1 < len(fields); i += 2 {
-		info := strings.Fields(strings.TrimPrefix(fields[i], ":")) // old mode, new mode, old id, new id, status
-		if len(info) != 5 {
-			return nil, fmt.Errorf("git diff-tree says %q, which is not understood", fields[i])
-		}
-		all = append(all, change{
-			name: fields[i+1], oldMode: info[0], mode: info[1], oldID: info[2], id: info[3], added: info[4] == "A", gone: info[4] == "D",
-		})
-	}
-	return all, nil
-}
-
 // changes lists the paths that differ between the worktree's files and the goal of a rewind.
-func (r *rewind) changes(ctx context.Context) ([]change, error) {
-	all, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
+func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
+	all, err := objects.Between(ctx, r.repo, r.now, r.to.Tree)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range all {
-		if c.gitlink() {
-			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.top, c.name)
+		if c.Gitlink() {
+			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.top, c.Name)
 		}
 	}
 	return all, nil
@@ -252,13 +213,13 @@ func (r *rewind) changes(ctx context.Context) ([]change, error) {
 
 // inTheWay returns a *ConflictError for anything at a path that comes back and that the rescue
 // snapshot does not contain: ignored files, which git would overwrite, and embedded repositories.
-func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
+func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
 	gone := map[string]bool{}
 	for _, c := range changes {
-		gone[c.name] = c.gone
+		gone[c.Name] = c.Gone
 	}
 	for _, c := range changes {
-		if !c.added {
+		if !c.Added {
 			continue
 		}
 		what, err := r.obstacle(ctx, c, gone)
@@ -274,15 +235,15 @@ func (r *rewind) inTheWay(ctx context.Context, changes []change) error {
 
 // obstacle returns the path that is in the way of a file which a rewind brings back, "" for none.
 // An identical file is not in the way.
-func (r *rewind) obstacle(ctx context.Context, c change, gone map[string]bool) (string, error) {
-	what, err := obstacleAt(r.top, c.name, gone)
-	if what != c.name || err != nil {
+func (r *rewind) obstacle(ctx context.Context, c objects.Change, gone map[string]bool) (string, error) {
+	what, err := obstacleAt(r.top, c.Name, gone)
+	if what != c.Name || err != nil {
 		return what, err
 	}
-	info, err := os.Lstat(filepath.Join(r.top, c.name))
-	if err == nil && info.Mode().IsRegular() && (c.mode == "100755") == (info.Mode()&0o100 != 0) {
-		id, err := r.repo.Line(ctx, "hash-object", "--path="+c.name, "--", filepath.Join(r.top, c.name))
-		if err == nil && id == c.id {
+	info, err := os.Lstat(filepath.Join(r.top, c.Name))
+	if err == nil && info.Mode().IsRegular() && (c.Mode == "100755") == (info.Mode()&0o100 != 0) {
+		id, err := r.repo.Line(ctx, "hash-object", "--path="+c.Name, "--", filepath.Join(r.top, c.Name))
+		if err == nil && id == c.Id {
 			return "", nil
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"paw/worktree/objects"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -26,7 +28,7 @@ func TestWork(t *testing.T) {
 
 	got, err := w.m.Objects().Work(context.Background(), base, commit, snapshot, 2)
 	short := func(ref string) string { return w.git("rev-parse", "--short", ref) }
-	want := Work{
+	want := objects.Work{
 		Commits:     []string{short(commit) + " three: ä", short(commit+"~") + " two"},
 		CommitCount: 3,
 		Uncommitted: []string{"M file", "A new\n\tfile"},
@@ -36,7 +38,7 @@ func TestWork(t *testing.T) {
 	}
 	for name, snapshot := range map[string]string{"none": "", "the commit itself": base} {
 		got, err := w.m.Objects().Work(context.Background(), base, base, snapshot, 2)
-		if diff := cmp.Diff(Work{}, got); diff != "" || err != nil {
+		if diff := cmp.Diff(objects.Work{}, got); diff != "" || err != nil {
 			t.Errorf("snapshot %s: %v; -want +got\n%s", name, err, diff)
 		}
 	}

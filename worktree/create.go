@@ -201,7 +201,7 @@ func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, 
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	_, err := m.Objects().home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
+	_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
 	return err == nil, err
 }
 
@@ -277,7 +277,7 @@ func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	return m.Objects().home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
+	return m.Objects().Home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
 		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
 }
 

@@ -87,7 +87,7 @@ func TestGitAndPawMakeOneRef(t *testing.T) {
 		var all sync.WaitGroup
 		var won, theirs bool
 		all.Go(func() {
-			theirs = w.m.Objects().home().Run(t.Context(), git.Quietly("update-ref", ref, second, "")...) == nil
+			theirs = w.m.Objects().Home().Run(t.Context(), git.Quietly("update-ref", ref, second, "")...) == nil
 		})
 		all.Go(func() {
 			time.Sleep(time.Duration(round%20) * 200 * time.Microsecond) // about as long as git takes to come to it

@@ -11,9 +11,10 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
-func (w *turns) diff(from, to string, format DiffFormat) string {
+func (w *turns) diff(from, to string, format objects.DiffFormat) string {
 	w.t.Helper()
 	var out bytes.Buffer
 	if err := w.m.Objects().Diff(w.t.Context(), w.p.Path, from, to, format, &out); err != nil {
@@ -75,7 +76,7 @@ func TestDiffGivesTheOtherTree(t *testing.T) {
 			{"one to base", one, w.base}, {"none", two, two},
 		} {
 			what := fmt.Sprintf("%s, %d settings", c.what, len(settings))
-			patch := w.diff(c.from, c.to, DiffFormat{})
+			patch := w.diff(c.from, c.to, objects.DiffFormat{})
 			if c.what == "head to one" && (!strings.Contains(patch, "rename from t/1.txt") || !strings.Contains(patch, "a/t/")) {
 				t.Errorf("%s: no rename or prefix in\n%s", what, patch)
 			}
@@ -91,16 +92,16 @@ func TestDiffStatAndColor(t *testing.T) {
 	w := newTurns(t, "")
 	w.put("new file", "x\n", 0o644)
 	one := w.take().Commit
-	if got := w.diff(w.base, one, DiffFormat{Stat: true}); !strings.Contains(got, " new file | 1 +\n 1 file changed") {
+	if got := w.diff(w.base, one, objects.DiffFormat{Stat: true}); !strings.Contains(got, " new file | 1 +\n 1 file changed") {
 		t.Errorf("got %q", got)
 	}
-	if got := w.diff(w.base, one, DiffFormat{Color: true}); !strings.Contains(got, "\x1b[") {
+	if got := w.diff(w.base, one, objects.DiffFormat{Color: true}); !strings.Contains(got, "\x1b[") {
 		t.Errorf("no color in %q", got)
 	}
-	if err := w.m.Objects().Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, DiffFormat{}, &bytes.Buffer{}); err == nil || disk.Exists(w.path("evil")) {
+	if err := w.m.Objects().Diff(t.Context(), w.p.Path, "--output="+w.path("evil"), one, objects.DiffFormat{}, &bytes.Buffer{}); err == nil || disk.Exists(w.path("evil")) {
 		t.Errorf("an option was taken for a commit: %v", err)
 	}
-	if err := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, one, DiffFormat{}, brokenPipe{}); err == nil {
+	if err := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, one, objects.DiffFormat{}, brokenPipe{}); err == nil {
 		t.Error("nobody reads, and it is no error")
 	}
 }
@@ -122,7 +123,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	_, counted := w.m.Objects().CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})
 	_, changed := w.m.Changed(t.Context(), w.p.Path)
 	var diff bytes.Buffer
-	drawn := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, first.Commit, DiffFormat{Stat: true}, &diff)
+	drawn := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, first.Commit, objects.DiffFormat{Stat: true}, &diff)
 	if err := errors.Join(err, within, rewound, looked, counted, changed, drawn); err != nil || diff.Len() == 0 {
 		t.Errorf("%v\n%s", err, &diff)
 	}

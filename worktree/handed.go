@@ -9,6 +9,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // HandedFiles makes a commit of the commit from plus uncommitted files of a checkout: those that
@@ -32,25 +33,25 @@ func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, sna
 		return "", err
 	}
 	defer l.drop()
-	changes = slices.DeleteFunc(changes, func(c change) bool {
-		return !slices.Contains(l.names, c.name) && !slices.Contains(l.indexed, c.name)
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool {
+		return !slices.Contains(l.names, c.Name) && !slices.Contains(l.indexed, c.Name)
 	})
 	may, err := asHanded(ctx, l, changes)
-	changes = slices.DeleteFunc(changes, func(c change) bool { return !may[c.name] })
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !may[c.Name] })
 	if err != nil || len(changes) == 0 {
 		return "", err
 	}
-	tree, err := m.objects.treeOf(ctx, from, indexInfo(changes, change.entry))
+	tree, err := m.objects.TreeOfEntries(ctx, from, indexInfo(changes, objects.Change.Entry))
 	if err != nil {
 		return "", err
 	}
-	return m.objects.Commit(ctx, NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
+	return m.objects.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
 }
 
 // handed lists the paths at which from and to differ and snapshot differs from both its HEAD and
 // from.
-func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]change, error) {
-	between, err := m.objects.changesBetween(ctx, from, to)
+func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]objects.Change, error) {
+	between, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -58,21 +59,21 @@ func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]change,
 	if err != nil {
 		return nil, err
 	}
-	taken, err := m.objects.changesBetween(ctx, head, snapshot)
+	taken, err := m.objects.ChangesBetween(ctx, head, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	was := map[string]change{}
+	was := map[string]objects.Change{}
 	for _, c := range between {
-		was[c.name] = c
+		was[c.Name] = c
 	}
-	var found []change
+	var found []objects.Change
 	for _, c := range taken {
-		before, moves := was[c.name]
-		if !moves || c.gitlink() || before.gitlink() || before.oldEntry() == c.entry() {
+		before, moves := was[c.Name]
+		if !moves || c.Gitlink() || before.Gitlink() || before.OldEntry() == c.Entry() {
 			continue
 		}
-		c.oldMode, c.oldID = before.oldMode, before.oldID
+		c.OldMode, c.OldID = before.OldMode, before.OldID
 		found = append(found, c)
 	}
 	return found, nil
@@ -84,7 +85,7 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 	if filesFrom == "" {
 		return nil, nil, nil
 	}
-	changes, err := m.objects.changesBetween(ctx, from, filesFrom)
+	changes, err := m.objects.ChangesBetween(ctx, from, filesFrom)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,8 +93,8 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 		return nil, nil, err
 	}
 	for _, c := range changes {
-		if !may[c.name] {
-			found, may[c.name] = append(found, Obstacle{c.name, "changed"}), true
+		if !may[c.Name] {
+			found, may[c.Name] = append(found, Obstacle{c.Name, "changed"}), true
 		}
 	}
 	return may, found, nil
@@ -101,7 +102,7 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 
 // asHanded reports for each change whether the file already has the new content, as git compares
 // files, while the index entry is the old or the new one, so that nothing else is staged.
-func asHanded(ctx context.Context, l *look, changes []change) (map[string]bool, error) {
+func asHanded(ctx context.Context, l *look, changes []objects.Change) (map[string]bool, error) {
 	same := map[string]bool{}
 	if len(changes) == 0 {
 		return same, nil
@@ -112,33 +113,33 @@ func asHanded(ctx context.Context, l *look, changes []change) (map[string]bool, 
 	}
 	staged := map[string]string{}
 	for _, e := range entries {
-		staged[e.name] = entryOf(e.mode, e.id)
+		staged[e.name] = objects.EntryOf(e.mode, e.id)
 	}
 	differs, err := differing(ctx, l, changes)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range changes {
-		have := staged[c.name]
-		there := !differs[c.name]
-		if c.entry() == "" {
-			info, err := os.Lstat(filepath.Join(l.top, filepath.FromSlash(c.name)))
+		have := staged[c.Name]
+		there := !differs[c.Name]
+		if c.Entry() == "" {
+			info, err := os.Lstat(filepath.Join(l.top, filepath.FromSlash(c.Name)))
 			there = err != nil || info.IsDir()
 		}
-		same[c.name] = there && (have == c.oldEntry() || have == c.entry())
+		same[c.Name] = there && (have == c.OldEntry() || have == c.Entry())
 	}
 	return same, nil
 }
 
 // differing returns the paths whose files do not have the new content of their change yet.
-func differing(ctx context.Context, l *look, changes []change) (map[string]bool, error) {
+func differing(ctx context.Context, l *look, changes []objects.Change) (map[string]bool, error) {
 	file := newScratchIndex(filepath.Dir(l.scratch))
 	defer dropIndex(file)
 	if err := disk.CopyFile(l.real.file, file); err != nil {
 		return nil, err
 	}
 	repo := l.withIndex(file)
-	if _, err := repo.Input(ctx, indexInfo(changes, change.entry), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
+	if _, err := repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return nil, err
 	}
 	return changedFiles(ctx, repo)

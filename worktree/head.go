@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Head returns the commit id of ref, as seen from the worktree that paw runs in; "" means HEAD. The
@@ -26,7 +27,7 @@ func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 			return head, nil
 		}
 	}
-	oid, err := r.objects.here().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	oid, err := r.objects.Here().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err == nil && oid != "" {
 		return oid, nil
 	}
@@ -37,16 +38,16 @@ func (r Refs) Head(ctx context.Context, ref string) (string, error) {
 		return "", ErrNoCommits
 	}
 	if ref == "HEAD" { // for git's own message
-		return r.objects.here().Line(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+		return r.objects.Here().Line(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	}
-	any, listErr := r.objects.here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
+	any, listErr := r.objects.Here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
 	if listErr != nil {
 		return "", listErr
 	}
 	if any == "" && r.unborn() {
 		return "", ErrNoCommits
 	}
-	return "", &RefError{Ref: ref}
+	return "", &objects.RefError{Ref: ref}
 }
 
 // headInFiles returns the commit of HEAD of the worktree that paw runs in; "" where git must be
@@ -151,7 +152,7 @@ func (r Refs) BranchTip(ctx context.Context, name string) (string, error) {
 		}
 		return found[ref], err
 	}
-	out, err := r.objects.home().Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)%00%(symref)", "refs/heads/"+name)
+	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)%00%(symref)", "refs/heads/"+name)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
 // hidden lists the paths of a move whose index entries have a bit that hides the file's changes
@@ -21,17 +22,17 @@ type hidden struct {
 }
 
 // hiddenOf returns the hidden paths among changes.
-func hiddenOf(l *look, changes []change) hidden {
+func hiddenOf(l *look, changes []objects.Change) hidden {
 	h := hidden{gone: map[string]bool{}}
 	for _, c := range changes {
-		h.gone[c.name] = c.gone
-		if _, is := slices.BinarySearch(l.real.Assumed, c.name); is {
-			h.assumed = append(h.assumed, c.name)
+		h.gone[c.Name] = c.Gone
+		if _, is := slices.BinarySearch(l.real.Assumed, c.Name); is {
+			h.assumed = append(h.assumed, c.Name)
 		}
-		if _, is := slices.BinarySearch(l.real.Skipped, c.name); is {
-			h.skipped = append(h.skipped, c.name)
-			if !disk.Exists(filepath.Join(l.top, filepath.FromSlash(c.name))) {
-				h.absent = append(h.absent, c.name)
+		if _, is := slices.BinarySearch(l.real.Skipped, c.Name); is {
+			h.skipped = append(h.skipped, c.Name)
+			if !disk.Exists(filepath.Join(l.top, filepath.FromSlash(c.Name))) {
+				h.absent = append(h.absent, c.Name)
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	if err != nil || tree == "" {
 		return false
 	}
-	saved, err := m.Objects().treeAndParents(ctx, commit)
+	saved, err := m.Objects().TreeAndParents(ctx, commit)
 	return err == nil && tree == saved
 }
 

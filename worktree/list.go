@@ -11,6 +11,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Registry lists the worktrees that git has registered.
@@ -18,7 +19,7 @@ type Registry struct {
 	Repository gitdir.Repository
 	Locks      func(ctx context.Context) (unlock func(), err error) // see Manager.Locks
 
-	objects  Objects
+	objects  objects.Store
 	journals Journals
 	waiting  gitdir.Waiting
 }

@@ -11,6 +11,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // look holds the differences of a worktree from HEAD and from its index at one moment.
@@ -67,7 +68,7 @@ func (l *look) use(file string) {
 
 // withIndex returns git for the worktree with a file as its index.
 func (l *look) withIndex(file string) git.Repo {
-	return l.m.objects.quarantined(repoWithIndex(l.top, file))
+	return l.m.objects.Quarantined(repoWithIndex(l.top, file))
 }
 
 // asReal reports whether the scratch index differs from the real one only in its stat data: no bit
@@ -214,10 +215,7 @@ type indexEntry struct {
 	skipped               bool // the bit skip-worktree is set
 }
 
-// modeGitlink is the mode of a submodule.
-const modeGitlink = "160000"
-
-func (e indexEntry) gitlink() bool { return e.mode == modeGitlink }
+func (e indexEntry) gitlink() bool { return e.mode == objects.ModeGitlink }
 
 // cacheinfo returns the entry in the format of git update-index --cacheinfo, "" for none.
 func (e indexEntry) cacheinfo() string {

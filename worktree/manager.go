@@ -14,6 +14,7 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Manager changes the worktrees of one repository.
@@ -37,32 +38,32 @@ type Manager struct {
 	// *MoveError.
 	Unsettled func(*MoveError) error
 
-	objects *Objects  // set by WithScratch and Remembering; nil for those of Repository
-	doomed  *[]string // collects trash folders to sweep later; nil sweeps them at once
+	objects *objects.Store // set by WithScratch and Remembering; nil for those of Repository
+	doomed  *[]string      // collects trash folders to sweep later; nil sweeps them at once
 }
 
 // WithScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
 // set refs to such objects, as in a quarantine.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
-	o, drop, err := m.Objects().withScratch()
+	o, drop, err := m.Objects().WithScratch()
 	m.objects = &o
 	return m, drop, err
 }
 
 // Remembering returns m with a cache of facts about objects, for one command.
 func (m Manager) Remembering() Manager {
-	o := m.Objects().remembering()
+	o := m.Objects().Remembering()
 	m.objects = &o
 	return m
 }
 
 // Objects returns the object store of the repository.
-func (m Manager) Objects() Objects {
+func (m Manager) Objects() objects.Store {
 	if m.objects != nil {
 		return *m.objects
 	}
-	return newObjects(m.Repository)
+	return objects.New(m.Repository)
 }
 
 // Refs returns the refs of the repository.
@@ -102,23 +103,6 @@ func (m Manager) rescues() rescues        { return rescues{m.Repository, m.Objec
 func (m Manager) folders() folders        { return folders{m.Repository} }
 func (m Manager) waiting() gitdir.Waiting { return gitdir.Waiting{Waits: m.Waits, Busy: m.Busy} }
 
-// here runs git in the worktree that paw runs in, whose HEAD is meant.
-func (o Objects) here() git.Repo {
-	if o.Repository.Worktree != "" {
-		return o.withoutRefs(git.In(o.Repository.Worktree))
-	}
-	return o.home()
-}
-
-// home runs git in the main worktree, or in the common directory if there is none. Commands that
-// change the registry run here, since this directory outlives every linked worktree.
-func (o Objects) home() git.Repo {
-	if o.Repository.Path != "" {
-		return o.withoutRefs(git.In(o.Repository.Path))
-	}
-	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
-}
-
 // exclusive is the right to change the registry of worktrees.
 type exclusive struct {
 	file   *os.File // inherited by git processes that change the registry
@@ -151,11 +135,6 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 
 // ErrNoCommits says that a repository has no commit to start a branch from.
 var ErrNoCommits = errors.New("the repository has no commits yet")
-
-// RefError says that a revision names no commit.
-type RefError struct{ Ref string }
-
-func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.Ref) }
 
 // NotEmptyError says that a directory is neither a repository nor empty.
 type NotEmptyError struct{ Dir string }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"paw/config/disk"
+	"paw/worktree/objects"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -147,7 +148,7 @@ func TestMergeWithAnOlderGitSaysWhatFailed(t *testing.T) {
 		if older {
 			withoutMergeTree(t)
 		}
-		if got, err := w.m.Objects().MergeTree(t.Context(), w.Dir, w.base, unrelated); !errors.Is(err, ErrUnrelated) {
+		if got, err := w.m.Objects().MergeTree(t.Context(), w.Dir, w.base, unrelated); !errors.Is(err, objects.ErrUnrelated) {
 			t.Errorf("older %t: %+v, %v", older, got, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Move describes one move of a branch together with its checkout. The checkout's index is locked
@@ -32,7 +33,7 @@ type Move struct {
 type Moves struct {
 	Repository gitdir.Repository
 
-	objects   Objects
+	objects   objects.Store
 	refs      Refs
 	journals  Journals
 	snapshots Snapshots
@@ -40,7 +41,7 @@ type Moves struct {
 }
 
 // newMoves returns access to moves in the worktrees of the repository that the objects are of.
-func newMoves(o Objects, journals Journals, waiting gitdir.Waiting) Moves {
+func newMoves(o objects.Store, journals Journals, waiting gitdir.Waiting) Moves {
 	return Moves{o.Repository, o, newRefs(o), journals, newSnapshots(o, journals), waiting}
 }
 
@@ -116,7 +117,7 @@ func (g *Moving) Release() { g.file.Close() }
 func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
 	if v.Checkout == nil || !disk.Exists(filepath.Join(v.Checkout.AdminDir, "index")) {
-		repo := m.objects.home()
+		repo := m.objects.Home()
 		if v.Checkout != nil {
 			repo = git.In(v.Checkout.Path)
 		}
@@ -191,9 +192,9 @@ func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error 
 	if from == to {
 		return nil
 	}
-	changes, err := changesBetween(ctx, v.m.objects.home(), from, to)
+	changes, err := objects.Between(ctx, v.m.objects.Home(), from, to)
 	if err == nil {
-		_, err = repo.Input(ctx, indexInfo(changes, change.entry), git.Quietly("update-index", "-z", "--index-info")...)
+		_, err = repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...)
 	}
 	if err != nil {
 		return err

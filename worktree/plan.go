@@ -235,7 +235,7 @@ func (r Registry) dropStale(e Entry) string {
 	if e.Path == "" || disk.Exists(e.Path) {
 		return ""
 	}
-	repository, path := git.Quote(r.objects.home().Dir), git.Quote(e.Path)
+	repository, path := git.Quote(r.objects.Home().Dir), git.Quote(e.Path)
 	drop := "git -C " + repository + " worktree remove " + path
 	if e.Locked {
 		drop = "git -C " + repository + " worktree unlock " + path + " && " + drop

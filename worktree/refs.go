@@ -13,6 +13,7 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // RefLockedError says that a lock file keeps a ref from being changed. git holds such a lock for
@@ -35,11 +36,11 @@ const refLockPatience = 2 * time.Second
 type Refs struct {
 	Repository gitdir.Repository
 
-	objects Objects
+	objects objects.Store
 }
 
 // newRefs returns the refs of the repository that the objects are of.
-func newRefs(o Objects) Refs { return Refs{o.Repository, o} }
+func newRefs(o objects.Store) Refs { return Refs{o.Repository, o} }
 
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
@@ -49,7 +50,7 @@ func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error)
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
 	err = r.change(ctx, ref, func() error {
-		return r.objects.home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
+		return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("reference already exists") {
@@ -63,7 +64,7 @@ func (r Refs) Set(ctx context.Context, ref, oid string) error {
 	if !gitdir.IsOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	return r.change(ctx, ref, func() error { return r.objects.home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
+	return r.change(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
@@ -85,7 +86,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
 	}
 	return r.change(ctx, "refs", func() error {
-		_, err := r.objects.home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+		_, err := r.objects.Home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
 }
@@ -115,7 +116,7 @@ func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, 
 
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
 func (r Refs) list(ctx context.Context, args ...string) (map[string]string, error) {
-	out, err := r.objects.home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
+	out, err := r.objects.Home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -206,24 +207,13 @@ func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns .
 	if without != "" {
 		args = append(args, "--no-merged="+without)
 	}
-	out, err := r.objects.home().Output(ctx, append(args, patterns...)...)
+	out, err := r.objects.Home().Output(ctx, append(args, patterns...)...)
 	return strings.Fields(out), err
 }
 
 // CreateAll makes refs (name -> id) in one transaction: all of them, or none if one exists already.
 func (r Refs) CreateAll(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "create", refs)
-}
-
-// KeepBlob writes a text as a blob and returns its id. No ref keeps it.
-func (o Objects) KeepBlob(ctx context.Context, text string) (string, error) {
-	out, err := o.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
-	return strings.TrimSpace(out), err
-}
-
-// BlobID returns the id that KeepBlob would return for a text, without writing it.
-func (o Objects) BlobID(text string) (string, error) {
-	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
 }
 
 // claimTries limits the attempts to take a number: each failed one means that another process has

@@ -10,6 +10,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Remote is a repository that branches are pushed to.
@@ -19,12 +20,12 @@ type Remote struct {
 }
 
 // Remotes reads and uses the remotes of a repository.
-type Remotes struct{ objects Objects }
+type Remotes struct{ objects objects.Store }
 
 // For returns the remote that a branch is pushed to, and the one that has its target: by git's own
 // settings, else the only remote, else origin. Name is "" for none.
 func (remotes Remotes) For(ctx context.Context, branch, target string) (push, base Remote, err error) {
-	out, err := remotes.objects.home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
+	out, err := remotes.objects.Home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
 	if err != nil && git.ExitCode(err) != 1 {
 		return push, base, err
 	}
@@ -43,7 +44,7 @@ func (remotes Remotes) For(ctx context.Context, branch, target string) (push, ba
 		if r.Name == "" {
 			continue
 		}
-		if r.Address, err = remotes.objects.home().Line(ctx, "remote", "get-url", "--push", "--", r.Name); err != nil {
+		if r.Address, err = remotes.objects.Home().Line(ctx, "remote", "get-url", "--push", "--", r.Name); err != nil {
 			return push, base, err
 		}
 	}
@@ -53,7 +54,7 @@ func (remotes Remotes) For(ctx context.Context, branch, target string) (push, ba
 // Upstream returns the remote and the branch there to which a plain git push pushes a branch; Name
 // is "" for none.
 func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remote, there string, err error) {
-	out, err := remotes.objects.home().Output(ctx, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)", "refs/heads/"+branch)
+	out, err := remotes.objects.Home().Output(ctx, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)", "refs/heads/"+branch)
 	if err != nil {
 		return remote, "", err
 	}
@@ -63,7 +64,7 @@ func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remo
 		return remote, "", nil
 	}
 	remote.Name = name
-	remote.Address, err = remotes.objects.home().Line(ctx, "remote", "get-url", "--push", "--", name)
+	remote.Address, err = remotes.objects.Home().Line(ctx, "remote", "get-url", "--push", "--", name)
 	return remote, there, err
 }
 
@@ -96,7 +97,7 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
 	}
-	out, err := remotes.objects.home().Talk(ctx, t, args...)
+	out, err := remotes.objects.Home().Talk(ctx, t, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -115,7 +116,7 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 
 // Fetch fetches the commit of a remote's ref, with everything it needs, and changes no ref.
 func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
-	_, err := remotes.objects.home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
+	_, err := remotes.objects.Home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
 	return err
 }
 
@@ -128,14 +129,14 @@ func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, nam
 		"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "transfer.bundleURI=false", "-c", "fetch.uriProtocols=",
 		"fetch", "-q", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--refmap=", "--", "ssh://" + name + "/",
 	}
-	_, err := remotes.objects.home().Talk(ctx, t, append(args, refspecs...)...)
+	_, err := remotes.objects.Home().Talk(ctx, t, append(args, refspecs...)...)
 	return err
 }
 
 // Serve answers a fetch of the repository over standard streams, with the version of git's protocol
 // that GIT_PROTOCOL names.
 func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader, out io.Writer) error {
-	repo := remotes.objects.home().WithEnv("GIT_PROTOCOL=" + protocol)
+	repo := remotes.objects.Home().WithEnv("GIT_PROTOCOL=" + protocol)
 	return repo.Stream(ctx, in, out, "-c", "uploadpack.hideRefs=!refs/paw", "upload-pack", remotes.objects.Repository.CommonDir)
 }
 
@@ -144,7 +145,7 @@ func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader,
 // ErrPushRejected. The user's pre-push hook runs.
 func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
 	ref := "refs/heads/" + branch
-	out, err := remotes.objects.home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
+	out, err := remotes.objects.Home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
 		return ErrPushRejected
 	}
@@ -162,7 +163,7 @@ func (remotes Remotes) Undecorated(ctx context.Context, patterns ...string) (boo
 
 // decorated returns those of the patterns that the user's settings do not name.
 func (remotes Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
-	out, err := remotes.objects.home().Output(ctx, "config", "--get-all", excludeDecoration)
+	out, err := remotes.objects.Home().Output(ctx, "config", "--get-all", excludeDecoration)
 	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
 		err = nil
 	}
@@ -175,7 +176,7 @@ func (remotes Remotes) Undecorate(ctx context.Context, patterns ...string) error
 	shown, err := remotes.decorated(ctx, patterns)
 	for _, pattern := range shown {
 		if err == nil {
-			err = remotes.objects.home().Run(ctx, "config", "--add", excludeDecoration, pattern)
+			err = remotes.objects.Home().Run(ctx, "config", "--add", excludeDecoration, pattern)
 		}
 	}
 	return err

@@ -188,7 +188,7 @@ func (r Registry) madeFor(e Entry, p Plan) error {
 	case !e.Locked:
 		return git.Conflict("", "", "%s: not a worktree that paw made", p.Path)
 	}
-	return git.Conflict("", "git -C "+git.Quote(r.objects.home().Dir)+" worktree unlock "+git.Quote(p.Path), "%s is locked: %s",
+	return git.Conflict("", "git -C "+git.Quote(r.objects.Home().Dir)+" worktree unlock "+git.Quote(p.Path), "%s is locked: %s",
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 

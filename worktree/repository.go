@@ -10,6 +10,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Init makes an empty directory a repository with one empty commit, since branches need a commit to
@@ -63,7 +64,7 @@ func firstCommit(ctx context.Context, repo git.Repo, message string) error {
 	err := repo.Run(ctx, commit...)
 	var failed *git.Error
 	if errors.As(err, &failed) && (failed.Said("tell me who you are") || failed.Said("empty ident")) {
-		return repo.WithEnv(snapshotAuthor...).Run(ctx, commit...)
+		return repo.WithEnv(objects.Author...).Run(ctx, commit...)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -139,7 +140,7 @@ func TestHeadOfUnbornRepository(t *testing.T) {
 func TestHeadNamesUnknownRef(t *testing.T) {
 	w := newWorld(t)
 	for _, ref := range []string{"nope", "-x", "--all", "HEAD:a.txt"} {
-		var unknown *RefError
+		var unknown *objects.RefError
 		if _, err := w.m.Refs().Head(t.Context(), ref); !errors.As(err, &unknown) || unknown.Ref != ref {
 			t.Errorf("%q: got %v", ref, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // turnSession returns the name under refs/paw for the owner of a worktree: for "paw session/agent
@@ -31,7 +32,7 @@ func turnSession(owner string) string {
 type rescues struct {
 	Repository gitdir.Repository
 
-	objects Objects
+	objects objects.Store
 	refs    Refs
 }
 
@@ -41,7 +42,7 @@ type rescues struct {
 // nothing to keep. whole is false if git could not read the index or a commit; then the git
 // directory itself must be kept.
 func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
-	repo := r.objects.home().WithEnv("GIT_DIR=" + admin)
+	repo := r.objects.Home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.headOf(admin)
 	tree, whole, err := r.indexTree(ctx, repo, admin)
 	if err != nil {
@@ -99,7 +100,7 @@ func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose [
 			args = append(args, "-p", commit)
 		}
 	}
-	return repo.WithEnv(snapshotAuthor...).Line(ctx, args...)
+	return repo.WithEnv(objects.Author...).Line(ctx, args...)
 }
 
 func (r rescues) name(ctx context.Context, commit, owner string) (string, error) {

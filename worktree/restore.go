@@ -243,7 +243,7 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 			errs = append(errs, git.Conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
 			continue
 		}
-		if err := m.Objects().home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
+		if err := m.Objects().Home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -6,12 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Rescued says where the state before a rewind is kept, and where HEAD was and is.
@@ -44,26 +43,27 @@ type Rescued struct {
 // that fails, too, the error is *HalfMovedError. If paw is killed after any step, EndMove ends the
 // rewind.
 func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
-	to, err := m.objects.goal(ctx, target)
+	to, err := m.objects.State(ctx, target)
 	if err != nil {
 		return Rescued{}, err
 	}
+	was := ""
 	if o.From != "" {
-		if to.was, err = m.objects.TreeOf(ctx, o.From); err != nil {
+		if was, err = m.objects.TreeOf(ctx, o.From); err != nil {
 			return Rescued{}, err
 		}
 	}
-	return m.rewindTo(ctx, path, to, o)
+	return m.rewindTo(ctx, path, to, was, o)
 }
 
 // Show is Rewind that puts HEAD to the commit itself, for a worktree in which nobody works.
 func (m Moves) Show(ctx context.Context, path, commit string, o RewindOptions) (Rescued, error) {
-	to, err := m.objects.goal(ctx, commit)
+	to, err := m.objects.State(ctx, commit)
 	if err != nil {
 		return Rescued{}, err
 	}
-	to.head = to.commit
-	return m.rewindTo(ctx, path, to, o)
+	to.Head = to.Commit
+	return m.rewindTo(ctx, path, to, "", o)
 }
 
 // RewindOptions holds the options of a rewind.
@@ -76,8 +76,8 @@ type RewindOptions struct {
 	Step    func(name string) // called after each step; may be nil
 }
 
-// rewindTo is Rewind for a known goal.
-func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
+// rewindTo is Rewind for a known goal; was is the tree that the files must equal, "" for any.
+func (m Moves) rewindTo(ctx context.Context, path string, to objects.State, was string, o RewindOptions) (Rescued, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
@@ -105,58 +105,16 @@ func (m Moves) rewindTo(ctx context.Context, path string, to goal, o RewindOptio
 	if err != nil {
 		return Rescued{}, err
 	}
-	r := &rewind{m: m, look: l, at: at, to: to, dir: dir, options: o}
+	r := &rewind{m: m, look: l, at: at, to: to, was: was, dir: dir, options: o}
 	return r.run(ctx)
-}
-
-// goal is where a rewind leads to.
-type goal struct {
-	commit, tree string
-	head         string // commit for HEAD, "" to leave HEAD
-	was          string // tree that the files must equal, "" for any
-	at           time.Time
-}
-
-// goal reads one commit.
-func (o Objects) goal(ctx context.Context, target string) (goal, error) {
-	all, err := o.goals(ctx, target)
-	if err != nil {
-		return goal{}, err
-	}
-	if len(all) != 1 {
-		return goal{}, &RefError{Ref: target}
-	}
-	return all[0], nil
-}
-
-// goals reads commits, each once, unordered. paw's snapshots are recognised by their author and
-// committer.
-func (o Objects) goals(ctx context.Context, targets ...string) ([]goal, error) {
-	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce%x00%ct", "--end-of-options"}
-	out, err := o.home().Output(ctx, append(append(args, targets...), "--")...)
-	if err != nil {
-		return nil, err
-	}
-	var all []goal
-	for line := range strings.Lines(out) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
-		if len(fields) != 6 {
-			return nil, &RefError{Ref: targets[0]}
-		}
-		to := goal{commit: fields[0], tree: fields[1], head: fields[0], at: unixTime(fields[5])}
-		if fields[3] == snapshotEmail && fields[4] == snapshotEmail {
-			to.head, _, _ = strings.Cut(fields[2], " ")
-		}
-		all = append(all, to)
-	}
-	return all, nil
 }
 
 type rewind struct {
 	*look
 	m       Moves
 	at      placeLock
-	to      goal
+	to      objects.State
+	was     string // tree that the files must equal, "" for any
 	dir     string // folder for scratch files
 	options RewindOptions
 	now     string // tree of the current files
@@ -170,7 +128,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.readNow(ctx); err != nil {
 		return Rescued{}, err
 	}
-	if r.to.was != "" && r.now != r.to.was {
+	if r.was != "" && r.now != r.was {
 		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.top)
 	}
 	if err := r.spare(ctx); err != nil {
@@ -187,8 +145,8 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.inTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
 	}
-	if r.to.head != "" {
-		done.Head = r.to.head
+	if r.to.Head != "" {
+		done.Head = r.to.Head
 	}
 	if len(changes) == 0 && len(r.indexed) == 0 && done.Head == r.head {
 		return done, nil
@@ -246,7 +204,7 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 		}
 		parents = append(parents, staged)
 	}
-	return r.commit(ctx, r.now, "before a rewind to "+r.to.commit+"\n", parents...)
+	return r.commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
 }
 
 // stagedCommit commits the content of the index.
@@ -255,7 +213,7 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.commit(ctx, tree, "index before a rewind to "+r.to.commit+"\n")
+	return r.commit(ctx, tree, "index before a rewind to "+r.to.Commit+"\n")
 }
 
 // apply moves files, index and HEAD. HEAD moves back before the files, and forward after them: then
@@ -270,20 +228,20 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err := refresh(ctx, r.repo); err != nil {
 		return err
 	}
-	files := git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.tree)
+	files := git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.Tree)
 	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
 	onward := false
 	if to.Head != r.head {
 		var err error
-		if onward, err = r.m.objects.contains(ctx, to.Head, r.head); err != nil {
+		if onward, err = r.m.objects.ContainsExisting(ctx, to.Head, r.head); err != nil {
 			return err
 		}
 	}
 	v, err := r.m.begin(ctx, r.at, &Journal{
-		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.commit),
-		From: r.head, To: to.Head, Was: r.now, Becomes: r.to.tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
+		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
+		From: r.head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
 		return err
@@ -355,20 +313,11 @@ func (m Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string)
 	if err != nil {
 		return false, err
 	}
-	same, err := m.objects.sameTree(ctx, now.Commit, snapshot)
+	same, err := m.objects.SameTree(ctx, now.Commit, snapshot)
 	if err != nil || !same {
 		return true, err
 	}
 	return false, m.refs.Delete(ctx, map[string]string{ref: now.Commit})
-}
-
-func (o Objects) sameTree(ctx context.Context, a, b string) (bool, error) {
-	one, err := o.TreeOf(ctx, a)
-	if err != nil {
-		return false, err
-	}
-	other, err := o.TreeOf(ctx, b)
-	return one == other, err
 }
 
 // restoredMark exists once a worktree has got the files of its snapshot.

@@ -89,7 +89,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 	ctx, admin := t.Context(), w.in("rev-parse", "--absolute-git-dir")
 	for _, name := range []string{"a.txt", "untracked"} {
 		w.put(name, "one\n", 0o644)
-		one, err := w.m.Objects().goal(ctx, w.take().Commit)
+		one, err := w.m.Objects().State(ctx, w.take().Commit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeFile(t, w.path(name), "new\n")
-		if err := r.apply(ctx, Rescued{Head: one.head}); err == nil || readFile(t, w.path(name)) != "new\n" {
+		if err := r.apply(ctx, Rescued{Head: one.Head}); err == nil || readFile(t, w.path(name)) != "new\n" {
 			t.Errorf("%s is %q, %v", name, readFile(t, w.path(name)), err)
 		}
 		at.release()

@@ -11,6 +11,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Ended says how an interrupted move was ended.
@@ -132,7 +133,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if !v.Resets {
 		was, becomes = v.From, v.To
 	}
-	changes, err := changesBetween(ctx, v.m.objects.home(), was, becomes)
+	changes, err := objects.Between(ctx, v.m.objects.Home(), was, becomes)
 	if err != nil {
 		return err
 	}
@@ -140,16 +141,16 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if err != nil {
 		return err
 	}
-	has, err := changesBetween(ctx, v.m.objects.home(), was, head)
+	has, err := objects.Between(ctx, v.m.objects.Home(), was, head)
 	if err != nil {
 		return err
 	}
 	var old []string
 	folder := "" // path that is a file on one side and a folder on the other: its name stands for the files in the folder
 	for _, c := range changes {
-		moved := slices.ContainsFunc(has, func(other change) bool { return other.name == c.name && other.entry() == c.entry() })
-		if moved && have[c.name] == c.oldEntry() && (folder == "" || !disk.Inside(c.name, folder, "/")) {
-			old, folder = append(old, git.Quote(c.name)), c.name
+		moved := slices.ContainsFunc(has, func(other objects.Change) bool { return other.Name == c.Name && other.Entry() == c.Entry() })
+		if moved && have[c.Name] == c.OldEntry() && (folder == "" || !disk.Inside(c.Name, folder, "/")) {
+			old, folder = append(old, git.Quote(c.Name)), c.Name
 		}
 	}
 	if n := len(old); n > 0 && n <= namedInHint {

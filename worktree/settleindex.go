@@ -8,6 +8,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
 // lookAtIndex finds out whether the index is as before or as after the move.
@@ -22,13 +23,13 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 	}
 	untouched := sameEntries(have, was)
 	if !s.Resets { // other staged paths do not matter
-		changes, err := changesBetween(ctx, s.m.objects.home(), s.From, s.To)
+		changes, err := objects.Between(ctx, s.m.objects.Home(), s.From, s.To)
 		if err != nil {
 			return err
 		}
 		before, after := true, true
 		for _, c := range changes {
-			before, after = before && have[c.name] == was[c.name], after && have[c.name] == c.entry()
+			before, after = before && have[c.Name] == was[c.Name], after && have[c.Name] == c.Entry()
 		}
 		untouched, s.installed = before, after
 	} else if !untouched {
@@ -121,8 +122,8 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		return err
 	}
 	for _, c := range s.changes {
-		if _, err := os.Lstat(filepath.Join(empty, c.name)); !c.gone && err != nil {
-			s.away[c.name] = true
+		if _, err := os.Lstat(filepath.Join(empty, c.Name)); !c.Gone && err != nil {
+			s.away[c.Name] = true
 		}
 	}
 	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
@@ -161,7 +162,7 @@ func (s *settling) putIndex(ctx context.Context) error {
 
 // staged returns a scratch index in which the move's paths have the entries that entry returns,
 // without bits.
-func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
+func (s *settling) staged(ctx context.Context, entry func(objects.Change) string) (file string, repo git.Repo, err error) {
 	file = newScratchIndex(s.dir)
 	real := filepath.Join(s.at.AdminDir, "index")
 	if disk.Exists(real) {
@@ -176,16 +177,16 @@ func (s *settling) staged(ctx context.Context, entry func(change) string) (file 
 
 // indexInfo returns an input for git update-index --index-info that gives paths the entries that
 // entry returns, without bits.
-func indexInfo(changes []change, entry func(change) string) []byte {
+func indexInfo(changes []objects.Change, entry func(objects.Change) string) []byte {
 	var input strings.Builder
 	for _, pass := range []bool{false, true} { // A folder can replace a file only after the file's entry is removed.
 		for _, c := range changes {
 			what := entry(c)
 			switch {
 			case !pass: // Every entry is removed first: a replaced one would keep its bits.
-				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
+				input.WriteString("0 " + strings.Repeat("0", len(c.Id)) + "\t" + c.Name + "\x00")
 			case what != "":
-				input.WriteString(what + "\t" + c.name + "\x00")
+				input.WriteString(what + "\t" + c.Name + "\x00")
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
 // settle brings the paths of a move, in files and index, to one side: forward to what the paths
@@ -19,7 +20,7 @@ func (v *move) settle(ctx context.Context, forward bool) error {
 		s.goal, s.other = v.Becomes, v.Was
 	}
 	var err error
-	if s.changes, err = changesBetween(ctx, v.m.objects.home(), s.other, s.goal); err != nil {
+	if s.changes, err = objects.Between(ctx, v.m.objects.Home(), s.other, s.goal); err != nil {
 		return err
 	}
 	if s.dir, err = os.MkdirTemp(v.at.AdminDir, moveScratch); err != nil {
@@ -54,24 +55,11 @@ type settling struct {
 	forward     bool
 	dir         string
 	goal, other string // trees or commits of the files
-	changes     []change
+	changes     []objects.Change
 
 	installed bool            // the index is as after the move
 	index     string          // scratch file that becomes the index, "" to keep the present one
 	away      map[string]bool // files of the goal that skip-worktree keeps out of the worktree
-}
-
-// entry and oldEntry return the path's index entry after and before the change, in git's format; ""
-// for none.
-func (c change) entry() string { return entryOf(c.mode, c.id) }
-
-func (c change) oldEntry() string { return entryOf(c.oldMode, c.oldID) }
-
-func entryOf(mode, id string) string {
-	if strings.Trim(mode, "0") == "" {
-		return ""
-	}
-	return mode + " " + id + " 0"
 }
 
 func (s *settling) put(ctx context.Context, write, remove []string) error {
@@ -84,7 +72,7 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 	if len(write) == 0 {
 		return nil
 	}
-	_, repo, err := s.staged(ctx, change.entry)
+	_, repo, err := s.staged(ctx, objects.Change.Entry)
 	if err != nil {
 		return err
 	}
@@ -110,30 +98,30 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	if len(s.changes) == 0 {
 		return nil, nil, nil
 	}
-	asGoal, err := s.asIn(ctx, change.entry)
+	asGoal, err := s.asIn(ctx, objects.Change.Entry)
 	if err != nil {
 		return nil, nil, err
 	}
-	asOther, err := s.asIn(ctx, change.oldEntry)
+	asOther, err := s.asIn(ctx, objects.Change.OldEntry)
 	if err != nil {
 		return nil, nil, err
 	}
 	gone := map[string]bool{}
 	for _, goes := range []bool{true, false} { // files to remove make room for those to write
 		for _, c := range s.changes {
-			away := s.away[c.name]
-			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !disk.IsFile(filepath.Join(s.at.Path, c.name)) {
+			away := s.away[c.Name]
+			if (c.Gone || away) != goes || asGoal[c.Name] && !away || away && !disk.IsFile(filepath.Join(s.at.Path, c.Name)) {
 				continue
 			}
-			asOther[c.name] = asOther[c.name] || away && asGoal[c.name]
+			asOther[c.Name] = asOther[c.Name] || away && asGoal[c.Name]
 			mine, err := s.mine(ctx, c, asOther, gone)
 			switch {
 			case err != nil:
 				return nil, nil, err
 			case mine && goes:
-				remove, gone[c.name] = append(remove, c.name), true
+				remove, gone[c.Name] = append(remove, c.Name), true
 			case mine:
-				write = append(write, c.name)
+				write = append(write, c.Name)
 			}
 		}
 	}
@@ -142,7 +130,7 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 
 // asIn reports which paths have the file of one side, as git compares files: with the user's
 // conversions.
-func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[string]bool, error) {
+func (s *settling) asIn(ctx context.Context, entry func(objects.Change) string) (map[string]bool, error) {
 	file, repo, err := s.staged(ctx, entry)
 	if err != nil {
 		return nil, err
@@ -155,10 +143,10 @@ func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[str
 	same := map[string]bool{}
 	for _, c := range s.changes {
 		if entry(c) == "" {
-			same[c.name] = !disk.Exists(filepath.Join(s.at.Path, c.name))
+			same[c.Name] = !disk.Exists(filepath.Join(s.at.Path, c.Name))
 			continue
 		}
-		same[c.name] = !differs[c.name]
+		same[c.Name] = !differs[c.Name]
 	}
 	return same, nil
 }
@@ -183,17 +171,17 @@ func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
 // mine reports whether a path holds nothing of somebody else's, once the files in gone are removed:
 // no file, the other side's file, or the beginning of one side's file, from a git that was
 // interrupted while writing.
-func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]bool) (bool, error) {
-	at, err := obstacleAt(s.at.Path, c.name, gone)
+func (s *settling) mine(ctx context.Context, c objects.Change, asOther, gone map[string]bool) (bool, error) {
+	at, err := obstacleAt(s.at.Path, c.Name, gone)
 	if at == "" || err != nil {
 		return err == nil, err
 	}
-	path := filepath.Join(s.at.Path, c.name)
+	path := filepath.Join(s.at.Path, c.Name)
 	info, err := os.Lstat(path)
 	switch {
-	case at != c.name || err != nil:
+	case at != c.Name || err != nil:
 		return false, nil //nolint:nilerr // something else is there
-	case asOther[c.name]:
+	case asOther[c.Name]:
 		return true, nil
 	case !info.Mode().IsRegular():
 		return false, nil
@@ -202,13 +190,13 @@ func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]
 	if err != nil {
 		return false, err
 	}
-	for _, side := range []struct{ tree, mode string }{{s.goal, c.mode}, {s.other, c.oldMode}} {
+	for _, side := range []struct{ tree, mode string }{{s.goal, c.Mode}, {s.other, c.OldMode}} {
 		if !strings.HasPrefix(side.mode, "100") {
 			continue
 		}
 		var whole string
 		if err := git.Unasked(func(options []string) (err error) {
-			whole, err = git.In(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.name)...)
+			whole, err = git.In(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.Name)...)
 			return err
 		}); err != nil {
 			return false, err

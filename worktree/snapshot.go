@@ -13,6 +13,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 )
 
 // Snapshot is the state of a worktree, kept in a commit.
@@ -46,26 +47,17 @@ type Budget struct {
 // no ref keeps yet.
 const snapshotTries = 4
 
-// snapshotAuthor signs snapshots; the user's name may be unknown to git.
-var snapshotAuthor = []string{
-	"GIT_AUTHOR_NAME=paw", "GIT_AUTHOR_EMAIL=" + snapshotEmail,
-	"GIT_COMMITTER_NAME=paw", "GIT_COMMITTER_EMAIL=" + snapshotEmail,
-}
-
-// snapshotEmail identifies paw's own commits.
-const snapshotEmail = "paw@localhost"
-
 // Snapshots saves the files of worktrees in commits.
 type Snapshots struct {
 	Repository gitdir.Repository
 
-	objects  Objects
+	objects  objects.Store
 	refs     Refs
 	journals Journals
 }
 
 // newSnapshots returns access to snapshots, which become objects of the store o.
-func newSnapshots(o Objects, journals Journals) Snapshots {
+func newSnapshots(o objects.Store, journals Journals) Snapshots {
 	return Snapshots{o.Repository, o, newRefs(o), journals}
 }
 
@@ -136,7 +128,7 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c gitdir.Checkout, ref, m
 		if errors.Is(err, ErrOverBudget) {
 			return Snapshot{Commit: snapshots.refs.headOf(c.AdminDir)}, err
 		}
-		if err == nil || try == snapshotTries || ctx.Err() != nil || !vanished(err) {
+		if err == nil || try == snapshotTries || ctx.Err() != nil || !objects.Vanished(err) {
 			return shot, err
 		}
 		forgetKept(scratchDir)
@@ -180,24 +172,6 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, b.Time)
-}
-
-// errPruned says that git has removed a snapshot that no ref kept.
-var errPruned = errors.New("the last snapshot is gone")
-
-// vanished reports whether git missed an object that existed a moment ago.
-func vanished(err error) bool {
-	if errors.Is(err, errPruned) {
-		return true
-	}
-	var failed *git.Error
-	if !errors.As(err, &failed) {
-		return false
-	}
-	return slices.ContainsFunc([]string{
-		"nonexistent object", "invalid object", "not a valid object", "unable to read", "bad object", "missing blob", "missing tree",
-		"error building trees", "Not a valid object name", "Not a valid commit name", "does not point to a valid object", "could not parse",
-	}, failed.Said)
 }
 
 // snapshotRequest holds the parameters of a snapshot.
@@ -252,7 +226,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *look) (commit st
 		commit, err = s.commitOf(ctx, r, tree)
 	}
 	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.real.hash
-	if !again && !l.m.objects.reads() { // A kept index must name objects that last.
+	if !again && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
 	return commit, r, err
@@ -282,8 +256,8 @@ func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string
 	if r.base.Commit == "" || r.base.Tree != tree || r.base.Head != r.head {
 		return r.commit(ctx, tree, s.message)
 	}
-	if s.ref == "" && !hasObject(s.m.Repository.CommonDir, r.base.Commit) {
-		return "", errPruned
+	if s.ref == "" && !objects.Stored(s.m.Repository.CommonDir, r.base.Commit) {
+		return "", objects.ErrPruned
 	}
 	return r.base.Commit, nil
 }
@@ -306,10 +280,10 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
+	out, err := l.repo.WithEnv(objects.Author...).Input(ctx, []byte(message), args...)
 	made := strings.TrimSpace(out)
 	if err == nil {
-		l.m.objects.rememberTree(made, tree)
+		l.m.objects.RememberTree(made, tree)
 	}
 	return made, err
 }
@@ -331,8 +305,8 @@ func (r Refs) keep(ctx context.Context, commit, ref string) error {
 	}
 	// A running gc may have chosen its objects before the ref existed, so check that all objects
 	// are still there.
-	if err = r.objects.home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
-		return errors.Join(err, r.objects.home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
+	if err = r.objects.Home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
+		return errors.Join(err, r.objects.Home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
 	}
 	return nil
 }

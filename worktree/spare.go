@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
 // ignoreFile is the name of files with git's rules on which files to ignore.
@@ -17,7 +18,7 @@ const ignoreFile = ".gitignore"
 // every ignored file. spare takes them out of the current tree, and with them out of the changes and
 // of the rescue. A file at whose path the goal has a folder, or the other way round, is not spared.
 func (r *rewind) spare(ctx context.Context) error {
-	changes, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
+	changes, err := objects.Between(ctx, r.repo, r.now, r.to.Tree)
 	if err != nil || !slices.ContainsFunc(changes, ignores) {
 		return err
 	}
@@ -26,13 +27,13 @@ func (r *rewind) spare(ctx context.Context) error {
 		untracked[name] = true
 	}
 	for _, c := range changes {
-		for at := c.name; !c.gone && at != "."; at = path.Dir(at) { // its folders, as well
-			comes[at] = at == c.name || comes[at]
+		for at := c.Name; !c.Gone && at != "."; at = path.Dir(at) { // its folders, as well
+			comes[at] = at == c.Name || comes[at]
 		}
 	}
-	var leaving []change
+	var leaving []objects.Change
 	for _, c := range changes {
-		if _, folder := comes[c.name]; c.gone && untracked[c.name] && !folder && !below(c.name, comes) {
+		if _, folder := comes[c.Name]; c.Gone && untracked[c.Name] && !folder && !below(c.Name, comes) {
 			leaving = append(leaving, c)
 		}
 	}
@@ -43,7 +44,7 @@ func (r *rewind) spare(ctx context.Context) error {
 	if err != nil || len(spared) == 0 {
 		return err
 	}
-	gone := func(change) string { return "" }
+	gone := func(objects.Change) string { return "" }
 	if _, err := r.repo.Input(ctx, indexInfo(spared, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (r *rewind) spare(ctx context.Context) error {
 }
 
 // ignores reports whether the change is one of a file with rules on what to ignore.
-func ignores(c change) bool { return !c.gone && path.Base(c.name) == ignoreFile }
+func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
 
 // below reports whether a file comes where the path has a folder.
 func below(name string, comes map[string]bool) bool {
@@ -66,13 +67,13 @@ func below(name string, comes map[string]bool) bool {
 
 // ignoredByGoal returns those of the changed files that git would ignore with the rules of the goal.
 // git reads rules from files only, so they are checked out into a scratch folder.
-func (r *rewind) ignoredByGoal(ctx context.Context, changes []change) ([]change, error) {
+func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
 	scratch := filepath.Join(r.dir, "rules")
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return nil, err
 	}
-	rules := r.m.objects.quarantined(repoWithIndex(r.top, newScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
-	if err := rules.Run(ctx, privately("read-tree", "--no-sparse-checkout", r.to.tree)...); err != nil {
+	rules := r.m.objects.Quarantined(repoWithIndex(r.top, newScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
+	if err := rules.Run(ctx, privately("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
 		return nil, err
 	}
 	listed, err := rules.Output(ctx, privately("ls-files", "-z", "--", ":(top,glob)**/"+ignoreFile)...)
@@ -84,7 +85,7 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []change) ([]change,
 	}
 	names := make([]string, 0, len(changes))
 	for _, c := range changes {
-		names = append(names, "./"+c.name) // A leading colon would be magic.
+		names = append(names, "./"+c.Name) // A leading colon would be magic.
 	}
 	out, err := rules.Input(ctx, git.NulTerminated(names), privately("check-ignore", "--no-index", "-z", "--stdin")...)
 	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
@@ -94,5 +95,5 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []change) ([]change,
 	for _, name := range git.NulSeparated(out) {
 		ignored[name] = true
 	}
-	return slices.DeleteFunc(changes, func(c change) bool { return !ignored["./"+c.name] }), nil
+	return slices.DeleteFunc(changes, func(c objects.Change) bool { return !ignored["./"+c.Name] }), nil
 }

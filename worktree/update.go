@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"paw/worktree/git"
+	"paw/worktree/objects"
 )
 
 // run carries out the plan on the scratch index.
@@ -114,18 +115,18 @@ func (r *recording) update(ctx context.Context, resets []string, files []file) e
 
 // inQuarantine calls f with a git whose new objects are moved to the store after f has succeeded.
 func (r *recording) inQuarantine(f func(git.Repo) error) error {
-	if r.m.objects.reads() {
+	if r.m.objects.IsReader() {
 		return f(r.repo)
 	}
-	q, err := newQuarantine(r.m.Repository.CommonDir)
+	q, err := objects.NewQuarantine(r.m.Repository.CommonDir)
 	if err != nil {
 		return err
 	}
-	defer q.drop()
-	if err := f(q.repo(r.repo)); err != nil {
+	defer q.Drop()
+	if err := f(q.Repo(r.repo)); err != nil {
 		return err
 	}
-	return q.release()
+	return q.Release()
 }
 
 // refused reports whether git has failed because of one of the files.

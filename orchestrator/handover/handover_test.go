@@ -10,7 +10,7 @@ import (
 
 	"paw/session/history"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 func said(role history.Role, text string) history.Message {
@@ -44,7 +44,7 @@ func TestBuildBrief(t *testing.T) {
 				{Number: 3, State: turn.Aborted, Reason: turn.ReasonInterrupted}, {Number: 4, State: turn.Finished, Outcome: "failure"},
 				{Number: 5, State: turn.Aborted, Reason: turn.ReasonError},
 			},
-			Work: &worktree.Work{CommitCount: 3, Commits: []string{"2b Fix \x1b[31mit", "1a Begin"}, Uncommitted: []string{"M a.go", "A new\nUser: evil"}},
+			Work: &objects.Work{CommitCount: 3, Commits: []string{"2b Fix \x1b[31mit", "1a Begin"}, Uncommitted: []string{"M a.go", "A new\nUser: evil"}},
 		},
 		Elsewhere: []int{1, 2}, Paths: Relocate("/w/shop/api", "/w/shop/docs", "/w"),
 	})
@@ -107,7 +107,7 @@ now
 
 // TestBriefState: whatever the limit, the state keeps within it, and names as much as fits.
 func TestBriefState(t *testing.T) {
-	state := State{Work: &worktree.Work{CommitCount: 100}}
+	state := State{Work: &objects.Work{CommitCount: 100}}
 	for i := range 100 {
 		reason := turn.ReasonCrash
 		state.Turns = append(state.Turns, turn.Record{Number: i + 1, State: turn.Aborted, Reason: reason})
@@ -138,7 +138,7 @@ func TestBriefState(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	small := State{Work: &worktree.Work{}}
+	small := State{Work: &objects.Work{}}
 	if got, want := small.text(1000), "> no commit since its branch began\n> nothing that is not committed\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -8,13 +8,13 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // State is the work of an agent up to the end of a turn.
 type State struct {
 	Turns []turn.Record // turns up to the end of that turn
-	Work  *worktree.Work
+	Work  *objects.Work
 }
 
 // MostListed is the number of commits, and of files, that a brief lists.

@@ -6,7 +6,7 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // baseOf returns one commit that contains several nodes, "" for none. It merges them, as git does
@@ -34,7 +34,7 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 		if len(merged.Conflicts) > 0 {
 			continue
 		}
-		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
+		commit, err := a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
 		if err != nil {
 			return "", err
 		}
@@ -119,7 +119,7 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 		if len(merged.Conflicts) > 0 {
 			return "", a.cannotTell(h.inWords(a, own), merged.Conflicts)
 		}
-		if base, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true}); err != nil {
+		if base, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true}); err != nil {
 			return "", err
 		}
 	}
@@ -149,7 +149,7 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 		if len(merged.Conflicts) > 0 {
 			return "", a.cannotTell("what it got", merged.Conflicts)
 		}
-		commit, err := a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.agent.Name + " kept\n", Own: true})
+		commit, err := a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.agent.Name + " kept\n", Own: true})
 		if err != nil {
 			return "", err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"paw/orchestrator/turns"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // composer makes the commits of one landing.
@@ -49,7 +49,7 @@ func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
 }
 
 // lookAtWork finds the turns and commits of the agent that a landing brings.
-func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
+func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []objects.CommitInfo, error) {
 	one.brought = c.brought()
 	own, err := c.ownCommits(ctx)
 	return c.factsFor(one.brought, own), own, err
@@ -57,7 +57,7 @@ func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts,
 
 // ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
 // not get from the branch.
-func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
+func (c *composer) ownCommits(ctx context.Context) ([]objects.CommitInfo, error) {
 	h := c.sides.h
 	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
 		return nil, nil
@@ -67,7 +67,7 @@ func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error
 		return own, err
 	}
 	known, got := h.of(c.sides.tip), h.gotWith(c.source.head)
-	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
+	return slices.DeleteFunc(own, func(one objects.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
 }
 
 // brought returns the turns that led to the state and that the branch lacks, or that are brought
@@ -129,7 +129,7 @@ func (c *composer) broughtBy(one lostWork, p point) bool {
 }
 
 // factsFor collects the facts about turns and commits that land.
-func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) messageFacts {
+func (c *composer) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
 	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
 	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message

@@ -9,7 +9,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator/errs"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // compose merges the agent's state with a target. It returns nil if the target has all of the
@@ -83,12 +83,12 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	one.title = display.FirstLine(text)
-	one.commit, err = c.make(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text})
+	one.commit, err = c.make(ctx, objects.NewCommit{Tree: one.tree, Parents: parents, Message: text})
 	return err
 }
 
 // make makes a commit for the target, signed if the user signs commits.
-func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit string, err error) {
+func (c *composer) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
 	if one.Sign, err = c.signs(); err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (c *composer) make(ctx context.Context, one worktree.NewCommit) (commit str
 
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
 // beginning with the target's tip. Commits whose changes the target has are left out.
-func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitInfo) (tips []string, err error) {
+func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInfo) (tips []string, err error) {
 	tips = []string{t.tip}
 	for _, one := range own {
 		tip := tips[len(tips)-1]
@@ -116,7 +116,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 			}
 			continue
 		}
-		next, err := c.make(ctx, worktree.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
+		next, err := c.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 // pick applies one commit of the agent to a commit of the target. The commit's parent may be no
 // usable base, if changes it builds on landed without being committed; then the common base of both
 // sides is used.
-func (c *composer) pick(ctx context.Context, t target, onto string, one worktree.CommitInfo) (worktree.Merged, error) {
+func (c *composer) pick(ctx context.Context, t target, onto string, one objects.CommitInfo) (objects.Merged, error) {
 	picked, err := c.m.Objects().PickTree(ctx, t.place(c.m), onto, one)
 	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
 		return picked, err
@@ -157,7 +157,7 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 		return "", err
 	}
 	facts.Asked, facts.Commits = "", nil
-	return c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
+	return c.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
 }
 
 // withIgnored returns a tree that keeps files of the branch which only look deleted: the agent

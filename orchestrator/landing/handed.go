@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // handedSession returns the name of a made-up turn session: the common origin of all agents that
@@ -59,7 +59,7 @@ func (a *asker) lookForHanded(ctx context.Context) error {
 		a.handed = snapshot
 		return err
 	}
-	a.handed, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what was committed since\n", Own: true})
+	a.handed, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what was committed since\n", Own: true})
 	return err
 }
 
@@ -78,7 +78,7 @@ func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}
-	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.agent.Name + " began with\n", Own: true})
+	return a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.agent.Name + " began with\n", Own: true})
 }
 
 // afterHanded returns a state as a commit on top of the uncommitted changes that its agent began
@@ -92,5 +92,5 @@ func (w work) afterHanded(ctx context.Context, state string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return w.m.Objects().Commit(ctx, worktree.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.agent.Name + "\n", Own: true})
+	return w.m.Objects().Commit(ctx, objects.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.agent.Name + "\n", Own: true})
 }

@@ -9,6 +9,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // askerFor returns an asker for a branch, after a look at its landings.
@@ -111,13 +112,13 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	var both errgroup.Group
 	if s.askedFor || base != a.t.tip {
 		both.Go(func() (err error) {
-			s.ours, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
+			s.ours, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 			return err
 		})
 	}
 	if base != s.state {
 		both.Go(func() (err error) {
-			s.theirs, err = a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
+			s.theirs, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
 			return err
 		})
 	}
@@ -210,5 +211,5 @@ func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, err
 	if err != nil {
 		return "", err
 	}
-	return a.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
+	return a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }

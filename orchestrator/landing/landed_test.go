@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // TestStanding: every combination of facts has one standing.
@@ -81,7 +81,7 @@ func TestLines(t *testing.T) {
 
 // TestFate: paths alone tell most of what became of a landing.
 func TestFate(t *testing.T) {
-	brought := map[string]worktree.BlobChange{"f": {From: "0", To: "1"}, "g": {From: "0", To: "1"}}
+	brought := map[string]objects.BlobChange{"f": {From: "0", To: "1"}, "g": {From: "0", To: "1"}}
 	for _, c := range []struct {
 		f, g        string
 		whole, gone bool
@@ -94,10 +94,10 @@ func TestFate(t *testing.T) {
 		{"2", "0", false, false, false},
 		{"2", "2", false, false, false},
 	} {
-		since := map[string]worktree.BlobChange{}
+		since := map[string]objects.BlobChange{}
 		for path, now := range map[string]string{"f": c.f, "g": c.g} {
 			if now != "1" {
-				since[path] = worktree.BlobChange{From: "1", To: now}
+				since[path] = objects.BlobChange{From: "1", To: now}
 			}
 		}
 		if got, certain := fateOf(brought, since); got != (fate{c.whole, c.gone}) || certain != c.certain {

@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // blobsOf returns the changes that each landing brought, and the changes to the same paths since.
-func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[string]worktree.BlobChange, err error) {
+func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[string]objects.BlobChange, err error) {
 	var pairs [][2]string
 	for _, i := range some {
 		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
@@ -29,7 +29,7 @@ type fate struct{ whole, gone bool }
 
 // fateOf compares the paths that a landing brought with their blobs at the tip. If certain is
 // false, the files themselves have to be merged to tell.
-func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool) {
+func fateOf(brought, since map[string]objects.BlobChange) (f fate, certain bool) {
 	f = fate{whole: true, gone: true}
 	for path, change := range brought {
 		now := change.To
@@ -93,7 +93,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 
 // deleted reports whether the paths that a landing added, and that the tip does not have, are
 // certainly gone: a commit says so, or there are none. Otherwise the files may have other names.
-func (l *looker) deleted(ctx context.Context, one *Stand, brought map[string]worktree.BlobChange) (bool, error) {
+func (l *looker) deleted(ctx context.Context, one *Stand, brought map[string]objects.BlobChange) (bool, error) {
 	for _, change := range brought {
 		if change.Added() {
 			revert, err := l.revertOf(ctx, one)

@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // offer adds to a conflict how the user merges by hand. It offers a commit that refs keep and the
@@ -55,7 +55,7 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 	}
 	parent, as := c.source.head, Merge
 	if len(c.sides.left) > 0 {
-		if base, err = c.m.Objects().Commit(ctx, worktree.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
+		if base, err = c.m.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
 		parent, as = base, Squash
@@ -76,7 +76,7 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 	commit := c.source.head
 	if as == Squash || c.source.state != c.source.head {
 		facts.Listed = as == Squash
-		if commit, err = c.make(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
+		if commit, err = c.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
 			return "", err
 		}
 	}

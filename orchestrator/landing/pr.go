@@ -16,6 +16,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // PullOptions are the options of paw pr.
@@ -220,7 +221,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.done.Commit, err = p.m.Objects().Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
+	p.done.Commit, err = p.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
 	return err
 }
 

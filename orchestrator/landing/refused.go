@@ -8,10 +8,11 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
-func (c *composer) collided(ctx context.Context, t target, merged worktree.Merged) error {
+func (c *composer) collided(ctx context.Context, t target, merged objects.Merged) error {
 	base := ""
 	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (c *composer) collided(ctx context.Context, t target, merged worktree.Merge
 }
 
 // whose says whose work a commit is.
-func whose(t *worktree.Touched) string {
+func whose(t *objects.Touched) string {
 	switch {
 	case t == nil:
 		return ""
@@ -50,16 +51,16 @@ func whose(t *worktree.Touched) string {
 // notComposed adds hints to an error of git while the commits were made.
 func (c *composer) notComposed(err error, t target) error {
 	switch {
-	case errors.Is(err, worktree.ErrUnrelated) && c.session.Host != "":
+	case errors.Is(err, objects.ErrUnrelated) && c.session.Host != "":
 		return notAClone(c.name(), t)
-	case errors.Is(err, worktree.ErrUnrelated):
+	case errors.Is(err, objects.ErrUnrelated):
 		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.agent.Branch, t.branch).
 			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(c.m)), c.source.state)
-	case errors.Is(err, worktree.ErrNotSigned):
+	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
-	case errors.Is(err, worktree.ErrNoIdentity) && c.as == Commits: // the author in one of the agent's commits, or the user, has no name
+	case errors.Is(err, objects.ErrNoIdentity) && c.as == Commits: // the author in one of the agent's commits, or the user, has no name
 		return errs.WithHints(err, "paw land "+c.name()+" --as squash", "git config user.name")
-	case errors.Is(err, worktree.ErrNoIdentity):
+	case errors.Is(err, objects.ErrNoIdentity):
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // lookForRewritten looks for landings that are not in the tip's history, in rewritten form.
@@ -27,7 +27,7 @@ func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) err
 
 // rewrittenIn finds the commits of a history that landings were rewritten to, by trailers or patch
 // ids: amended, rebased or squashed.
-func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]worktree.CommitInfo, error) {
+func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]objects.CommitInfo, error) {
 	befores := []string{tip}
 	afters := map[string]bool{}
 	for i := range l.all {
@@ -47,15 +47,15 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 		return nil, err
 	}
 	commits, err := l.m.Objects().HistorySince(ctx, tip, base)
-	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
+	commits = slices.DeleteFunc(commits, func(c objects.CommitInfo) bool { return afters[c.ID] })
 	if err != nil || len(commits) == 0 {
 		return nil, err
 	}
 	return l.matchRewritten(ctx, gone, commits)
 }
 
-func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]worktree.CommitInfo, error) {
-	made := map[int][]worktree.CommitInfo{} // commits of each landing
+func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []objects.CommitInfo) (map[int]objects.CommitInfo, error) {
+	made := map[int][]objects.CommitInfo{} // commits of each landing
 	var ids []string
 	for _, c := range commits {
 		ids = append(ids, c.ID)
@@ -90,14 +90,14 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 			}
 		}
 	}
-	found := map[int]worktree.CommitInfo{}
+	found := map[int]objects.CommitInfo{}
 	for _, i := range gone {
 		one := &l.all[i]
-		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without commits that other landings were amended or rebased to
+		free := slices.DeleteFunc(slices.Clone(commits), func(c objects.CommitInfo) bool { // without commits that other landings were amended or rebased to
 			by := madeAt[authored[c.ID]]
 			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
 		})
-		commit, is := rewritten(one, made[i], free, patches, func(c worktree.CommitInfo) bool {
+		commit, is := rewritten(one, made[i], free, patches, func(c objects.CommitInfo) bool {
 			for path := range paths[one.After] {
 				if _, has := paths[c.ID][path]; !has && !l.undid(path, l.saidBy(c, gone), paths) {
 					return false
@@ -113,7 +113,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 }
 
 // saidBy returns the landings that a commit names in its trailers, oldest first.
-func (l *looker) saidBy(c worktree.CommitInfo, some []int) (said []int) {
+func (l *looker) saidBy(c objects.CommitInfo, some []int) (said []int) {
 	has := trailersIn(c.Message)
 	for _, i := range some {
 		if slices.Contains(has, l.all[i].trailer()) {
@@ -124,7 +124,7 @@ func (l *looker) saidBy(c worktree.CommitInfo, some []int) (said []int) {
 }
 
 // undid reports whether several landings together left a path as it was before the first of them.
-func (l *looker) undid(path string, landings []int, paths map[string]map[string]worktree.BlobChange) bool {
+func (l *looker) undid(path string, landings []int, paths map[string]map[string]objects.BlobChange) bool {
 	first, last := "", ""
 	for _, i := range landings {
 		if change, has := paths[l.all[i].After][path]; has {
@@ -138,7 +138,7 @@ func (l *looker) undid(path string, landings []int, paths map[string]map[string]
 }
 
 // pathsOf returns the paths changed by landings and by commits with paw's trailers, by commit.
-func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[string]map[string]worktree.BlobChange, error) {
+func (l *looker) pathsOf(ctx context.Context, gone []int, commits []objects.CommitInfo) (map[string]map[string]objects.BlobChange, error) {
 	var pairs [][2]string
 	for _, i := range gone {
 		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
@@ -152,7 +152,7 @@ func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.Com
 	if err != nil {
 		return nil, err
 	}
-	paths := map[string]map[string]worktree.BlobChange{}
+	paths := map[string]map[string]objects.BlobChange{}
 	for i, pair := range pairs {
 		paths[pair[1]] = changes[i]
 	}
@@ -162,7 +162,7 @@ func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.Com
 // rewritten returns the commit that a landing was rewritten to: a merge of the same parents, the
 // commit with the same patch or, by trailers, with the same turns of the same agent. For a landing
 // of several commits, each must have a commit with the same patch.
-func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(worktree.CommitInfo) bool) (c worktree.CommitInfo, found bool) {
+func rewritten(one *Stand, made, commits []objects.CommitInfo, patches map[string]string, covers func(objects.CommitInfo) bool) (c objects.CommitInfo, found bool) {
 	if c, found = sameMerge(one, made, commits); found {
 		return c, true
 	}
@@ -174,36 +174,36 @@ func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[stri
 			return c, true
 		}
 	}
-	return worktree.CommitInfo{}, false
+	return objects.CommitInfo{}, false
 }
 
 // sameMerge returns the commit that merges the same commits as the merge of a landing.
-func sameMerge(one *Stand, made, commits []worktree.CommitInfo) (worktree.CommitInfo, bool) {
-	own := slices.IndexFunc(made, func(c worktree.CommitInfo) bool { return c.ID == one.After && c.Merges() })
+func sameMerge(one *Stand, made, commits []objects.CommitInfo) (objects.CommitInfo, bool) {
+	own := slices.IndexFunc(made, func(c objects.CommitInfo) bool { return c.ID == one.After && c.Merges() })
 	if own < 0 {
-		return worktree.CommitInfo{}, false
+		return objects.CommitInfo{}, false
 	}
-	at := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
+	at := slices.IndexFunc(commits, func(c objects.CommitInfo) bool {
 		return c.Merges() && slices.Equal(c.Parents[1:], made[own].Parents[1:])
 	})
 	if at < 0 {
-		return worktree.CommitInfo{}, false
+		return objects.CommitInfo{}, false
 	}
 	return commits[at], true
 }
 
 // samePatches returns the last of the commits with the patches of a landing, if all are there.
 // Reverts are ignored: a revert of a later landing can have the same patch.
-func samePatches(made, commits []worktree.CommitInfo, patches map[string]string) (last worktree.CommitInfo, all bool) {
+func samePatches(made, commits []objects.CommitInfo, patches map[string]string) (last objects.CommitInfo, all bool) {
 	for _, own := range made {
 		if own.Merges() {
 			continue
 		}
-		same := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool {
+		same := slices.IndexFunc(commits, func(c objects.CommitInfo) bool {
 			return patches[own.ID] != "" && patches[c.ID] == patches[own.ID] && !strings.Contains(c.Message, "This reverts commit ")
 		})
 		if same < 0 {
-			return worktree.CommitInfo{}, false
+			return objects.CommitInfo{}, false
 		}
 		last, all = commits[same], true
 	}

@@ -11,6 +11,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // Updated is the result of an update, or for a dry run its plan.
@@ -189,7 +190,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
 	}
-	goal, err = w.m.Objects().Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
+	goal, err = w.m.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
 	return goal, src.state, err
 }
 
@@ -207,10 +208,10 @@ func (a *asker) committed(ctx context.Context, head string, now *point, files st
 }
 
 // bringIn merges a state of the agent with the tip of the branch.
-func (a *asker) bringIn(ctx context.Context, one state) (worktree.Merged, error) {
+func (a *asker) bringIn(ctx context.Context, one state) (objects.Merged, error) {
 	s, err := a.sides(ctx, one)
 	if err != nil {
-		return worktree.Merged{}, err
+		return objects.Merged{}, err
 	}
 	return a.m.Objects().MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
 }
@@ -234,7 +235,7 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 	if err != nil {
 		return "", err
 	}
-	return w.m.Objects().Commit(ctx, worktree.NewCommit{
+	return w.m.Objects().Commit(ctx, objects.NewCommit{
 		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch), Sign: sign,
 	})
 }

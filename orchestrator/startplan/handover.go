@@ -12,6 +12,7 @@ import (
 	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // handOver makes the first prompt of a new agent a brief of the conversation that it starts from,
@@ -79,7 +80,7 @@ func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 }
 
 // workOf returns the commits and files of an agent by the end of the turn, nil where git fails.
-func workOf(ctx context.Context, m worktree.Manager, from *Origin) *worktree.Work {
+func workOf(ctx context.Context, m worktree.Manager, from *Origin) *objects.Work {
 	work, err := m.Objects().Work(ctx, from.source.Base(), from.commit, from.Snapshot, handover.MostListed)
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package worktree
+package objects
 
 import (
 	"fmt"
@@ -6,23 +6,25 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"paw/worktree/gittest"
 )
 
 // TestAncestryIsGits compares, in random histories, what one process finds behind a guess with what git merge-base and
 // git rev-list say.
 func TestAncestryIsGits(t *testing.T) {
-	w := newWorld(t)
+	w := gittest.New(t)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 1))
 	guessed := 0
 	for try := range 12 {
-		commits := []string{w.base}
+		commits := []string{w.Base}
 		for k := range 14 {
 			parents := []string{commits[max(0, len(commits)-1-random.IntN(4))], commits[random.IntN(len(commits))]}
 			if parents[0] == parents[1] || random.IntN(3) > 0 {
 				parents = parents[:1]
 			}
-			made, err := w.m.Objects().Commit(t.Context(), NewCommit{Tree: w.base + "^{tree}", Parents: parents, Message: fmt.Sprintf("%d %d\n", try, k)})
+			made, err := New(w.Repository).Commit(t.Context(), NewCommit{Tree: w.Base + "^{tree}", Parents: parents, Message: fmt.Sprintf("%d %d\n", try, k)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,18 +33,18 @@ func TestAncestryIsGits(t *testing.T) {
 		any := func() string { return commits[random.IntN(len(commits))] }
 		for range 6 {
 			guess, tips, others := any(), []string{any(), any(), commits[len(commits)-1]}, []string{any()}
-			root, parents, err := w.m.Objects().Ancestry(t.Context(), guess, tips, others)
+			root, parents, err := New(w.Repository).Ancestry(t.Context(), guess, tips, others)
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantRoot, want, err := w.m.Objects().Ancestry(t.Context(), "", tips, others)
+			wantRoot, want, err := New(w.Repository).Ancestry(t.Context(), "", tips, others)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if root != wantRoot || !maps.EqualFunc(parents, want, slices.Equal) {
 				t.Fatalf("seed %d: behind %s, of %q and %q: %s %v, git says %s %v", seed, guess, tips, others, root, parents, wantRoot, want)
 			}
-			if below, err := w.m.Objects().parentsOf(t.Context(), tips, guess); err == nil && newestCommon(below, guess, tips) != "" {
+			if below, err := New(w.Repository).parentsOf(t.Context(), tips, guess); err == nil && newestCommon(below, guess, tips) != "" {
 				guessed++
 			}
 		}

@@ -1,4 +1,4 @@
-package worktree
+package objects
 
 import (
 	"slices"
@@ -13,21 +13,21 @@ import (
 type known struct {
 	mutex   sync.Mutex
 	trees   map[string]string      // commit -> tree
-	changes map[[2]string][]change // changes between two trees, or between commits whose tree is unknown
+	changes map[[2]string][]Change // changes between two trees, or between commits whose tree is unknown
 	before  map[[2]string]bool     // pairs {ancestor, descendant}
 }
 
-// remembering returns o with a cache of facts about objects, for one command.
-func (o Objects) remembering() Objects {
-	o.known = &known{trees: map[string]string{}, changes: map[[2]string][]change{}, before: map[[2]string]bool{}}
+// Remembering returns o with a cache of facts about objects, for one command.
+func (o Store) Remembering() Store {
+	o.known = &known{trees: map[string]string{}, changes: map[[2]string][]Change{}, before: map[[2]string]bool{}}
 	return o
 }
 
-// rememberTree stores the tree of a commit.
-func (o Objects) rememberTree(commit, tree string) { o.known.isTreeOf(commit, tree) }
+// RememberTree stores the tree of a commit.
+func (o Store) RememberTree(commit, tree string) { o.known.isTreeOf(commit, tree) }
 
-// knowsBefore reports whether commit is known to be an ancestor of tip.
-func (o Objects) knowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
+// KnowsBefore reports whether commit is known to be an ancestor of tip.
+func (o Store) KnowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
 
 // treeOf returns the tree of a commit, "" if unknown.
 func (k *known) treeOf(commit string) string {
@@ -57,7 +57,7 @@ func (k *known) isTreeOf(commit, tree string) {
 
 // changesBetween returns the changes between two commits or trees, calling ask at most once for
 // each pair.
-func (k *known) changesBetween(from, to string, ask func() ([]change, error)) ([]change, error) {
+func (k *known) changesBetween(from, to string, ask func() ([]Change, error)) ([]Change, error) {
 	if k == nil || !gitdir.IsOID(from) || !gitdir.IsOID(to) {
 		return ask()
 	}

@@ -1,4 +1,4 @@
-package worktree
+package objects
 
 import (
 	"bytes"
@@ -40,8 +40,8 @@ type LineLanding struct {
 // Line makes a commit for each step. The parents are the commits of the steps before and, if HEAD
 // has moved since, HEAD, so that lines of commits that came in keep those commits. Line returns the
 // commits and replacement parents (for BlameOptions.Parents) of commits that landed or were made
-// between two steps. o must be made by Manager.WithScratch.
-func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (line []LineCommit, parents map[string][]string, err error) {
+// between two steps. o must be made by Store.WithScratch.
+func (o Store) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (line []LineCommit, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
 		states[i] = s.State
@@ -49,20 +49,20 @@ func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]L
 	if len(states) == 0 {
 		return nil, map[string][]string{}, nil
 	}
-	read, err := o.goals(ctx, states...)
+	read, err := o.States(ctx, states...)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := map[string]goal{}
+	known := map[string]State{}
 	for _, g := range read {
-		known[g.commit] = g
+		known[g.Commit] = g
 	}
 	var made [][]byte
 	var commits, heads []string
 	g := lineGraph{parents: map[string][]string{}, instead: map[string][]string{}}
 	for i, s := range steps {
 		state := known[s.State]
-		heads = append(heads, state.head)
+		heads = append(heads, state.Head)
 		if len(s.After) == 0 {
 			commits = append(commits, s.State)
 			continue
@@ -72,9 +72,9 @@ func (o Objects) Line(ctx context.Context, steps []LineStep, landed map[string]L
 			from = append(from, commits[p])
 		}
 		if s.moved(i, heads) {
-			from = append(from, state.head)
+			from = append(from, state.Head)
 		}
-		text := stepText(state.tree, from, i)
+		text := stepText(state.Tree, from, i)
 		id, err := idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "commit %d\x00%s", len(text), text))
 		if err != nil {
 			return nil, nil, err
@@ -115,7 +115,7 @@ type lineGraph struct {
 
 // readHistory reads the commits that HEAD has moved along, back to the common base of the first
 // steps.
-func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, heads []string) error {
+func (o Store) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, heads []string) error {
 	moves, ends := false, []string{}
 	for i, s := range steps {
 		moves = moves || s.moved(i, heads)
@@ -127,7 +127,7 @@ func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep
 		return nil
 	}
 	if len(ends) > 1 {
-		common, err := o.home().Output(ctx, append([]string{"merge-base", "--octopus", "--all"}, ends...)...)
+		common, err := o.Home().Output(ctx, append([]string{"merge-base", "--octopus", "--all"}, ends...)...)
 		if err != nil && git.ExitCode(err) != 1 { // Exit status 1: no common base.
 			return err
 		}
@@ -137,7 +137,7 @@ func (o Objects) readHistory(ctx context.Context, g *lineGraph, steps []LineStep
 	for _, end := range ends {
 		asked += "^" + end + "\n"
 	}
-	out, err := o.home().Input(ctx, []byte(asked), "rev-list", "--parents", "--stdin")
+	out, err := o.Home().Input(ctx, []byte(asked), "rev-list", "--parents", "--stdin")
 	for line := range strings.Lines(out) {
 		ids := strings.Fields(line)
 		g.parents[ids[0]] = ids[1:]
@@ -194,14 +194,14 @@ func stepText(tree string, parents []string, step int) []byte {
 	for _, parent := range parents {
 		fmt.Fprintf(&text, "parent %s\n", parent)
 	}
-	signed := fmt.Sprintf("paw <%s> %d +0000", snapshotEmail, time.Now().Unix()+int64(step)) // git blame visits the newest commit first.
+	signed := fmt.Sprintf("paw <%s> %d +0000", Email, time.Now().Unix()+int64(step)) // git blame visits the newest commit first.
 	fmt.Fprintf(&text, "author %s\ncommitter %s\n\nstep %d\n", signed, signed, step)
 	return text.Bytes()
 }
 
 // keepSteps writes commits into the folder of WithScratch, as one pack: hundreds of loose objects
 // would take longer than everything else.
-func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
+func (o Store) keepSteps(ctx context.Context, commits [][]byte) error {
 	if len(commits) == 0 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (o Objects) keepSteps(ctx context.Context, commits [][]byte) error {
 		return err
 	}
 	sum.Write(pack.Bytes())
-	_, err = o.home().Input(ctx, sum.Sum(pack.Bytes()), "-c", "core.fsync=none", "index-pack", "--stdin")
+	_, err = o.Home().Input(ctx, sum.Sum(pack.Bytes()), "-c", "core.fsync=none", "index-pack", "--stdin")
 	return err
 }
 
@@ -250,9 +250,9 @@ type BlamedLine struct {
 	Committed time.Time // later than At after an amend, rebase or cherry-pick
 }
 
-// Blame finds the commits that added the lines of a file. o must be made by Manager.WithScratch.
-func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
-	repo := o.home()
+// Blame finds the commits that added the lines of a file. o must be made by Store.WithScratch.
+func (o Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
+	repo := o.Home()
 	if b.Dir != "" {
 		repo = o.withoutRefs(git.Repo{Dir: b.Dir}) // which may be a subfolder
 	}
@@ -282,8 +282,8 @@ func (o Objects) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error
 }
 
 // HasFile reports whether a commit has something at a path.
-func (o Objects) HasFile(ctx context.Context, commit, path string) (bool, error) {
-	out, err := o.home().Output(ctx, "--literal-pathspecs", "ls-tree", "--full-tree", commit, "--", path)
+func (o Store) HasFile(ctx context.Context, commit, path string) (bool, error) {
+	out, err := o.Home().Output(ctx, "--literal-pathspecs", "ls-tree", "--full-tree", commit, "--", path)
 	return out != "", err
 }
 
@@ -332,8 +332,8 @@ func unixTime(seconds string) time.Time {
 }
 
 // FirstParents returns the commits, without merges, on the first-parent line from to back to from.
-func (o Objects) FirstParents(ctx context.Context, from, to string) (map[string]bool, error) {
-	out, err := o.home().Output(ctx, "rev-list", "--first-parent", "--no-merges", to, "^"+from, "--")
+func (o Store) FirstParents(ctx context.Context, from, to string) (map[string]bool, error) {
+	out, err := o.Home().Output(ctx, "rev-list", "--first-parent", "--no-merges", to, "^"+from, "--")
 	found := map[string]bool{}
 	for id := range strings.FieldsSeq(out) {
 		found[id] = true

@@ -1,12 +1,14 @@
-package worktree
+package objects
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io/fs"
 	"os"
@@ -19,6 +21,23 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
+
+// Here runs git in the worktree that paw runs in, whose HEAD is meant.
+func (o Store) Here() git.Repo {
+	if o.Repository.Worktree != "" {
+		return o.withoutRefs(git.In(o.Repository.Worktree))
+	}
+	return o.Home()
+}
+
+// Home runs git in the main worktree, or in the common directory if there is none. Commands that
+// change the registry run here, since this directory outlives every linked worktree.
+func (o Store) Home() git.Repo {
+	if o.Repository.Path != "" {
+		return o.withoutRefs(git.In(o.Repository.Path))
+	}
+	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
+}
 
 // idOfObject returns the id of an object, given with its header, in a repository's object format.
 func idOfObject(common string, whole []byte) (string, error) {
@@ -43,9 +62,9 @@ func looseObject(common, oid string) string {
 	return filepath.Join(common, "objects", oid[:2], oid[2:])
 }
 
-// hasObject reports whether the repository's own object store has an object, and does not look into
+// Stored reports whether the repository's own object store has an object, and does not look into
 // alternate object stores.
-func hasObject(common, oid string) bool {
+func Stored(common, oid string) bool {
 	idSize, err := idSizeOf(common)
 	id, hexErr := hex.DecodeString(oid)
 	if err != nil || hexErr != nil || len(id) != idSize {
@@ -104,70 +123,58 @@ func idSizeOf(commonDir string) (int, error) {
 	return sha1.Size, err
 }
 
-// quarantine is a folder for new objects next to the object store.
-type quarantine struct{ objects, dir string }
-
-// newQuarantine makes a quarantine for objects that are moved to the store once complete, as git
-// does for a push: a git killed while it writes a large file leaves nothing there for weeks. If paw
-// is killed as well, `git prune` removes the folder by its name.
-func newQuarantine(commonDir string) (quarantine, error) {
-	objects := filepath.Join(commonDir, "objects")
-	dir, err := os.MkdirTemp(objects, "tmp_objdir-paw-")
-	return quarantine{objects: objects, dir: dir}, err
-}
-
-// Objects reads and writes the object store of a repository. None of its methods changes a ref, an
+// Store reads and writes the object store of a repository. None of its methods changes a ref, an
 // index or a file.
-type Objects struct {
+type Store struct {
 	Repository gitdir.Repository
 
 	scratch quarantine // set for a reader, see withScratch
 	known   *known     // cache of facts about objects, see remembering
 }
 
-// newObjects returns the object store of a repository.
-func newObjects(r gitdir.Repository) Objects { return Objects{Repository: r} }
+// New returns the object store of a repository.
+func New(r gitdir.Repository) Store { return Store{Repository: r} }
 
-// withScratch returns a reader, for commands that only read: all objects that a reader makes,
+// WithScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
 // set refs to such objects, as in a quarantine.
-func (o Objects) withScratch() (reader Objects, drop func(), err error) {
+func (o Store) WithScratch() (reader Store, drop func(), err error) {
 	o.scratch.objects = filepath.Join(o.Repository.CommonDir, "objects")
 	if o.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
 		return o, func() {}, err
 	}
-	return o, o.scratch.drop, nil
+	return o, o.scratch.Drop, nil
 }
 
-// quarantined returns repo, for a reader (see withScratch) with new objects in the quarantine.
-func (o Objects) quarantined(repo git.Repo) git.Repo {
-	if !o.reads() {
+// Quarantined returns repo, for a reader (see withScratch) with new objects in the quarantine.
+func (o Store) Quarantined(repo git.Repo) git.Repo {
+	if !o.IsReader() {
 		return repo
 	}
-	return o.scratch.repo(repo)
+	return o.scratch.Repo(repo)
 }
 
 // withoutRefs returns repo like quarantined. For a reader (see withScratch) git also refuses to
 // change refs, which would lead to removed objects.
-func (o Objects) withoutRefs(repo git.Repo) git.Repo {
-	if o.reads() {
+func (o Store) withoutRefs(repo git.Repo) git.Repo {
+	if o.IsReader() {
 		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
 	}
-	return o.quarantined(repo)
+	return o.Quarantined(repo)
 }
 
-// reads reports whether o is a reader (see withScratch): o leaves no object in the repository.
-func (o Objects) reads() bool { return o.scratch.dir != "" }
+// IsReader reports whether o is a reader (see withScratch): o leaves no object in the repository.
+func (o Store) IsReader() bool { return o.scratch.dir != "" }
 
-// repo returns r with new objects in the quarantine.
-func (q quarantine) repo(r git.Repo) git.Repo {
+// Repo returns r with new objects in the quarantine.
+func (q quarantine) Repo(r git.Repo) git.Repo {
 	return r.WithEnv("GIT_OBJECT_DIRECTORY="+q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+git.QuotedPath(q.objects))
 }
 
-func (q quarantine) drop() { _ = os.RemoveAll(q.dir) }
+func (q quarantine) Drop() { _ = os.RemoveAll(q.dir) }
 
-// release moves the objects into the store; the index file of a pack follows its pack.
-func (q quarantine) release() error {
+// Release moves the objects into the store; the index file of a pack follows its pack.
+func (q quarantine) Release() error {
 	var last []string
 	err := filepath.WalkDir(q.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == q.dir {
@@ -210,4 +217,27 @@ func (q quarantine) makeDir(name string, d fs.DirEntry) error {
 
 func (q quarantine) move(name string) error {
 	return os.Rename(filepath.Join(q.dir, name), filepath.Join(q.objects, name))
+}
+
+// KeepBlob writes a text as a blob and returns its id. No ref keeps it.
+func (o Store) KeepBlob(ctx context.Context, text string) (string, error) {
+	out, err := o.Home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
+	return strings.TrimSpace(out), err
+}
+
+// BlobID returns the id that KeepBlob would return for a text, without writing it.
+func (o Store) BlobID(text string) (string, error) {
+	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
+}
+
+// quarantine is a folder for new objects next to the object store.
+type quarantine struct{ objects, dir string }
+
+// NewQuarantine makes a quarantine for objects that are moved to the store once complete, as git
+// does for a push: a git killed while it writes a large file leaves nothing there for weeks. If paw
+// is killed as well, `git prune` removes the folder by its name.
+func NewQuarantine(commonDir string) (quarantine, error) {
+	objects := filepath.Join(commonDir, "objects")
+	dir, err := os.MkdirTemp(objects, "tmp_objdir-paw-")
+	return quarantine{objects: objects, dir: dir}, err
 }

@@ -1,0 +1,306 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+)
+
+// Work describes, for people, what a commit and a snapshot on top of it have beyond a base.
+type Work struct {
+	Commits     []string // "ID TITLE" of the newest commits, newest first
+	CommitCount int      // number of all commits, listed or not
+	Uncommitted []string // "LETTER PATH" of each file that differs in the snapshot; the letter is git status's
+}
+
+// Work lists the commits of commit since base, with at most most titles, and the files in which
+// snapshot differs from commit; snapshot may be "". The user's log settings are ignored. Paths may
+// hold any character but NUL.
+func (o Store) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
+	var w Work
+	since := base + ".." + commit
+	count, err := o.Home().Line(ctx, "rev-list", "--count", "--end-of-options", since, "--")
+	if err != nil {
+		return w, err
+	}
+	if w.CommitCount, err = strconv.Atoi(count); err != nil {
+		return w, err
+	}
+	if w.CommitCount > 0 && most > 0 {
+		log, err := o.Home().Output(ctx, "-c", "log.showSignature=false", "log", "--no-color", "--no-decorate", "--encoding=UTF-8",
+			"--format=%h %s", "--max-count="+strconv.Itoa(most), "--end-of-options", since, "--")
+		if err != nil {
+			return w, err
+		}
+		w.Commits = strings.Split(strings.TrimRight(log, "\n"), "\n")
+	}
+	if snapshot == "" || snapshot == commit {
+		return w, nil
+	}
+	changed, err := o.Home().Output(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--ignore-submodules=none",
+		"-O/dev/null", "--end-of-options", commit, snapshot, "--")
+	if err != nil {
+		return w, err
+	}
+	fields := strings.Split(strings.TrimRight(changed, "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		w.Uncommitted = append(w.Uncommitted, fields[i]+" "+fields[i+1])
+	}
+	return w, nil
+}
+
+// NewCommit describes a commit to make.
+type NewCommit struct {
+	Tree    string
+	Parents []string
+	Message string
+	Author  []string // GIT_AUTHOR_… items, nil for the user
+	Sign    bool
+	Own     bool // paw is the author, for a commit that no user looks at
+}
+
+// Commit makes a commit without a ref. No hook runs.
+func (o Store) Commit(ctx context.Context, c NewCommit) (string, error) {
+	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", c.Tree}
+	for _, parent := range c.Parents {
+		args = append(args, "-p", parent)
+	}
+	if c.Sign {
+		args = append(args, "-S")
+	}
+	repo := o.Home().WithEnv(c.Author...)
+	if c.Own {
+		repo = o.Home().WithEnv(Author...)
+	}
+	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
+	var failed *git.Error
+	switch {
+	case !errors.As(err, &failed):
+	case failed.Said("empty ident name") || failed.Said("Please tell me who you are") || failed.Said("auto-detection is disabled"):
+		err = fmt.Errorf("%w: %w", ErrNoIdentity, err)
+	case c.Sign && (failed.Said("failed to sign") || failed.Said("gpg") || failed.Said("signing")):
+		err = fmt.Errorf("%w: %w", ErrNotSigned, err)
+	}
+	made := strings.TrimSpace(out)
+	if err == nil {
+		o.known.isTreeOf(made, c.Tree)
+	}
+	return made, err
+}
+
+// Errors of Commit, wrapped with git's message.
+var (
+	ErrNoIdentity = errors.New("git has no name for the author of the commit")
+	ErrNotSigned  = errors.New("the commit could not be signed")
+)
+
+// SignsCommits reports whether the user has set commit.gpgSign.
+func (o Store) SignsCommits(ctx context.Context) (bool, error) {
+	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
+	if git.ExitCode(err) == 1 { // commit.gpgSign is not set
+		return false, nil
+	}
+	return out == "true", err
+}
+
+// TreeOf returns the tree of a commit.
+func (o Store) TreeOf(ctx context.Context, commit string) (string, error) {
+	if tree := o.known.treeOf(commit); tree != "" {
+		return tree, nil
+	}
+	tree, err := o.Home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
+	if err == nil {
+		o.known.isTreeOf(commit, tree)
+	}
+	return tree, err
+}
+
+// TreeAndParents is TreeOf, and remembers the parents of the commit.
+func (o Store) TreeAndParents(ctx context.Context, commit string) (tree string, err error) {
+	out, err := o.Home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
+	tree, parents, _ := strings.Cut(out, " ")
+	for _, parent := range strings.Fields(parents) {
+		o.known.cameBefore(parent, commit)
+	}
+	return tree, err
+}
+
+// IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.
+func (o Store) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
+	if !gitdir.IsOID(commit) {
+		return false, &RefError{Ref: commit}
+	}
+	out, err := o.Home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
+	return out == tree+" "+parent, err
+}
+
+// CommitInfo holds the fields of a commit.
+type CommitInfo struct {
+	ID, Tree string
+	Parents  []string
+	Author   []string // author as GIT_AUTHOR_… items
+	Message  string
+}
+
+// Merges reports whether the commit is a merge.
+func (c CommitInfo) Merges() bool { return len(c.Parents) > 1 }
+
+// CommitsSince lists the commits of tip that none of the others has, oldest first, without merges.
+// All are ids.
+func (o Store) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+	all, err := o.HistorySince(ctx, tip, others...)
+	return slices.DeleteFunc(all, CommitInfo.Merges), err
+}
+
+// HistorySince is CommitsSince with merges.
+func (o Store) HistorySince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+	args := []string{
+		"rev-list", "--reverse", "--topo-order", "--no-commit-header", "--encoding=UTF-8",
+		"--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%aD%x00%B%x00%x00", tip,
+	}
+	for _, other := range others {
+		args = append(args, "^"+other)
+	}
+	out, err := o.Home().Output(ctx, append(args, "--")...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	var commits []CommitInfo
+	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00\x00\n"), "\x00\x00\n") {
+		fields := strings.Split(record, "\x00")
+		if len(fields) != 7 {
+			return nil, fmt.Errorf("git rev-list says %q, which is not understood", record)
+		}
+		commits = append(commits, CommitInfo{
+			ID: fields[0], Tree: fields[1], Parents: strings.Fields(fields[2]), Message: fields[6],
+			Author: []string{"GIT_AUTHOR_NAME=" + fields[3], "GIT_AUTHOR_EMAIL=" + fields[4], "GIT_AUTHOR_DATE=" + fields[5]},
+		})
+	}
+	return commits, nil
+}
+
+// Touched says which commit was the last to change a path.
+type Touched struct {
+	Commit, Author, Title string
+	Agent                 string // value of the trailer Paw-Agent, "" for none
+}
+
+// LastTouch returns the newest commit of tip, after since, that changed a path; nil for none.
+func (o Store) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
+	out, err := o.Home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
+		"--format=%h%x00%an%x00%s%x00%(trailers:key=Paw-Agent,valueonly,separator=%x2C)", since+".."+tip, "--", path)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	fields := strings.Split(out, "\x00")
+	if len(fields) != 4 {
+		return nil, fmt.Errorf("git log says %q, which is not understood", out)
+	}
+	return &Touched{Commit: fields[0], Author: fields[1], Title: fields[2], Agent: fields[3]}, nil
+}
+
+// LastMessage returns the message of the newest commit that head has and since has not, "" for
+// none.
+func (o Store) LastMessage(ctx context.Context, path, head, since string) (string, error) {
+	out, err := git.In(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
+	return strings.TrimSpace(out), err
+}
+
+// Has reports whether the repository has a commit, and starts git only if the commit is not in the
+// repository's own object store.
+func (o Store) Has(ctx context.Context, commit string) bool {
+	return Stored(o.Repository.CommonDir, commit) || o.Home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
+}
+
+// SnapshotHead returns the commit that HEAD was at when a snapshot was taken; the snapshot itself
+// for a clean worktree.
+func (o Store) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
+	to, err := o.State(ctx, snapshot)
+	return to.Head, err
+}
+
+// SnapshotHeads returns SnapshotHead of each snapshot, with one git process. All are ids.
+func (o Store) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
+	heads := map[string]string{}
+	if len(snapshots) == 0 {
+		return heads, nil
+	}
+	all, err := o.States(ctx, snapshots...)
+	for _, to := range all {
+		heads[to.Commit] = to.Head
+	}
+	return heads, err
+}
+
+// RefError says that a revision names no commit.
+type RefError struct{ Ref string }
+
+func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.Ref) }
+
+// State is where a rewind leads to.
+type State struct {
+	Commit, Tree string
+	Head         string // HEAD when the commit was made: the first parent of a snapshot, else the commit itself
+	at           time.Time
+}
+
+// State reads one commit.
+func (o Store) State(ctx context.Context, target string) (State, error) {
+	all, err := o.States(ctx, target)
+	if err != nil {
+		return State{}, err
+	}
+	if len(all) != 1 {
+		return State{}, &RefError{Ref: target}
+	}
+	return all[0], nil
+}
+
+// States reads commits, each once, unordered. paw's snapshots are recognised by their author and
+// committer.
+func (o Store) States(ctx context.Context, targets ...string) ([]State, error) {
+	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce%x00%ct", "--end-of-options"}
+	out, err := o.Home().Output(ctx, append(append(args, targets...), "--")...)
+	if err != nil {
+		return nil, err
+	}
+	var all []State
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
+		if len(fields) != 6 {
+			return nil, &RefError{Ref: targets[0]}
+		}
+		to := State{Commit: fields[0], Tree: fields[1], Head: fields[0], at: unixTime(fields[5])}
+		if fields[3] == Email && fields[4] == Email {
+			to.Head, _, _ = strings.Cut(fields[2], " ")
+		}
+		all = append(all, to)
+	}
+	return all, nil
+}
+
+// SameTree reports whether two commits have the same tree.
+func (o Store) SameTree(ctx context.Context, a, b string) (bool, error) {
+	one, err := o.TreeOf(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	other, err := o.TreeOf(ctx, b)
+	return one == other, err
+}
+
+// Author signs snapshots; the user's name may be unknown to git.
+var Author = []string{
+	"GIT_AUTHOR_NAME=paw", "GIT_AUTHOR_EMAIL=" + Email,
+	"GIT_COMMITTER_NAME=paw", "GIT_COMMITTER_EMAIL=" + Email,
+}
+
+// Email identifies paw's own commits.
+const Email = "paw@localhost"
