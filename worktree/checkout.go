@@ -243,7 +243,7 @@ func (r *rewind) obstacle(ctx context.Context, c objects.Change, gone map[string
 	info, err := os.Lstat(filepath.Join(r.top, c.Name))
 	if err == nil && info.Mode().IsRegular() && (c.Mode == "100755") == (info.Mode()&0o100 != 0) {
 		id, err := r.repo.Line(ctx, "hash-object", "--path="+c.Name, "--", filepath.Join(r.top, c.Name))
-		if err == nil && id == c.Id {
+		if err == nil && id == c.ID {
 			return "", nil
 		}
 	}

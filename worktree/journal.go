@@ -13,6 +13,7 @@ import (
 	"paw/config/disk"
 	"paw/config/poll"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // Journal describes a move: paw's change of the files, the index and the ref of HEAD in one
@@ -310,7 +311,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 		return !errors.Is(err, fs.ErrExist)
 	}
 	switch {
-	case poll.Until(ctx, poll.Tick, refLockPatience, taken):
+	case poll.Until(ctx, poll.Tick, refs.LockPatience, taken):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()

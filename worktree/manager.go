@@ -15,6 +15,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 // Manager changes the worktrees of one repository.
@@ -67,7 +68,7 @@ func (m Manager) Objects() objects.Store {
 }
 
 // Refs returns the refs of the repository.
-func (m Manager) Refs() Refs { return newRefs(m.Objects()) }
+func (m Manager) Refs() refs.Store { return refs.New(m.Objects()) }
 
 // Journals returns access to moves (see Journal) that have not ended.
 func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
@@ -132,9 +133,6 @@ func (r Registry) exclude(ctx context.Context) (exclusive, error) {
 	}
 	return exclusive{file: file, unlock: unlock}, nil
 }
-
-// ErrNoCommits says that a repository has no commit to start a branch from.
-var ErrNoCommits = errors.New("the repository has no commits yet")
 
 // NotEmptyError says that a directory is neither a repository nor empty.
 type NotEmptyError struct{ Dir string }

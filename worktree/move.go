@@ -13,6 +13,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 // Move describes one move of a branch together with its checkout. The checkout's index is locked
@@ -34,7 +35,7 @@ type Moves struct {
 	Repository gitdir.Repository
 
 	objects   objects.Store
-	refs      Refs
+	refs      refs.Store
 	journals  Journals
 	snapshots Snapshots
 	waiting   gitdir.Waiting
@@ -42,7 +43,7 @@ type Moves struct {
 
 // newMoves returns access to moves in the worktrees of the repository that the objects are of.
 func newMoves(o objects.Store, journals Journals, waiting gitdir.Waiting) Moves {
-	return Moves{o.Repository, o, newRefs(o), journals, newSnapshots(o, journals), waiting}
+	return Moves{o.Repository, o, refs.New(o), journals, newSnapshots(o, journals), waiting}
 }
 
 // Names of the steps that Advance and Rewind report.
@@ -296,7 +297,7 @@ func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log st
 	if ref == "HEAD" {
 		args = git.Quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
 	}
-	err := m.refs.change(ctx, ref, func() error { return repo.Run(ctx, args...) })
+	err := m.refs.Retry(ctx, ref, func() error { return repo.Run(ctx, args...) })
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("but expected") {
 		return ErrBranchMoved
@@ -324,7 +325,7 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 
 // head returns the commit of a worktree's HEAD, "" for none.
 func (m Moves) head(ctx context.Context, c gitdir.Checkout) string {
-	if head := m.refs.headOf(c.AdminDir); head != "" {
+	if head := m.refs.HeadOf(c.AdminDir); head != "" {
 		return head
 	}
 	head, _ := git.In(c.Path).Line(ctx, git.Quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)

@@ -34,10 +34,10 @@ var movers = map[string]string{
 	"worktree/create.go:createBranches":         "branches that are new",
 	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/branch.go:DeleteBranches":         "branches that are checked out nowhere",
-	"worktree/refs.go:Create":                   "refs that are new",
-	"worktree/refs.go:Set":                      "refs of paw",
-	"worktree/refs.go:update":                   "refs of paw",
-	"worktree/snapshot.go:keep":                 "refs that are new",
+	"worktree/refs/refs.go:Create":              "refs that are new",
+	"worktree/refs/refs.go:Set":                 "refs of paw",
+	"worktree/refs/refs.go:update":              "refs of paw",
+	"worktree/refs/refs.go:Keep":                "refs that are new",
 }
 
 // movingCommands are git's commands that move one of these.

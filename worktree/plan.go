@@ -13,6 +13,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // Plan describes a worktree to make for an agent.
@@ -66,7 +67,7 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 			}
 		}
 	}
-	branches, err := m.Refs().branchesAt(ctx, withParents(plans))
+	branches, err := m.Refs().BranchesAt(ctx, withParents(plans))
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +104,9 @@ func freeBranch(name string, branches map[string]string) string {
 
 // check checks the plan alone.
 func (p Plan) check() error {
-	if err := checkBranchName(p.Branch); err != nil {
+	if err := refs.CheckBranchName(p.Branch); err != nil {
 		c := git.Conflict(p.Agent, "", "%v", err)
-		if free := strings.TrimLeft(p.Branch, "-"); checkBranchName(free) == nil {
+		if free := strings.TrimLeft(p.Branch, "-"); refs.CheckBranchName(free) == nil {
 			c.Branch, c.Free = p.Branch, free
 		}
 		return c

@@ -13,6 +13,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -82,7 +83,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.m.Refs().Create(t.Context(), "refs/tags/afk-s_a-1", w.base)
-	var locked *RefLockedError
+	var locked *refs.LockedError
 	if !errors.As(err, &locked) || locked.File != lock || locked.Age < time.Hour || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v", err)
 	}

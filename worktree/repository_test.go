@@ -9,6 +9,7 @@ import (
 
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -131,7 +132,7 @@ func TestHeadOfUnbornRepository(t *testing.T) {
 	gitIn(t, dir, "init", "-q")
 	m := Manager{Repository: discovered(t, dir)}
 	for _, ref := range []string{"", "HEAD", "main"} {
-		if _, err := m.Refs().Head(t.Context(), ref); !errors.Is(err, ErrNoCommits) {
+		if _, err := m.Refs().Head(t.Context(), ref); !errors.Is(err, refs.ErrNoCommits) {
 			t.Errorf("%q: got %v", ref, err)
 		}
 	}
@@ -163,7 +164,7 @@ func TestHeadThatIsBrokenIsNotOneWithoutCommits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write(".git/refs/heads/main", content)
-			if _, err := w.m.Refs().Head(t.Context(), ""); err == nil || errors.Is(err, ErrNoCommits) || !strings.Contains(err.Error(), "git rev-parse") {
+			if _, err := w.m.Refs().Head(t.Context(), ""); err == nil || errors.Is(err, refs.ErrNoCommits) || !strings.Contains(err.Error(), "git rev-parse") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 // turnSession returns the name under refs/paw for the owner of a worktree: for "paw session/agent
@@ -22,7 +23,7 @@ import (
 func turnSession(owner string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(owner, ownerPrefix), " ")
 	name = strings.ReplaceAll(name, "/", "_")
-	if checkBranchName(name) != nil {
+	if refs.CheckBranchName(name) != nil {
 		return "unknown"
 	}
 	return name
@@ -33,7 +34,7 @@ type rescues struct {
 	Repository gitdir.Repository
 
 	objects objects.Store
-	refs    Refs
+	refs    refs.Store
 }
 
 // keep makes refs for what only the git directory of a worktree leads to: staged content that
@@ -43,7 +44,7 @@ type rescues struct {
 // directory itself must be kept.
 func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.Home().WithEnv("GIT_DIR=" + admin)
-	head := r.refs.headOf(admin)
+	head := r.refs.HeadOf(admin)
 	tree, whole, err := r.indexTree(ctx, repo, admin)
 	if err != nil {
 		return "", false, err
@@ -110,11 +111,11 @@ func (r rescues) name(ctx context.Context, commit, owner string) (string, error)
 		if n > 1 {
 			ref = fmt.Sprintf("%s-%d", name, n)
 		}
-		err := r.refs.keep(ctx, commit, ref)
+		err := r.refs.Keep(ctx, commit, ref)
 		if err == nil {
 			return ref, nil
 		}
-		if !errors.Is(err, ErrRefTaken) || n == 100 {
+		if !errors.Is(err, refs.ErrTaken) || n == 100 {
 			return "", err
 		}
 	}

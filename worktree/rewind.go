@@ -151,7 +151,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if len(changes) == 0 && len(r.indexed) == 0 && done.Head == r.head {
 		return done, nil
 	}
-	if err := r.m.refs.keep(ctx, done.Commit, r.options.Rescue); err != nil {
+	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)

@@ -14,6 +14,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -404,7 +405,7 @@ func TestRewindDoesNotReplaceRescue(t *testing.T) {
 	w.git("update-ref", "refs/paw/s_agent/rescue/1", w.base)
 	w.put("a.txt", "x\n", 0o644)
 	before := w.everything()
-	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); !errors.Is(err, ErrRefTaken) {
+	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); !errors.Is(err, refs.ErrTaken) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, "nothing", RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); err == nil {

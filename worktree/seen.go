@@ -37,7 +37,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	s := Seen{head: m.Refs().headOf(admin)}
+	s := Seen{head: m.Refs().HeadOf(admin)}
 	if s.files, err = imprint(path); err != nil {
 		return Seen{}, err
 	}
@@ -60,7 +60,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 // unchanged since s, and s depends on nothing else but the files.
 func (m Manager) sameGitDir(p Plan, s Seen) bool {
 	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
-	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().headOf(admin) != s.head {
+	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().HeadOf(admin) != s.head {
 		return false
 	}
 	now, err := imprint(admin)

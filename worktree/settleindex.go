@@ -184,7 +184,7 @@ func indexInfo(changes []objects.Change, entry func(objects.Change) string) []by
 			what := entry(c)
 			switch {
 			case !pass: // Every entry is removed first: a replaced one would keep its bits.
-				input.WriteString("0 " + strings.Repeat("0", len(c.Id)) + "\t" + c.Name + "\x00")
+				input.WriteString("0 " + strings.Repeat("0", len(c.ID)) + "\t" + c.Name + "\x00")
 			case what != "":
 				input.WriteString(what + "\t" + c.Name + "\x00")
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 // Snapshot is the state of a worktree, kept in a commit.
@@ -29,9 +29,6 @@ type Snapshot struct {
 	Staged     bool     // the index has content that neither HEAD nor a file has
 	Unmerged   bool     // the index has conflicts; files may hold conflict markers
 }
-
-// ErrRefTaken says that the ref for a snapshot exists already.
-var ErrRefTaken = errors.New("the ref exists already")
 
 // ErrOverBudget says that saving a worktree would exceed the budget. Content recorded so far is
 // reused by the next try.
@@ -52,13 +49,13 @@ type Snapshots struct {
 	Repository gitdir.Repository
 
 	objects  objects.Store
-	refs     Refs
+	refs     refs.Store
 	journals Journals
 }
 
 // newSnapshots returns access to snapshots, which become objects of the store o.
 func newSnapshots(o objects.Store, journals Journals) Snapshots {
-	return Snapshots{o.Repository, o, newRefs(o), journals}
+	return Snapshots{o.Repository, o, refs.New(o), journals}
 }
 
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
@@ -126,7 +123,7 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c gitdir.Checkout, ref, m
 			err = fmt.Errorf("%s: %w: not done in %s", c.Path, ErrOverBudget, b.Time)
 		}
 		if errors.Is(err, ErrOverBudget) {
-			return Snapshot{Commit: snapshots.refs.headOf(c.AdminDir)}, err
+			return Snapshot{Commit: snapshots.refs.HeadOf(c.AdminDir)}, err
 		}
 		if err == nil || try == snapshotTries || ctx.Err() != nil || !objects.Vanished(err) {
 			return shot, err
@@ -209,7 +206,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	if s.ref == "" {
 		return shot, nil
 	}
-	return shot, s.m.refs.keep(ctx, shot.Commit, s.ref)
+	return shot, s.m.refs.Keep(ctx, shot.Commit, s.ref)
 }
 
 // commit saves the files that l has found, and returns what it could not record.
@@ -286,27 +283,4 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 		l.m.objects.RememberTree(made, tree)
 	}
 	return made, err
-}
-
-// headOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
-func (r Refs) headOf(admin string) string {
-	_, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
-	return head
-}
-
-// keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.
-func (r Refs) keep(ctx context.Context, commit, ref string) error {
-	won, err := r.Create(ctx, ref, commit)
-	if err == nil && !won {
-		return fmt.Errorf("%s: %w", ref, ErrRefTaken)
-	}
-	if err != nil || !disk.Exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
-		return err
-	}
-	// A running gc may have chosen its objects before the ref existed, so check that all objects
-	// are still there.
-	if err = r.objects.Home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
-		return errors.Join(err, r.objects.Home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
-	}
-	return nil
 }

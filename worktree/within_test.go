@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -471,7 +472,7 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 	w := newTurns(t, "")
 	w.take()
 	writeFile(t, w.path("new"), "x\n")
-	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, ErrRefTaken) {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, refs.ErrTaken) {
 		t.Errorf("got %v", err)
 	}
 	if got := w.git("rev-parse", "refs/paw/s_agent/turn/1"); got != w.base {

@@ -15,6 +15,7 @@ import (
 	"paw/worktree"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // ErrGone is the cause of an error about a session whose repository is gone.
@@ -123,7 +124,7 @@ func NewIndex(err error) string {
 // RefusingHook returns the command that shows the hook which refused to change a branch, "" for
 // other errors.
 func RefusingHook(err error) string {
-	var refused *worktree.HookError
+	var refused *refs.HookError
 	if !errors.As(err, &refused) {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/refs"
 )
 
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
@@ -142,7 +143,7 @@ func leftTips(m worktree.Manager, t target) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(tips, func(p worktree.PastTip) bool { return !movedForward(p.Why) }) {
+	if !slices.ContainsFunc(tips, func(p refs.PastTip) bool { return !movedForward(p.Why) }) {
 		tips = nil
 	}
 	if t.usual != "" && t.usual != t.branch {
@@ -170,7 +171,7 @@ func leftStarts(ctx context.Context, m worktree.Manager, t target, sessions []*s
 	}
 	for _, s := range sessions {
 		for _, w := range s.Agents {
-			told := func(p worktree.PastTip) bool { return p.Commit == w.BaseCommit }
+			told := func(p refs.PastTip) bool { return p.Commit == w.BaseCommit }
 			if s.Target != t.branch || s.Host != "" || !w.BaseOnTarget || w.BaseCommit == t.tip || slices.Contains(left, w.BaseCommit) || slices.ContainsFunc(log, told) {
 				continue
 			}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"paw/worktree"
+	"paw/worktree/refs"
 )
 
 // updateLog begins the reflog's lines about updates.
@@ -13,7 +13,7 @@ const updateLog = "paw update"
 // madeOn returns the commits that were made on a branch, by its reflog, and are still in its
 // history; commits that it got by a merge or a move are not among them. ever also has commits that
 // the branch has left since, as by an amend.
-func (h *history) madeOn(tips []worktree.PastTip) (made, ever map[string]bool) {
+func (h *history) madeOn(tips []refs.PastTip) (made, ever map[string]bool) {
 	made, ever = map[string]bool{}, map[string]bool{}
 	for _, tip := range tips {
 		by, _, _ := strings.Cut(tip.Why, " ")
@@ -61,7 +61,7 @@ func (a *asker) updates() (map[string]bool, error) {
 func (a *asker) lookForMade(h *history) error {
 	alone := map[string]map[string]bool{}
 	for turnSession, life := range a.led.lives {
-		var tips []worktree.PastTip
+		var tips []refs.PastTip
 		if life.branch != "" {
 			var err error
 			if tips, err = a.m.Refs().PastTips(life.branch); err != nil {

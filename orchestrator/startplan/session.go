@@ -17,6 +17,7 @@ import (
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // Session returns the record and the worktree plans of a new session, and refuses what cannot work.
@@ -138,7 +139,7 @@ func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, er
 	}
 	base, err := m.Refs().Head(ctx, ref)
 	switch {
-	case errors.Is(err, worktree.ErrNoCommits):
+	case errors.Is(err, refs.ErrNoCommits):
 		return "", withoutCommit(m.Repository)
 	case err != nil && ref != "HEAD":
 		return "", errs.New(errs.Usage, "--base %w", err).Hint("git branch --all")

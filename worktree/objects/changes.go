@@ -15,7 +15,7 @@ import (
 // Change is one path that differs between two trees.
 type Change struct {
 	Name          string
-	OldID, Id     string
+	OldID, ID     string
 	OldMode, Mode string
 	Added, Gone   bool
 }
@@ -46,7 +46,7 @@ func Between(ctx context.Context, repo git.Repo, from, to string) ([]Change, err
 			return nil, fmt.Errorf("git diff-tree says %q, which is not understood", fields[i])
 		}
 		all = append(all, Change{
-			Name: fields[i+1], OldMode: info[0], Mode: info[1], OldID: info[2], Id: info[3], Added: info[4] == "A", Gone: info[4] == "D",
+			Name: fields[i+1], OldMode: info[0], Mode: info[1], OldID: info[2], ID: info[3], Added: info[4] == "A", Gone: info[4] == "D",
 		})
 	}
 	return all, nil
@@ -229,9 +229,9 @@ func (o Store) DeletedPaths(ctx context.Context, from, to string) ([]string, err
 // ModeGitlink is the mode of a submodule.
 const ModeGitlink = "160000"
 
-// Entry and oldEntry return the path's index entry after and before the change, in git's format; ""
-// for none.
-func (c Change) Entry() string { return EntryOf(c.Mode, c.Id) }
+// Entry returns mode and id from after the change as git update-index --index-info reads them, ""
+// for no file.
+func (c Change) Entry() string { return EntryOf(c.Mode, c.ID) }
 
 // OldEntry returns mode and id from before the change, "" for no file.
 func (c Change) OldEntry() string { return EntryOf(c.OldMode, c.OldID) }

@@ -1,4 +1,4 @@
-package worktree
+package refs
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestBranchNamesAreJudgedAsByGit(t *testing.T) {
 		"a@{b", "a\x01", "a\x7f", "a\nb", "a\tb", "HEAD", "a]b",
 	} {
 		want := git.Repo{Dir: t.TempDir()}.Run(t.Context(), "check-ref-format", "--branch", name) == nil
-		if got := checkBranchName(name) == nil; got != want {
+		if got := CheckBranchName(name) == nil; got != want {
 			t.Errorf("%q: allowed %v, by git %v", name, got, want)
 		}
 	}
@@ -22,11 +22,11 @@ func TestBranchNamesAreJudgedAsByGit(t *testing.T) {
 
 func TestBranchNamesThatGitAllowsAndNobodyMeans(t *testing.T) {
 	for _, name := range []string{"@", "refs/heads/x", strings.Repeat("n", 260)} {
-		if checkBranchName(name) == nil {
+		if CheckBranchName(name) == nil {
 			t.Errorf("%q is allowed", name)
 		}
 	}
-	if err := checkBranchName(strings.Repeat("n", 250)); err != nil {
+	if err := CheckBranchName(strings.Repeat("n", 250)); err != nil {
 		t.Error(err)
 	}
 }

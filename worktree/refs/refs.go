@@ -1,4 +1,4 @@
-package worktree
+package refs
 
 import (
 	"context"
@@ -6,50 +6,52 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 )
 
-// RefLockedError says that a lock file keeps a ref from being changed. git holds such a lock for
+// LockedError says that a lock file keeps a ref from being changed. git holds such a lock for
 // milliseconds, so a lock of a great Age was left by a killed git. Nothing is deleted.
-type RefLockedError struct {
+type LockedError struct {
 	Ref, File string
 	Age       time.Duration
 }
 
-func (e *RefLockedError) Error() string {
+func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s: locked by %s, which is %s old", e.Ref, e.File, e.Age.Round(time.Second))
 }
 
-// refLockPatience limits the wait for another git's lock, which a slow machine can hold for longer
+// LockPatience limits the wait for another git's lock, which a slow machine can hold for longer
 // than git itself waits (core.filesRefLockTimeout, 100 ms).
-const refLockPatience = 2 * time.Second
+const LockPatience = 2 * time.Second
 
-// Refs reads the refs of a repository, from files where git is not needed, and writes them with
+// Store reads the refs of a repository, from files where git is not needed, and writes them with
 // git.
-type Refs struct {
+type Store struct {
 	Repository gitdir.Repository
 
 	objects objects.Store
 }
 
-// newRefs returns the refs of the repository that the objects are of.
-func newRefs(o objects.Store) Refs { return Refs{o.Repository, o} }
+// New returns the refs of the repository that the objects are of.
+func New(o objects.Store) Store { return Store{o.Repository, o} }
 
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *RefLockedError.
-func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error) {
+func (r Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !gitdir.IsOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	err = r.change(ctx, ref, func() error {
+	err = r.Retry(ctx, ref, func() error {
 		return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
 	var failed *git.Error
@@ -60,21 +62,21 @@ func (r Refs) Create(ctx context.Context, ref, oid string) (won bool, err error)
 }
 
 // Set sets a ref, existing or not: of several callers the last one wins.
-func (r Refs) Set(ctx context.Context, ref, oid string) error {
+func (r Store) Set(ctx context.Context, ref, oid string) error {
 	if !gitdir.IsOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
-	return r.change(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
+	return r.Retry(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
 // has moved, is locked or is gone.
-func (r Refs) Delete(ctx context.Context, refs map[string]string) error {
+func (r Store) Delete(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "delete", refs)
 }
 
 // update creates or deletes (do) all refs, or none.
-func (r Refs) update(ctx context.Context, do string, refs map[string]string) error {
+func (r Store) update(ctx context.Context, do string, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -85,7 +87,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 		}
 		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
 	}
-	return r.change(ctx, "refs", func() error {
+	return r.Retry(ctx, "refs", func() error {
 		_, err := r.objects.Home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
@@ -93,7 +95,7 @@ func (r Refs) update(ctx context.Context, do string, refs map[string]string) err
 
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
 // process if the files of the ref store do not suffice, see gitdir.ListRefs.
-func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
+func (r Store) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
 	}
@@ -115,7 +117,7 @@ func (r Refs) List(ctx context.Context, prefixes ...string) (map[string]string, 
 }
 
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
-func (r Refs) list(ctx context.Context, args ...string) (map[string]string, error) {
+func (r Store) list(ctx context.Context, args ...string) (map[string]string, error) {
 	out, err := r.objects.Home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {
 		return nil, err
@@ -128,11 +130,11 @@ func (r Refs) list(ctx context.Context, args ...string) (map[string]string, erro
 	return found, nil
 }
 
-// change retries a change while another git's lock file is in the way, or while a git that packs
+// Retry retries a change while another git's lock file is in the way, or while a git that packs
 // refs removes the empty folders that the change has just made. If the lock file stays, the error
 // names it.
-func (r Refs) change(ctx context.Context, what string, change func() error) error {
-	deadline := time.NewTimer(refLockPatience)
+func (r Store) Retry(ctx context.Context, what string, change func() error) error {
+	deadline := time.NewTimer(LockPatience)
 	defer deadline.Stop()
 	for {
 		err := change()
@@ -164,7 +166,7 @@ func (e *HookError) Error() string {
 func (e *HookError) Unwrap() error { return e.Err }
 
 // refusedByHook returns a *HookError if git says that a hook has refused, else err.
-func (r Refs) refusedByHook(what string, err error) error {
+func (r Store) refusedByHook(what string, err error) error {
 	var failed *git.Error
 	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
 		return err
@@ -197,22 +199,11 @@ func stillLocked(what, file string, err error) error {
 	if statErr != nil { // The lock file is gone; there may be another one.
 		return err
 	}
-	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
-}
-
-// ListMerged returns the refs that match one of the for-each-ref patterns, and whose commits are
-// ancestors of commit (or commit itself) and not ancestors of without, "" for none.
-func (r Refs) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
-	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
-	if without != "" {
-		args = append(args, "--no-merged="+without)
-	}
-	out, err := r.objects.Home().Output(ctx, append(args, patterns...)...)
-	return strings.Fields(out), err
+	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
 // CreateAll makes refs (name -> id) in one transaction: all of them, or none if one exists already.
-func (r Refs) CreateAll(ctx context.Context, refs map[string]string) error {
+func (r Store) CreateAll(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "create", refs)
 }
 
@@ -223,7 +214,7 @@ const claimTries = 1000
 // Claim takes a number for good: the lowest one that is at least atLeast, at least 1, and above all
 // numbers taken before. Claim creates the ref <prefix><n> at oid; prefix ends with a slash. Each
 // number goes to exactly one process.
-func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
+func (r Store) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {
 		highest, err := r.highestNumber(ctx, prefix)
 		if err != nil {
@@ -242,7 +233,7 @@ func (r Refs) Claim(ctx context.Context, prefix string, atLeast int, oid string)
 }
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
-func (r Refs) highestNumber(ctx context.Context, prefix string) (int, error) {
+func (r Store) highestNumber(ctx context.Context, prefix string) (int, error) {
 	highest := 0
 	see := func(name string) {
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
@@ -264,4 +255,24 @@ func (r Refs) highestNumber(ctx context.Context, prefix string) (int, error) {
 		see(strings.TrimPrefix(ref, prefix))
 	}
 	return highest, nil
+}
+
+// ErrTaken says that the ref for a snapshot exists already.
+var ErrTaken = errors.New("the ref exists already")
+
+// Keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.
+func (r Store) Keep(ctx context.Context, commit, ref string) error {
+	won, err := r.Create(ctx, ref, commit)
+	if err == nil && !won {
+		return fmt.Errorf("%s: %w", ref, ErrTaken)
+	}
+	if err != nil || !disk.Exists(filepath.Join(r.Repository.CommonDir, "gc.pid")) {
+		return err
+	}
+	// A running gc may have chosen its objects before the ref existed, so check that all objects
+	// are still there.
+	if err = r.objects.Home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
+		return errors.Join(err, r.objects.Home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
+	}
+	return nil
 }

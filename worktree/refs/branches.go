@@ -1,0 +1,250 @@
+package refs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+)
+
+// MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
+// has all its commits. MergedBranches starts one git process if a tip differs from into.
+func (r Store) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
+	if into == "HEAD" {
+		into = cmp.Or(r.HeadOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
+	}
+	if !gitdir.IsOID(into) {
+		var err error
+		if into, err = r.Head(ctx, into); err != nil {
+			return nil, err
+		}
+	}
+	var others []string
+	for _, tip := range tips {
+		if tip != into && !r.objects.KnowsBefore(tip, into) {
+			others = append(others, tip)
+		}
+	}
+	var own []string // commits that into does not have; the tip of an unmerged branch is one of them
+	if len(others) > 0 {
+		out, err := r.objects.Home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
+		if err != nil {
+			return nil, err
+		}
+		own = strings.Fields(out)
+	}
+	merged := map[string]bool{}
+	for branch, tip := range tips {
+		merged[branch] = !slices.Contains(own, tip)
+	}
+	return merged, nil
+}
+
+// Tip returns the commit of a branch, "" if there is no branch of exactly this name. Tip starts git
+// only if the files of the ref store do not suffice.
+func (r Store) Tip(ctx context.Context, branch string) (string, error) {
+	files, err := r.tellsByFiles()
+	if err != nil {
+		return "", err
+	}
+	if files {
+		return (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).Resolve("refs/heads/" + branch), nil
+	}
+	tips, err := r.Branches(ctx, []string{branch})
+	return tips[branch], err
+}
+
+// Branches returns which of these branches exist, with their commit ids.
+func (r Store) Branches(ctx context.Context, names []string) (map[string]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := r.BranchesAt(ctx, names)
+	maps.DeleteFunc(found, func(name, _ string) bool { return !slices.Contains(names, name) })
+	return found, err
+}
+
+// BranchesAt lists branches with these names or below them ("a" also finds "a/b"); names match in
+// any case if the file system ignores case.
+func (r Store) BranchesAt(ctx context.Context, names []string) (map[string]string, error) {
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]string, len(names))
+	for i, name := range names {
+		refs[i] = "refs/heads/" + name
+	}
+	var listed map[string]string
+	if cfg.IgnoreCase {
+		listed, err = r.list(ctx, append([]string{"--ignore-case"}, refs...)...)
+	} else {
+		listed, err = r.List(ctx, refs...)
+	}
+	found := map[string]string{}
+	for ref, oid := range listed {
+		branch := strings.TrimPrefix(ref, "refs/heads/")
+		near := func(name string) bool { return branch == name || disk.Inside(branch, name, "/") }
+		if cfg.IgnoreCase || slices.ContainsFunc(names, near) {
+			found[branch] = oid
+		}
+	}
+	return found, err
+}
+
+// BranchTip returns the commit of a branch, "" if there is no branch of exactly this name. The
+// error is a *ConflictError for a name that no branch can have, and for a symbolic ref to another
+// branch.
+func (r Store) BranchTip(ctx context.Context, name string) (string, error) {
+	if err := CheckBranchName(name); err != nil {
+		return "", git.Conflict("", "", "%v", err)
+	}
+	if files, err := r.tellsByFiles(); err != nil || files {
+		if err != nil {
+			return "", err
+		}
+		ref := "refs/heads/" + name
+		found, err := r.List(ctx, ref)
+		if target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref); target != "" && found[ref] != "" {
+			return "", otherName(name, target)
+		}
+		return found[ref], err
+	}
+	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)%00%(symref)", "refs/heads/"+name)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		oid, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		ref, symbolic, _ := strings.Cut(rest, "\x00")
+		if ref != "refs/heads/"+name {
+			continue
+		}
+		if symbolic != "" {
+			return "", otherName(name, symbolic)
+		}
+		return oid, nil
+	}
+	return "", nil
+}
+
+// otherName returns the error for a branch that is a symbolic ref.
+func otherName(name, target string) error {
+	return git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
+}
+
+// tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
+// they have the classic format, and the file system does not ignore case.
+func (r Store) tellsByFiles() (bool, error) {
+	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
+	if err != nil || !files {
+		return false, err
+	}
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
+	return !cfg.IgnoreCase, err
+}
+
+// Matching returns the refs that match a for-each-ref pattern without a final slash, with their
+// ids. Matching starts git only if the files of the ref store do not suffice.
+func (r Store) Matching(ctx context.Context, pattern string) (map[string]string, error) {
+	if found, ok, err := gitdir.MatchRefs(r.Repository.CommonDir, pattern); ok || err != nil {
+		return found, err
+	}
+	return r.list(ctx, pattern)
+}
+
+// PastTip is one entry of a branch's reflog: the commit before, the commit after, and the message.
+type PastTip struct{ Was, Commit, Why string }
+
+// PastTips returns the reflog of a branch, oldest first; none for a branch without one, and for "".
+func (r Store) PastTips(branch string) ([]PastTip, error) {
+	if branch == "" {
+		return nil, nil
+	}
+	log, err := os.ReadFile(filepath.Join(r.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var tips []PastTip
+	for line := range bytes.Lines(log) {
+		head, why, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
+		ids := strings.Fields(head)
+		if len(ids) > 1 && gitdir.IsOID(ids[1]) && strings.Trim(ids[1], "0") != "" {
+			tips = append(tips, PastTip{ids[0], ids[1], why})
+		}
+	}
+	return tips, err
+}
+
+// Reached returns the branch that has reached a commit to which branch was to be moved: branch
+// itself, however far it went on, or, if branch no longer exists, another one that has the commit,
+// as after a rename. The result is "" if none has.
+func (r Store) Reached(ctx context.Context, branch, commit string) (string, error) {
+	tip, err := r.Tip(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	if tip != "" {
+		if there, err := r.objects.Contains(ctx, tip, commit); !there || err != nil {
+			return "", err
+		}
+		return branch, nil
+	}
+	for _, which := range []string{"--points-at=", "--contains="} {
+		name, err := r.objects.Home().Line(ctx, "for-each-ref", "--count=1", which+commit, "--format=%(refname:lstrip=2)", "refs/heads")
+		if name != "" || err != nil {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
+// BranchesWithout returns which of the named branches exist and do not contain a commit.
+func (r Store) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
+	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
+	for _, branch := range branches {
+		args = append(args, "refs/heads/"+branch)
+	}
+	if len(branches) == 0 {
+		return nil, nil
+	}
+	out, err := r.objects.Home().Output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for ref := range strings.Lines(out) {
+		if name := strings.TrimPrefix(strings.TrimSuffix(ref, "\n"), "refs/heads/"); slices.Contains(branches, name) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// Containing returns the full names of branches, remote-tracking branches and tags that contain a
+// commit.
+func (r Store) Containing(ctx context.Context, commit string) ([]string, error) {
+	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
+	return strings.Fields(out), err
+}
+
+// ListMerged returns the refs that match one of the for-each-ref patterns, and whose commits are
+// ancestors of commit (or commit itself) and not ancestors of without, "" for none.
+func (r Store) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
+	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
+	if without != "" {
+		args = append(args, "--no-merged="+without)
+	}
+	out, err := r.objects.Home().Output(ctx, append(args, patterns...)...)
+	return strings.Fields(out), err
+}
