@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -113,4 +114,12 @@ func (j *job) verdict() string {
 		return "over (time)"
 	}
 	return "ok"
+}
+
+// median returns the median of times in any order: the lower one of two, 0 of none.
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(all))[(len(all)-1)/2]
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"os"
-	"slices"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -39,6 +41,48 @@ func (w *world) time(j *job, argv ...string) {
 	j.unit = append(j.unit, before, after)
 }
 
+// count runs a command once with the shims, and adds its calls to the job. The time is dropped.
+func (w *world) count(j *job, argv ...string) {
+	if j.budget.counts.traced() && w.canTrace() {
+		w.trace(j, argv...)
+		return
+	}
+	w.counted(j, func() { w.spawn(true, argv...) })
+}
+
+// counted adds the calls that run makes with the shims to the job.
+func (w *world) counted(j *job, run func()) {
+	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which versions of git and tmux are new enough
+	check(os.WriteFile(w.shims.log, nil, 0o644))
+	run()
+	j.calls = calls{}
+	for call := range strings.SplitSeq(string(must(os.ReadFile(w.shims.log))), "\x00") {
+		if call != "" {
+			j.calls = append(j.calls, call)
+		}
+	}
+}
+
+// canTrace reports whether strace is installed and permitted, which it is not in many containers.
+func (w *world) canTrace() bool {
+	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
+}
+
+// trace runs a job like count, and also counts its calls of fsync and the files of the world that
+// it opens. The programs that paw starts count only if the job's budget is deep.
+func (w *world) trace(j *job, argv ...string) {
+	trace := filepath.Join(w.dir, "trace")
+	strace := []string{"strace", "-f", "-qq", "-z", "-s", "4096", "-e", "trace=fsync,fdatasync,openat", "-e", "signal=none", "-o", trace}
+	if !j.budget.counts.deep {
+		strace = append(strace, "-b", "execve")
+	}
+	w.counted(j, func() { w.spawn(true, append(strace, argv...)...) })
+	text := string(must(os.ReadFile(trace)))
+	syncs := strings.Count(text, "fsync(") + strings.Count(text, "fdatasync(")
+	opens := strings.Count(text, `openat(AT_FDCWD, "`+w.dir+"/")
+	j.syncs, j.opens = &syncs, &opens
+}
+
 // spawn runs a command without pipes, which would cost this process time, and returns how long it
 // took.
 func (w *world) spawn(counting bool, argv ...string) time.Duration {
@@ -62,12 +106,4 @@ func (w *world) spawn(counting bool, argv ...string) time.Duration {
 		check(childError(argv, err, stderr))
 	}
 	return took
-}
-
-// median returns the median of times in any order: the lower one of two, 0 of none.
-func median(all []time.Duration) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	return slices.Sorted(slices.Values(all))[(len(all)-1)/2]
 }

@@ -51,25 +51,3 @@ func (c calls) lists() int {
 	}
 	return n
 }
-
-// count runs a command once with the shims, and adds its calls to the job. The time is dropped.
-func (w *world) count(j *job, argv ...string) {
-	if j.budget.counts.traced() && w.canTrace() {
-		w.trace(j, argv...)
-		return
-	}
-	w.counted(j, func() { w.spawn(true, argv...) })
-}
-
-// counted adds the calls that run makes with the shims to the job.
-func (w *world) counted(j *job, run func()) {
-	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which versions of git and tmux are new enough
-	check(os.WriteFile(w.shims.log, nil, 0o644))
-	run()
-	j.calls = calls{}
-	for call := range strings.SplitSeq(string(must(os.ReadFile(w.shims.log))), "\x00") {
-		if call != "" {
-			j.calls = append(j.calls, call)
-		}
-	}
-}

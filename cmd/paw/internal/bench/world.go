@@ -27,6 +27,39 @@ const (
 	cliName     = "sleeper"
 )
 
+// bench is one run: the paw it measures, its folder, and the results so far.
+type bench struct {
+	ctx   context.Context
+	paw   string
+	dir   string // short, because the paths of sockets begin with it
+	shims shims
+	jobs  []*job
+}
+
+func newBench(ctx context.Context, paw string) *bench {
+	dir := must(os.MkdirTemp("", "pawb"))
+	return &bench{ctx: ctx, paw: paw, dir: dir, shims: newShims(dir)}
+}
+
+// close removes the folder. Processes that still write into the folder, to delete in the
+// background, get a moment to end.
+func (b *bench) close() error {
+	var err error
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(pollEvery) {
+		if err = os.RemoveAll(b.dir); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// job adds a row to the table.
+func (b *bench) job(name string, budget budget) *job {
+	j := &job{name: name, budget: budget}
+	b.jobs = append(b.jobs, j)
+	return j
+}
+
 // world is a home directory, a repository and a tmux server that nothing else uses.
 type world struct {
 	ctx    context.Context // canceled when the run is interrupted
