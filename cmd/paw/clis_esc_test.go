@@ -74,7 +74,7 @@ func TestCLIsEscInAHook(t *testing.T) {
 	default:
 		t.Errorf("the turn is %s", one.State)
 	}
-	w.press("C-u")
+	w.press("C-u", "C-u", "C-u", "C-u") // a line each
 	w.ok(w.tmux("send-keys", "-l", "-t", *w.agent(w.cli).PaneID, "do: say Early."))
 	w.await("the prompt is typed", func() bool { return strings.Contains(w.visible(), "> do: say Early.") })
 	escapeIn("UserPromptSubmit")
@@ -82,7 +82,7 @@ func TestCLIsEscInAHook(t *testing.T) {
 	if a := w.awaitState("idle"); text(a.Reason) != "turn interrupted" {
 		t.Errorf("idle with reason %q, source %s", text(a.Reason), a.StateSource)
 	}
-	w.press("C-u")
+	w.press("C-u", "C-u", "C-u", "C-u") // a line each
 	if one := w.work("do: say Once more."); one.Number != 4 {
 		t.Errorf("turn %d", one.Number)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -18,6 +19,9 @@ import (
 // confirmPatience is how long send waits for the event of a prompt's arrival, before and after a
 // second Enter.
 const confirmPatience = 5 * time.Second
+
+// lookStep is how often send looks whether an input box that had disappeared is back.
+const lookStep = 500 * time.Millisecond
 
 // A CLI that gets little CPU reads a long prompt slowly: while its screen changes within each
 // readStep, the wait goes on for up to readFactor times the usual time for that length.
@@ -147,41 +151,79 @@ func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent)
 
 // confirm waits for the event of the prompt's turn or, while a turn runs, for another sign that the
 // CLI took the prompt. Without one it presses Enter once more, since the first Enter may have been
-// lost. A prompt that arrived altered is an error.
+// lost: where the box still has text, or where nothing shows what became of it. A prompt that
+// arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
 	if t.handed { // the CLI may begin the prompt only after its open dialog is closed
 		patience, t.heard = handedPatience, true
 	}
-	for try := range 2 {
-		reads := reader{until: t.app.Now().Add(patience), atMost: readFactor * t.long}
-		for reads.on(t.app.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
-			t.countEarlier()
-			if t.arrived(ctx, sent) {
-				t.settled()
-				return nil
-			}
-			if one := t.otherTurn(); one != nil && t.holds(string(one.Prompt)) {
-				return t.arrivedAs(one)
-			}
-			poll.Sleep(ctx, 20*time.Millisecond)
-		}
-		if t.heard {
-			t.settled()
-			return nil // the prompt has arrived, in a turn with an unknown number
-		}
-		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
-			if err := t.enter(ctx); err != nil {
-				return err
-			}
-		} else if t.filled && t.reports() { // the CLI took the prompt out of its box
+	if done, err := t.awaitArrival(ctx, sent, patience, nil); done {
+		return err
+	}
+	again, took := true, t.filled && t.reports()
+	switch _, err := t.see(ctx); {
+	case err != nil:
+	case t.screen.Box == cli.BoxEmpty && t.ready.Box:
+		again = false
+		if took {
 			patience = handedPatience + t.long
 		}
+	case took && t.isGone(): // the CLI is between two pages, and its hook will report the prompt
+		back := func() bool {
+			_, err := t.see(ctx)
+			return err != nil || !t.isGone()
+		}
+		if done, err := t.awaitArrival(ctx, sent, handedPatience+t.long, back); done {
+			return err
+		}
+		again, patience = !t.isGone() && t.screen.Box != cli.BoxEmpty, handedPatience+t.long
+	}
+	if again && ctx.Err() == nil {
+		if err := t.enter(ctx); err != nil {
+			return err
+		}
+	}
+	if done, err := t.awaitArrival(ctx, sent, patience, nil); done {
+		return err
 	}
 	if one := t.otherTurn(); one != nil {
 		return t.arrivedAs(one)
 	}
 	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
+}
+
+// awaitArrival waits for the prompt, and ends early where enough, which may be nil, returns true;
+// enough is asked twice a second. done means that the prompt has arrived, altered if err is set.
+func (t *sender) awaitArrival(ctx context.Context, sent *Sent, patience time.Duration, enough func() bool) (done bool, err error) {
+	looked := t.app.Now()
+	reads := reader{until: looked.Add(patience), atMost: readFactor * t.long}
+	for reads.on(t.app.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
+		t.countEarlier()
+		if t.arrived(ctx, sent) {
+			t.settled()
+			return true, nil
+		}
+		if one := t.otherTurn(); one != nil && t.holds(string(one.Prompt)) {
+			return true, t.arrivedAs(one)
+		}
+		if now := t.app.Now(); enough != nil && now.Sub(looked) >= lookStep {
+			if looked = now; enough() {
+				break
+			}
+		}
+		poll.Sleep(ctx, 20*time.Millisecond)
+	}
+	if t.heard {
+		t.settled() // the prompt has arrived, in a turn with an unknown number
+	}
+	return t.heard, nil
+}
+
+// isGone reports whether the last seen screen has neither an input box nor a dialog, of a CLI that
+// shows its box when it takes input.
+func (t *sender) isGone() bool {
+	return t.ready.Box && t.screen.Box == cli.BoxUnseen && t.screen.Dialog == ""
 }
 
 // arrived reports whether the prompt arrived as it was sent, and completes sent.
