@@ -188,13 +188,11 @@ var volatile = regexp.MustCompile(`[0-9]{8}T[0-9]{6}(\.[0-9]+)?Z?|[0-9a-f]{8}-[0
 // registrations, files with their content, panes, locks, and the record.
 func (w *world) state() []string {
 	w.t.Helper()
-	for _, s := range w.view().Sessions {
-		for _, a := range s.Agents {
-			if a.PID != nil || a.PaneAlive != nil && *a.PaneAlive { // a CLI runs, or its launcher is about to start one
-				w.ready(a.Name)
-			}
-		}
-	}
+	var agents string
+	waitFor(w.t, "all agents that run are idle", func() (atRest bool) {
+		agents, atRest = w.agents()
+		return atRest
+	})
 	var lines []string
 	add := func(kind, text string) {
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -211,7 +209,7 @@ func (w *world) state() []string {
 		add("file", w.files(filepath.Join(filepath.Dir(w.repo), dir)))
 	}
 	add("pane", w.tmux("list-panes", "-a", "-F", "#{session_name} #{@paw_session} #{@paw_agent} #{pane_dead}").stdout)
-	add("agent", w.agents())
+	add("agent", agents)
 	add("record", w.record())
 	sort.Strings(lines)
 	// After paw was killed between two rescues, the same work may be rescued twice.
@@ -236,15 +234,19 @@ func (w *world) files(dir string) string {
 	return b.String()
 }
 
-// agents lists the agents and their states in paw status.
-func (w *world) agents() string {
+// agents lists the agents and their states in paw status, and reports whether all that run are
+// idle.
+func (w *world) agents() (list string, atRest bool) {
 	var b strings.Builder
+	atRest = true
 	for _, s := range w.view().Sessions {
 		for _, a := range s.Agents {
-			fmt.Fprintf(&b, "%s %s/%s %s pane=%v running=%v\n", s.Status, s.Name, a.Name, a.State, *a.PaneAlive, a.PID != nil)
+			pane := a.PaneAlive != nil && *a.PaneAlive // a CLI runs there, or its launcher is about to start one
+			fmt.Fprintf(&b, "%s %s/%s %s pane=%v running=%v\n", s.Status, s.Name, a.Name, a.State, pane, a.PID != nil)
+			atRest = atRest && a.PaneAlive != nil && (a.State == "idle" || a.PID == nil && !pane)
 		}
 	}
-	return b.String()
+	return b.String(), atRest
 }
 
 // record returns the record of the session without fields that differ between runs.

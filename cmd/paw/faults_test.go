@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,9 +42,17 @@ func (w *world) agent(name string) agentJSON {
 // ready waits until agents are idle, and so take prompts.
 func (w *world) ready(names ...string) {
 	w.t.Helper()
-	for _, name := range names {
-		waitFor(w.t, name+" is ready", func() bool { return w.agent(name).State == "idle" })
-	}
+	waitFor(w.t, strings.Join(names, " and ")+" are ready", func() bool {
+		states := map[string]string{}
+		for _, s := range w.view().Sessions {
+			for _, a := range s.Agents {
+				if s.Name == "shop" {
+					states[a.Name] = a.State
+				}
+			}
+		}
+		return !slices.ContainsFunc(names, func(name string) bool { return states[name] != "idle" })
+	})
 }
 
 // started returns a world with agents of the built-in CLI that take prompts.

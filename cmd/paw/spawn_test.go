@@ -189,7 +189,8 @@ func TestInterruptedSpawnLeavesNothing(t *testing.T) {
 	w.ok(w.paw("send", "one", "do: write draft.txt not committed\ndo: hang"))
 	w.awaitFile(filepath.Join(w.worktree("one"), "draft.txt"))
 	facts := func() string {
-		return w.git(w.repo, "for-each-ref") + w.git(w.repo, "worktree", "list", "--porcelain") + w.agents() + w.record() +
+		agents, _ := w.agents()
+		return w.git(w.repo, "for-each-ref") + w.git(w.repo, "worktree", "list", "--porcelain") + agents + w.record() +
 			w.tmux("list-panes", "-a").stdout + w.files(filepath.Join(w.root, "shop.paw"))
 	}
 	before := facts()
