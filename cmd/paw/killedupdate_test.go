@@ -70,7 +70,9 @@ func TestKilledUpdate(t *testing.T) {
 	gits := len(ran)
 	for n := 1; n <= gits; n++ {
 		prepare()
-		w.pawWith(w.killedAfter(n), "update", "one")
+		if out := w.pawWith(w.killedAfter(n), "update", "one"); out.code != 137 {
+			t.Fatalf("not killed after git %d: exit code %d", n, out.code)
+		}
 		if got := look(); got != before {
 			w.ok(w.paw("rewind", "one", "--undo"))
 		}
