@@ -225,15 +225,15 @@ func (l *Limit) write(e *line) {
 	}
 }
 
-// limit returns the limit in an event's fields, nil for none.
-func (e line) limit() *Limit {
+// limit returns the limit in a line's fields, nil for none.
+func (l line) limit() *Limit {
 	switch {
-	case !e.Limited:
+	case !l.Limited:
 		return nil
-	case e.Until == nil:
+	case l.Until == nil:
 		return &Limit{}
 	}
-	return &Limit{Until: *e.Until}
+	return &Limit{Until: *l.Until}
 }
 
 func decodeLine(data []byte) (line, bool) {
