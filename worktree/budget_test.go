@@ -15,6 +15,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // fillTree writes small files, a hundred to a folder.
@@ -40,7 +41,7 @@ func gitsAt(dir string) int {
 }
 
 // budgeted takes a snapshot within a budget. It fails where that is not kept at all.
-func (w *turns) budgeted(ref string, b Budget) (Snapshot, error) {
+func (w *turns) budgeted(ref string, b snapshot.Budget) (snapshot.Snapshot, error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
@@ -56,24 +57,24 @@ func TestWithinBudgetOfBytes(t *testing.T) {
 	w.ageSettings()
 	writeFile(t, w.path("big"), strings.Repeat("x", 3<<20))
 	writeFile(t, w.path("a.txt"), "small\n")
-	s, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 1 << 20})
-	if !errors.Is(err, ErrOverBudget) || s.Commit != w.base || !strings.Contains(err.Error(), "4 MiB") {
+	s, err := w.budgeted("refs/paw/s_agent/turn/99", snapshot.Budget{Bytes: 1 << 20})
+	if !errors.Is(err, snapshot.ErrOverBudget) || s.Commit != w.base || !strings.Contains(err.Error(), "4 MiB") {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	if got := w.git("for-each-ref", "refs/paw"); got != "" {
 		t.Errorf("there is %q", got)
 	}
-	if _, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 4 << 20}); err != nil {
+	if _, err := w.budgeted("refs/paw/s_agent/turn/99", snapshot.Budget{Bytes: 4 << 20}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.budgeted("", Budget{Bytes: 1 << 20}); err != nil {
+	if _, err := w.budgeted("", snapshot.Budget{Bytes: 1 << 20}); err != nil {
 		t.Errorf("what is saved already counts again: %v", err)
 	}
 	count := counting(t)
 	n := 0
 	waitFor(t, "the file to be old enough to be believed in", func() bool {
 		n++
-		_, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/old/%d", n), Budget{})
+		_, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/old/%d", n), snapshot.Budget{})
 		ran := strings.Join(count(), "\n")
 		return err == nil && strings.Contains(ran, "status") && !strings.Contains(ran, "update-index")
 	})
@@ -103,8 +104,8 @@ func TestWithinBudgetOfTimeStopsAtALargeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, budget := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond} {
-		_, err := w.budgeted("", Budget{Time: budget})
-		if !errors.Is(err, ErrOverBudget) && (err != nil || budget < 100*time.Millisecond) {
+		_, err := w.budgeted("", snapshot.Budget{Time: budget})
+		if !errors.Is(err, snapshot.ErrOverBudget) && (err != nil || budget < 100*time.Millisecond) {
 			t.Errorf("%s: %v", budget, err)
 		}
 		w.wantNoLitter()
@@ -131,8 +132,8 @@ func (w *turns) hang() (reached string, letGo func()) {
 // wantOverBudget takes a snapshot that cannot end, and looks that it does and leaves nothing.
 func (w *turns) wantOverBudget(ref string, budget time.Duration) {
 	w.t.Helper()
-	s, err := w.budgeted(ref, Budget{Time: budget})
-	if !errors.Is(err, ErrOverBudget) || s.Commit != w.base {
+	s, err := w.budgeted(ref, snapshot.Budget{Time: budget})
+	if !errors.Is(err, snapshot.ErrOverBudget) || s.Commit != w.base {
 		w.t.Fatalf("got %+v, %v", s, err)
 	}
 	waitFor(w.t, "the processes to end", func() bool { return gitsAt(w.p.Path) == 0 })
@@ -157,7 +158,7 @@ func TestWithinBudgetOfTimeStopsAFilter(t *testing.T) {
 // TestOverBudgetGoesOnWhereItStopped has so many files that git records them in several steps, the last of which hangs:
 // however little time there is, and however slow the machine, what was recorded before it is not done again.
 func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
-	const many = 3 * batchFiles
+	const many = 3 * snapshot.BatchFiles
 	w := newTurns(t, "")
 	reached, letGo := w.hang()
 	fillTree(t, w.path("many"), many)
@@ -170,7 +171,7 @@ func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
 	end := func(what string, most, files int) {
 		t.Helper()
 		n++
-		s, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/turn/%d", n), Budget{})
+		s, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/turn/%d", n), snapshot.Budget{})
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
@@ -190,7 +191,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	w := newTurns(t, "")
 	ctx := t.Context()
 	end := func(n int) error {
-		if _, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, Budget{}); err != nil {
+		if _, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, snapshot.Budget{}); err != nil {
 			return err
 		}
 		_, err := w.m.Refs().Create(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)

@@ -13,6 +13,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // CheckoutOf returns the worktree that has a branch checked out, nil for none. The error is a
@@ -98,20 +99,20 @@ func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
 	}
-	dir, err := newScratch(c.AdminDir)
+	dir, err := snapshot.NewScratch(c.AdminDir)
 	if err != nil {
 		return nil, hidden{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.lookAt(ctx, c.Path, c.AdminDir, dir)
+	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, dir)
 	if err != nil {
 		return nil, hidden{}, err
 	}
-	defer l.drop()
-	if l.unmerged {
+	defer l.Drop()
+	if l.Unmerged {
 		return nil, hidden{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
-	if l.head != from {
+	if l.Head != from {
 		return nil, hidden{}, ErrBranchMoved
 	}
 	may, found, err := m.mayGo(ctx, l, from, filesFrom)
@@ -125,7 +126,7 @@ func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 	found = append(found, inTheWay...)
 	alike, err := m.alike(ctx, changes, to)
 	hides := hiddenOf(l, changes)
-	if keep != "" && err == nil && l.asReal() && !disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.scratch, keep) == nil {
+	if keep != "" && err == nil && l.AsReal() && !disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.Scratch, keep) == nil {
 		hides.refreshed = keep
 	}
 	return append(found, alike...), hides, err
@@ -157,13 +158,13 @@ func (m Moves) alike(ctx context.Context, changes []objects.Change, to string) (
 
 // obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the
 // look has found changed, staged, untracked or ignored.
-func obstaclesIn(l *look, changes []objects.Change) ([]Obstacle, error) {
+func obstaclesIn(l *snapshot.Look, changes []objects.Change) ([]Obstacle, error) {
 	own := map[string]string{}
 	// The last match counts: a file whose deletion is staged is untracked.
 	for _, these := range []struct {
 		what  string
 		names []string
-	}{{"staged", l.indexed}, {"untracked", l.untracked}, {"changed", l.changed}} {
+	}{{"staged", l.Indexed}, {"untracked", l.Untracked}, {"changed", l.Changed}} {
 		for _, name := range these.names {
 			own[name] = these.what
 		}
@@ -181,7 +182,7 @@ func obstaclesIn(l *look, changes []objects.Change) ([]Obstacle, error) {
 		case named:
 			found = append(found, Obstacle{c.Name, what})
 		case c.Added:
-			at, err := obstacleAt(l.top, c.Name, gone)
+			at, err := obstacleAt(l.Top, c.Name, gone)
 			if err != nil {
 				return nil, err
 			}
@@ -199,13 +200,13 @@ func obstaclesIn(l *look, changes []objects.Change) ([]Obstacle, error) {
 
 // changes lists the paths that differ between the worktree's files and the goal of a rewind.
 func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
-	all, err := objects.Between(ctx, r.repo, r.now, r.to.Tree)
+	all, err := objects.Between(ctx, r.Repo, r.now, r.to.Tree)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range all {
 		if c.Gitlink() {
-			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.top, c.Name)
+			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.Top, c.Name)
 		}
 	}
 	return all, nil
@@ -227,7 +228,7 @@ func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
 			return err
 		}
 		if what != "" {
-			return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.top, what)
+			return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, what)
 		}
 	}
 	return nil
@@ -236,13 +237,13 @@ func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
 // obstacle returns the path that is in the way of a file which a rewind brings back, "" for none.
 // An identical file is not in the way.
 func (r *rewind) obstacle(ctx context.Context, c objects.Change, gone map[string]bool) (string, error) {
-	what, err := obstacleAt(r.top, c.Name, gone)
+	what, err := obstacleAt(r.Top, c.Name, gone)
 	if what != c.Name || err != nil {
 		return what, err
 	}
-	info, err := os.Lstat(filepath.Join(r.top, c.Name))
+	info, err := os.Lstat(filepath.Join(r.Top, c.Name))
 	if err == nil && info.Mode().IsRegular() && (c.Mode == "100755") == (info.Mode()&0o100 != 0) {
-		id, err := r.repo.Line(ctx, "hash-object", "--path="+c.Name, "--", filepath.Join(r.top, c.Name))
+		id, err := r.Repo.Line(ctx, "hash-object", "--path="+c.Name, "--", filepath.Join(r.Top, c.Name))
 		if err == nil && id == c.ID {
 			return "", nil
 		}

@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 func (w *turns) diff(from, to string, format objects.DiffFormat) string {
@@ -117,7 +118,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	w.put("a.txt", "2\n", 0o644)
 	w.git("config", "diff.orderFile", "nowhere")
 	_, err := w.m.Snapshots().Take(t.Context(), w.p.Path, "", "m")
-	_, within := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	_, within := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 	_, rewound := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 	_, _, looked := w.m.inspect(t.Context(), w.p.Path)
 	_, counted := w.m.Objects().CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})

@@ -10,31 +10,32 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // HandedFiles makes a commit of the commit from plus uncommitted files of a checkout: those that
 // equal an earlier snapshot of the checkout, at paths where from and to differ. A move to the
 // commit to may overwrite these files (Move.FilesFrom). The result is "" for no such file.
-func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, snapshot string) (string, error) {
+func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, earlier string) (string, error) {
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return "", nil
 	}
-	changes, err := m.handed(ctx, from, to, snapshot)
+	changes, err := m.handed(ctx, from, to, earlier)
 	if err != nil || len(changes) == 0 {
 		return "", err
 	}
-	dir, err := newScratch(c.AdminDir)
+	dir, err := snapshot.NewScratch(c.AdminDir)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.lookAt(ctx, c.Path, c.AdminDir, dir)
+	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, dir)
 	if err != nil {
 		return "", err
 	}
-	defer l.drop()
+	defer l.Drop()
 	changes = slices.DeleteFunc(changes, func(c objects.Change) bool {
-		return !slices.Contains(l.names, c.Name) && !slices.Contains(l.indexed, c.Name)
+		return !slices.Contains(l.Names, c.Name) && !slices.Contains(l.Indexed, c.Name)
 	})
 	may, err := asHanded(ctx, l, changes)
 	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !may[c.Name] })
@@ -48,18 +49,18 @@ func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, sna
 	return m.objects.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
 }
 
-// handed lists the paths at which from and to differ and snapshot differs from both its HEAD and
+// handed lists the paths at which from and to differ and earlier, a snapshot, differs from both its HEAD and
 // from.
-func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]objects.Change, error) {
+func (m Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.Change, error) {
 	between, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	head, err := m.objects.SnapshotHead(ctx, snapshot)
+	head, err := m.objects.SnapshotHead(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := m.objects.ChangesBetween(ctx, head, snapshot)
+	taken, err := m.objects.ChangesBetween(ctx, head, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (m Moves) handed(ctx context.Context, from, to, snapshot string) ([]objects
 
 // mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
 // from. The others are returned as obstacles.
-func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
+func (m Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
 		return nil, nil, nil
 	}
@@ -102,18 +103,18 @@ func (m Moves) mayGo(ctx context.Context, l *look, from, filesFrom string) (may 
 
 // asHanded reports for each change whether the file already has the new content, as git compares
 // files, while the index entry is the old or the new one, so that nothing else is staged.
-func asHanded(ctx context.Context, l *look, changes []objects.Change) (map[string]bool, error) {
+func asHanded(ctx context.Context, l *snapshot.Look, changes []objects.Change) (map[string]bool, error) {
 	same := map[string]bool{}
 	if len(changes) == 0 {
 		return same, nil
 	}
-	entries, err := l.real.entries(ctx)
+	entries, err := l.Real.Entries(ctx)
 	if err != nil {
 		return nil, err
 	}
 	staged := map[string]string{}
 	for _, e := range entries {
-		staged[e.name] = objects.EntryOf(e.mode, e.id)
+		staged[e.Name] = objects.EntryOf(e.Mode, e.ID)
 	}
 	differs, err := differing(ctx, l, changes)
 	if err != nil {
@@ -123,7 +124,7 @@ func asHanded(ctx context.Context, l *look, changes []objects.Change) (map[strin
 		have := staged[c.Name]
 		there := !differs[c.Name]
 		if c.Entry() == "" {
-			info, err := os.Lstat(filepath.Join(l.top, filepath.FromSlash(c.Name)))
+			info, err := os.Lstat(filepath.Join(l.Top, filepath.FromSlash(c.Name)))
 			there = err != nil || info.IsDir()
 		}
 		same[c.Name] = there && (have == c.OldEntry() || have == c.Entry())
@@ -132,13 +133,13 @@ func asHanded(ctx context.Context, l *look, changes []objects.Change) (map[strin
 }
 
 // differing returns the paths whose files do not have the new content of their change yet.
-func differing(ctx context.Context, l *look, changes []objects.Change) (map[string]bool, error) {
-	file := newScratchIndex(filepath.Dir(l.scratch))
-	defer dropIndex(file)
-	if err := disk.CopyFile(l.real.file, file); err != nil {
+func differing(ctx context.Context, l *snapshot.Look, changes []objects.Change) (map[string]bool, error) {
+	file := snapshot.NewScratchIndex(filepath.Dir(l.Scratch))
+	defer snapshot.DropIndex(file)
+	if err := disk.CopyFile(l.Real.File, file); err != nil {
 		return nil, err
 	}
-	repo := l.withIndex(file)
+	repo := l.WithIndex(file)
 	if _, err := repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // hidden lists the paths of a move whose index entries have a bit that hides the file's changes
@@ -22,16 +23,16 @@ type hidden struct {
 }
 
 // hiddenOf returns the hidden paths among changes.
-func hiddenOf(l *look, changes []objects.Change) hidden {
+func hiddenOf(l *snapshot.Look, changes []objects.Change) hidden {
 	h := hidden{gone: map[string]bool{}}
 	for _, c := range changes {
 		h.gone[c.Name] = c.Gone
-		if _, is := slices.BinarySearch(l.real.Assumed, c.Name); is {
+		if _, is := slices.BinarySearch(l.Real.Assumed, c.Name); is {
 			h.assumed = append(h.assumed, c.Name)
 		}
-		if _, is := slices.BinarySearch(l.real.Skipped, c.Name); is {
+		if _, is := slices.BinarySearch(l.Real.Skipped, c.Name); is {
 			h.skipped = append(h.skipped, c.Name)
-			if !disk.Exists(filepath.Join(l.top, filepath.FromSlash(c.Name))) {
+			if !disk.Exists(filepath.Join(l.Top, filepath.FromSlash(c.Name))) {
 				h.absent = append(h.absent, c.Name)
 			}
 		}
@@ -43,36 +44,21 @@ func hiddenOf(l *look, changes []objects.Change) hidden {
 // content for changed.
 func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 	there := slices.DeleteFunc(slices.Clone(h.skipped), func(name string) bool { return slices.Contains(h.absent, name) })
-	if err := updateBits(ctx, repo, "--no-assume-unchanged", h.assumed, "--no-skip-worktree", there); err != nil {
+	if err := snapshot.UpdateBits(ctx, repo, "--no-assume-unchanged", h.assumed, "--no-skip-worktree", there); err != nil {
 		return err
 	}
-	if err := refresh(ctx, repo); err != nil {
+	if err := snapshot.Refresh(ctx, repo); err != nil {
 		return err
 	}
-	return updateBits(ctx, repo, "--assume-unchanged", h.assumed, "--skip-worktree", there)
+	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", h.assumed, "--skip-worktree", there)
 }
 
 // mark sets the bits again on the entries that still exist.
 func (h hidden) mark(ctx context.Context, repo git.Repo) error {
-	return updateBits(ctx, repo, "--assume-unchanged", h.staying(h.assumed), "--skip-worktree", h.staying(h.skipped))
+	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", h.staying(h.assumed), "--skip-worktree", h.staying(h.skipped))
 }
 
 // staying returns the paths that still exist after the move.
 func (h hidden) staying(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return h.gone[name] })
-}
-
-func updateBits(ctx context.Context, repo git.Repo, assume string, assumed []string, skip string, skipped []string) error {
-	for _, one := range []struct {
-		bit   string
-		names []string
-	}{{assume, assumed}, {skip, skipped}} {
-		if len(one.names) == 0 {
-			continue
-		}
-		if _, err := repo.Input(ctx, git.NulTerminated(one.names), git.Quietly("update-index", one.bit, "-z", "--stdin")...); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/snapshot"
 )
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
@@ -100,7 +101,7 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 		return false
 	}
 	defer drop()
-	tree, err := reader.Snapshots().treeOfAll(ctx, path)
+	tree, err := reader.Snapshots().TreeOfAll(ctx, path)
 	if err != nil || tree == "" {
 		return false
 	}
@@ -131,20 +132,20 @@ func (i inspection) look(ctx context.Context) error {
 
 // index lists the submodules in the worktree's index, and collects changes that the index hides.
 func (i inspection) index(ctx context.Context) (submodules []string, err error) {
-	bits, err := bitsOf(listIndex(ctx, git.In(i.path), filepath.Join(i.admin, "index")))
+	bits, err := snapshot.BitsOf(snapshot.ListIndex(ctx, git.In(i.path), filepath.Join(i.admin, "index")))
 	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
 		return bits.Submodules, err
 	}
-	dir, err := newScratch(i.admin)
+	dir, err := snapshot.NewScratch(i.admin)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	private, err := copyOfIndex(ctx, i.path, i.admin, dir)
+	private, err := snapshot.CopyOfIndex(ctx, i.path, i.admin, dir)
 	if err != nil {
 		return nil, err
 	}
-	i.dirt.Hidden, err = private.hiddenChanges(ctx)
+	i.dirt.Hidden, err = private.HiddenChanges(ctx)
 	return bits.Submodules, err
 }
 

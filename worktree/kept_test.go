@@ -3,12 +3,14 @@ package worktree
 import (
 	"strings"
 	"testing"
+
+	"paw/worktree/snapshot"
 )
 
 // look takes a snapshot that no ref keeps.
-func (w *turns) look() Snapshot {
+func (w *turns) look() snapshot.Snapshot {
 	w.t.Helper()
-	s, err := w.budgeted("", Budget{})
+	s, err := w.budgeted("", snapshot.Budget{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
 )
 
@@ -20,7 +21,7 @@ type Registry struct {
 	Locks      func(ctx context.Context) (unlock func(), err error) // see Manager.Locks
 
 	objects  objects.Store
-	journals Journals
+	journals journal.Reader
 	waiting  gitdir.Waiting
 }
 
@@ -125,7 +126,7 @@ func Glance(path, branch string) Glimpse {
 	if err != nil {
 		return Glimpse{Branch: branch} // Commands that use the worktree report what is wrong with it.
 	}
-	return Glimpse{Branch: branchIn(admin, branch), CutShort: cutShort(admin)}
+	return Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}
 }
 
 // branchIn returns the branch in use by the worktree with this git directory.
@@ -142,29 +143,6 @@ func branchIn(admin, expected string) string {
 		return ""
 	}
 	return held[0]
-}
-
-// cutShort returns the command of a move that is open in a git directory and not running, "" for
-// none.
-func cutShort(admin string) string {
-	if !disk.Exists(filepath.Join(admin, journalFile)) {
-		return ""
-	}
-	file, err := os.Open(filepath.Join(admin, journalLock))
-	if err == nil {
-		defer file.Close()
-		if free, err := gitdir.TryLock(context.Background(), file, 0); err == nil && !free {
-			return ""
-		}
-	}
-	j, err := readJournal(admin)
-	switch {
-	case err != nil:
-		return "move of files"
-	case j == nil:
-		return "" // The move has ended meanwhile.
-	}
-	return strings.TrimSpace(j.Command)
 }
 
 // unpreparedMark exists from before a worktree is complete until it is set up.

@@ -14,8 +14,10 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 )
 
 // Manager changes the worktrees of one repository.
@@ -37,7 +39,7 @@ type Manager struct {
 
 	// Unsettled makes the error for a worktree with an unfinished move (see Journal); nil means a
 	// *MoveError.
-	Unsettled func(*MoveError) error
+	Unsettled func(*journal.MoveError) error
 
 	objects *objects.Store // set by WithScratch and Remembering; nil for those of Repository
 	doomed  *[]string      // collects trash folders to sweep later; nil sweeps them at once
@@ -71,11 +73,13 @@ func (m Manager) Objects() objects.Store {
 func (m Manager) Refs() refs.Store { return refs.New(m.Objects()) }
 
 // Journals returns access to moves (see Journal) that have not ended.
-func (m Manager) Journals() Journals { return Journals{m.Repository, m.Unsettled} }
+func (m Manager) Journals() journal.Reader {
+	return journal.Reader{Repository: m.Repository, Unsettled: m.Unsettled}
+}
 
 // Snapshots returns access to snapshots of worktrees.
-func (m Manager) Snapshots() Snapshots {
-	return newSnapshots(m.Objects(), m.Journals())
+func (m Manager) Snapshots() snapshot.Taker {
+	return snapshot.New(m.Objects(), m.Journals())
 }
 
 // Moves returns access to moves of files, indexes and refs.

@@ -12,8 +12,10 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 )
 
 // Move describes one move of a branch together with its checkout. The checkout's index is locked
@@ -36,14 +38,14 @@ type Moves struct {
 
 	objects   objects.Store
 	refs      refs.Store
-	journals  Journals
-	snapshots Snapshots
+	journals  journal.Reader
+	snapshots snapshot.Taker
 	waiting   gitdir.Waiting
 }
 
 // newMoves returns access to moves in the worktrees of the repository that the objects are of.
-func newMoves(o objects.Store, journals Journals, waiting gitdir.Waiting) Moves {
-	return Moves{o.Repository, o, refs.New(o), journals, newSnapshots(o, journals), waiting}
+func newMoves(o objects.Store, journals journal.Reader, waiting gitdir.Waiting) Moves {
+	return Moves{o.Repository, o, refs.New(o), journals, snapshot.New(o, journals), waiting}
 }
 
 // Names of the steps that Advance and Rewind report.
@@ -139,13 +141,13 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	journal := Journal{
+	journal := journal.Journal{
 		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
 		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
 	}
 	var hides hidden
 	moving, err := m.begin(ctx, at, &journal, func() error {
-		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, newScratchIndex(dir))
+		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, snapshot.NewScratchIndex(dir))
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
@@ -200,7 +202,7 @@ func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error 
 	if err != nil {
 		return err
 	}
-	return refresh(ctx, repo)
+	return snapshot.Refresh(ctx, repo)
 }
 
 // refreshedIndex returns a refreshed copy of the index: the one that obstacles has kept, while the
@@ -335,22 +337,10 @@ func (m Moves) head(ctx context.Context, c gitdir.Checkout) string {
 // scratchIndex copies an index into dir, with its permissions and times, and returns git with the
 // copy.
 func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err error) {
-	index = newScratchIndex(dir)
+	index = snapshot.NewScratchIndex(dir)
 	if err := disk.CopyFile(of, index); err != nil {
 		return "", repo, err
 	}
 	v.likeReal(index)
 	return index, v.repo().WithEnv("GIT_INDEX_FILE=" + index), nil
-}
-
-// refresh refreshes an index: read-tree takes a file that was rewritten with the same content for
-// changed. Exit status 1 means that some files do differ.
-func refresh(ctx context.Context, repo git.Repo) error {
-	err := git.Unasked(func(options []string) error {
-		return repo.Run(ctx, git.Quietly(append(options, "update-index", "-q", "--refresh")...)...)
-	})
-	if git.ExitCode(err) == 1 {
-		return nil
-	}
-	return err
 }

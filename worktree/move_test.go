@@ -14,6 +14,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/journal"
 )
 
 // moving is a repository whose main is at one commit, and another commit for it to move to, with every kind of change
@@ -97,7 +98,7 @@ func (w *moving) begun(v Move) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	j := &Journal{Command: "paw land", Ref: "refs/heads/main", Rescue: "refs/paw/rescue/of", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
+	j := &journal.Journal{Command: "paw land", Ref: "refs/heads/main", Rescue: "refs/paw/rescue/of", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
 	if _, err := w.m.Moves().begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
 		w.t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func (w *moving) wantAt(what, commit, status string) {
 	}
 	admin := filepath.Join(w.Dir, ".git")
 	left, _ := filepath.Glob(filepath.Join(admin, moveScratch+"*"))
-	if moveLeft(admin) || disk.Exists(filepath.Join(admin, "index.lock")) || disk.Exists(filepath.Join(admin, journalIndex)) || len(left) > 0 {
+	if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) || disk.Exists(filepath.Join(admin, journal.IndexFile)) || len(left) > 0 {
 		w.t.Errorf("%s: left behind: %q, or the journal, or the lock of the index", what, left)
 	}
 	w.git("fsck", "--no-progress")
@@ -397,7 +398,7 @@ func TestEndMoveLeavesWhatTheUserDidSince(t *testing.T) {
 	if ended := w.finish(v); ended == nil || ended.Note == "" {
 		t.Errorf("a branch that has gone on: %+v", ended)
 	}
-	if got := w.git("rev-parse", "main"); got != on || moveLeft(filepath.Join(w.Dir, ".git")) {
+	if got := w.git("rev-parse", "main"); got != on || journal.Left(filepath.Join(w.Dir, ".git")) {
 		t.Errorf("main is at %s", got)
 	}
 }
@@ -426,7 +427,7 @@ func TestMoveTookPlaceWhereverTheBranchWentOn(t *testing.T) {
 		{"to another history, then on", older, other, on(other), true},
 		{"not to another history, but on", other, older, on(other), false},
 	} {
-		if took, err := w.m.Moves().reached(t.Context(), c.head, &Journal{From: c.from, To: c.to}); err != nil || took != c.want {
+		if took, err := w.m.Moves().reached(t.Context(), c.head, &journal.Journal{From: c.from, To: c.to}); err != nil || took != c.want {
 			t.Errorf("%s: %v, %v", c.name, took, err)
 		}
 	}
@@ -435,7 +436,7 @@ func TestMoveTookPlaceWhereverTheBranchWentOn(t *testing.T) {
 	w.begun(v)
 	w.git("update-ref", "refs/heads/main", on(w.to))
 	w.finish(v)
-	if _, err := os.Stat(filepath.Join(w.Dir, ".git", journalDone)); err != nil {
+	if _, err := os.Stat(filepath.Join(w.Dir, ".git", journal.DoneFile)); err != nil {
 		t.Errorf("gone on, and ended: %v", err)
 	}
 }

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // TestCommitIsTheOneThatGitMakes compares a commit of paw with git's own of the same tree, parents, time and message.
 func TestCommitIsTheOneThatGitMakes(t *testing.T) {
 	w := newTurns(t, "")
 	second := w.commit("second")
-	l, err := w.m.Snapshots().lookAt(t.Context(), w.p.Path, filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent"), realTemp(t))
+	l, err := w.m.Snapshots().LookAt(t.Context(), w.p.Path, filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent"), realTemp(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.drop()
+	defer l.Drop()
 	tree := w.git("rev-parse", second+"^{tree}")
 	for _, at := range []string{"", "2024-01-02T03:04:05+05:30"} {
 		w.wantGitsCommit(l, tree, second, at)
@@ -23,14 +24,14 @@ func TestCommitIsTheOneThatGitMakes(t *testing.T) {
 }
 
 // wantGitsCommit makes a commit at the time that the user asks for, and has git make it again.
-func (w *turns) wantGitsCommit(l *look, tree, parent, at string) {
+func (w *turns) wantGitsCommit(l *snapshot.Look, tree, parent, at string) {
 	t := w.t
 	t.Helper()
 	for _, name := range []string{"AUTHOR", "COMMITTER"} {
 		t.Setenv("GIT_"+name+"_DATE", at)
 	}
 	count := counting(t)
-	commit, err := l.commit(t.Context(), tree, "what\n\nand more\n", parent)
+	commit, err := l.Commit(t.Context(), tree, "what\n\nand more\n", parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func (w *turns) wantGitsCommit(l *look, tree, parent, at string) {
 		t.Setenv("GIT_"+name+"_NAME", "paw")
 		t.Setenv("GIT_"+name+"_EMAIL", objects.Email)
 	}
-	if want := w.git("commit-tree", tree, "-p", l.head, "-p", parent, "-m", "what\n\nand more"); commit != want {
+	if want := w.git("commit-tree", tree, "-p", l.Head, "-p", parent, "-m", "what\n\nand more"); commit != want {
 		t.Errorf("the commit is\n%s\nwant\n%s", w.git("cat-file", "-p", commit), w.git("cat-file", "-p", want))
 	}
 }

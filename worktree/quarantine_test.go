@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"paw/worktree/snapshot"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -41,7 +43,7 @@ func TestReadersLeaveNoObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen, err := reader.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+			seen, err := reader.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}

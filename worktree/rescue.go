@@ -16,6 +16,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 )
 
 // turnSession returns the name under refs/paw for the owner of a worktree: for "paw session/agent
@@ -125,8 +126,8 @@ func (r rescues) name(ctx context.Context, commit, owner string) (string, error)
 // whole is false if git could not write it, because the index is broken or for example the disk is
 // full.
 func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
-	file := newScratchIndex(admin)
-	defer dropIndex(file)
+	file := snapshot.NewScratchIndex(admin)
+	defer snapshot.DropIndex(file)
 	if err := disk.CopyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
 		return "", true, nil
 	} else if err != nil {

@@ -10,7 +10,9 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // Rescued says where the state before a rewind is kept, and where HEAD was and is.
@@ -96,21 +98,21 @@ func (m Moves) rewindTo(ctx context.Context, path string, to objects.State, was 
 	if lock := filepath.Join(admin, "index.lock"); disk.Exists(lock) {
 		return Rescued{}, &IndexLockedError{lock}
 	}
-	dir, err := newScratch(admin)
+	dir, err := snapshot.NewScratch(admin)
 	if err != nil {
 		return Rescued{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.lookAt(ctx, path, admin, dir)
+	l, err := m.snapshots.LookAt(ctx, path, admin, dir)
 	if err != nil {
 		return Rescued{}, err
 	}
-	r := &rewind{m: m, look: l, at: at, to: to, was: was, dir: dir, options: o}
+	r := &rewind{m: m, Look: l, at: at, to: to, was: was, dir: dir, options: o}
 	return r.run(ctx)
 }
 
 type rewind struct {
-	*look
+	*snapshot.Look
 	m       Moves
 	at      placeLock
 	to      objects.State
@@ -124,12 +126,12 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.refuse(); err != nil {
 		return Rescued{}, err
 	}
-	done := Rescued{HeadBefore: r.head, Head: r.head, NotSaved: disk.SortedPaths(r.embedded)}
+	done := Rescued{HeadBefore: r.Head, Head: r.Head, NotSaved: disk.SortedPaths(r.Embedded)}
 	if err := r.readNow(ctx); err != nil {
 		return Rescued{}, err
 	}
 	if r.was != "" && r.now != r.was {
-		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.top)
+		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
 	}
 	if err := r.spare(ctx); err != nil {
 		return Rescued{}, err
@@ -148,7 +150,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if r.to.Head != "" {
 		done.Head = r.to.Head
 	}
-	if len(changes) == 0 && len(r.indexed) == 0 && done.Head == r.head {
+	if len(changes) == 0 && len(r.Indexed) == 0 && done.Head == r.Head {
 		return done, nil
 	}
 	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
@@ -161,59 +163,59 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 // refuse returns a *ConflictError if the files cannot be saved or replaced.
 func (r *rewind) refuse() error {
 	switch {
-	case r.head == "":
-		return git.Conflict("", "", "%s: the branch has no commit", r.top)
-	case r.unmerged:
-		return git.Conflict("", "", "%s: a conflict is not resolved", r.top)
-	case len(r.submodules) > 0:
-		return git.Conflict("", "", "%s: the submodule %s has changes", r.top, r.submodules[0])
+	case r.Head == "":
+		return git.Conflict("", "", "%s: the branch has no commit", r.Top)
+	case r.Unmerged:
+		return git.Conflict("", "", "%s: a conflict is not resolved", r.Top)
+	case len(r.Submodules) > 0:
+		return git.Conflict("", "", "%s: the submodule %s has changes", r.Top, r.Submodules[0])
 	}
 	return nil
 }
 
 // readNow makes a tree of the current files. The scratch index then holds them.
 func (r *rewind) readNow(ctx context.Context) error {
-	if !r.dirty {
+	if !r.Dirty {
 		var err error
-		r.now, err = r.repo.Line(ctx, "rev-parse", "--verify", r.head+"^{tree}")
+		r.now, err = r.Repo.Line(ctx, "rev-parse", "--verify", r.Head+"^{tree}")
 		return err
 	}
-	notSaved, cause, err := r.record(ctx)
+	notSaved, cause, err := r.Record(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range notSaved {
-		if !slices.Contains(r.embedded, name) {
-			return &NotSavedError{Path: r.top, Name: name, Cause: cause}
+		if !slices.Contains(r.Embedded, name) {
+			return &snapshot.NotSavedError{Path: r.Top, Name: name, Cause: cause}
 		}
 	}
-	r.now, err = r.repo.Line(ctx, git.Quietly("write-tree")...)
+	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
 	return err
 }
 
 // rescue commits the current files.
 func (r *rewind) rescue(ctx context.Context) (string, error) {
-	if !r.dirty {
-		return r.head, nil
+	if !r.Dirty {
+		return r.Head, nil
 	}
 	var parents []string
-	if r.staged {
+	if r.Staged {
 		staged, err := r.stagedCommit(ctx)
 		if err != nil {
 			return "", err
 		}
 		parents = append(parents, staged)
 	}
-	return r.commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
+	return r.Commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
 }
 
 // stagedCommit commits the content of the index.
 func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
-	tree, err := repoWithIndex(r.top, r.real.file).Line(ctx, git.Quietly("write-tree")...)
+	tree, err := snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 	if err != nil {
 		return "", err
 	}
-	return r.commit(ctx, tree, "index before a rewind to "+r.to.Commit+"\n")
+	return r.Commit(ctx, tree, "index before a rewind to "+r.to.Commit+"\n")
 }
 
 // apply moves files, index and HEAD. HEAD moves back before the files, and forward after them: then
@@ -221,27 +223,27 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 // HEAD has. git checks all files before it writes the first one, so that a change made since the
 // rescue stops it.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
-	back := r.began.Add(-clockMargin) // With an old time git compares content instead of times.
-	if err := os.Chtimes(r.scratch, back, back); err != nil {
+	back := r.Began.Add(-snapshot.ClockMargin) // With an old time git compares content instead of times.
+	if err := os.Chtimes(r.Scratch, back, back); err != nil {
 		return err
 	}
-	if err := refresh(ctx, r.repo); err != nil {
+	if err := snapshot.Refresh(ctx, r.Repo); err != nil {
 		return err
 	}
 	files := git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.Tree)
-	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
+	if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
 	onward := false
-	if to.Head != r.head {
+	if to.Head != r.Head {
 		var err error
-		if onward, err = r.m.objects.ContainsExisting(ctx, to.Head, r.head); err != nil {
+		if onward, err = r.m.objects.ContainsExisting(ctx, to.Head, r.Head); err != nil {
 			return err
 		}
 	}
-	v, err := r.m.begin(ctx, r.at, &Journal{
+	v, err := r.m.begin(ctx, r.at, &journal.Journal{
 		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
-		From: r.head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
+		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
 		return err
@@ -251,24 +253,24 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	}
 	v.step(StepLocked)
 	return v.carry(ctx, func(ctx context.Context) (string, error) {
-		if err := r.repo.WithFile(r.at.file).RunWhole(ctx, files...); err != nil {
+		if err := r.Repo.WithFile(r.at.file).RunWhole(ctx, files...); err != nil {
 			return "", err
 		}
 		return v.resetIndex(ctx, r.dir)
-	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.began, r.began) })
+	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.Began, r.Began) })
 }
 
 // asSeen returns a *ConflictError if index or HEAD has changed since they were read.
 func (r *rewind) asSeen(ctx context.Context) error {
-	same, err := r.real.same(ctx, filepath.Join(r.at.AdminDir, "index"))
+	same, err := r.Real.Same(ctx, filepath.Join(r.at.AdminDir, "index"))
 	if err != nil {
 		return err
 	}
 	if !same {
-		return git.Conflict("", "", "%s: the index has changed meanwhile", r.top)
+		return git.Conflict("", "", "%s: the index has changed meanwhile", r.Top)
 	}
-	if now := r.m.head(ctx, r.at.Checkout); now != r.head {
-		return git.Conflict("", "", "%s: HEAD has moved meanwhile", r.top)
+	if now := r.m.head(ctx, r.at.Checkout); now != r.Head {
+		return git.Conflict("", "", "%s: HEAD has moved meanwhile", r.Top)
 	}
 	return nil
 }

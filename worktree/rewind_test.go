@@ -15,6 +15,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -242,7 +243,7 @@ func TestRewindWhereALinkIsInThePlaceOfAFolder(t *testing.T) {
 		t.Errorf("not saved are %q", two.NotSaved)
 	}
 	for i, back := range []struct {
-		to   Snapshot
+		to   snapshot.Snapshot
 		want map[string]string
 	}{{one, folder}, {two, linked}, {one, folder}} {
 		w.rewind(back.to.Commit, fmt.Sprintf("refs/paw/s_agent/rescue/%d", i))
@@ -346,7 +347,7 @@ func TestRewindIsRefused(t *testing.T) {
 			_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 			var refused *git.ConflictError
 			var locked *IndexLockedError
-			var notSaved *NotSavedError
+			var notSaved *snapshot.NotSavedError
 			if !errors.As(err, &refused) && !errors.As(err, &locked) && !errors.As(err, &notSaved) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
+	"paw/worktree/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -66,7 +68,7 @@ func TestRewindThatFailsAnywhereLosesNothing(t *testing.T) {
 			if diff := cmp.Diff(second, w.hashes()); diff != "" && rescued == "" {
 				t.Errorf("%s: no rescue, and files have changed:\n%s", what, diff)
 			}
-			if left, _ := filepath.Glob(filepath.Join(w.in("rev-parse", "--absolute-git-dir"), scratchPrefix+"*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(w.in("rev-parse", "--absolute-git-dir"), snapshot.ScratchPrefix+"*")); len(left) > 0 {
 				t.Errorf("%s: left %q", what, left)
 			}
 			w.rewind(one.Commit, "refs/paw/s_agent/rescue/2")
@@ -95,7 +97,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		}
 		w.put(name, "two\n", 0o644)
 		dir := realTemp(t)
-		l, err := w.m.Snapshots().lookAt(ctx, w.p.Path, admin, dir)
+		l, err := w.m.Snapshots().LookAt(ctx, w.p.Path, admin, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +105,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rewind{m: w.m.Moves(), look: l, at: at, to: one, dir: dir}
+		r := &rewind{m: w.m.Moves(), Look: l, at: at, to: one, dir: dir}
 		if err := r.readNow(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +146,7 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 		if half.Rescue != "refs/paw/s_agent/rescue/1" {
 			t.Errorf("it is kept in %q", half.Rescue)
 		}
-		var open *MoveError
+		var open *journal.MoveError
 		if _, err := w.m.Snapshots().Take(t.Context(), w.p.Path, "", "now"); !errors.As(err, &open) || open.Command != "paw rewind" || open.Live {
 			t.Errorf("a snapshot of it: %v", err)
 		}

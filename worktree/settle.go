@@ -11,12 +11,13 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
 )
 
 // Ended says how an interrupted move was ended.
 type Ended struct {
-	Journal
+	journal.Journal
 	Moved bool   // the move has taken place; otherwise everything is as before
 	Note  string // what the user has to look at, "" for nothing
 	Hint  string // command that helps, "" for none
@@ -57,7 +58,7 @@ func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // somebody else: the file is kept, and git status shows it. If HEAD of the worktree has moved
 // elsewhere since, everything is left as it is. EndMove may be repeated.
 func (m Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
-	if !moveLeft(c.AdminDir) {
+	if !journal.Left(c.AdminDir) {
 		return nil, nil
 	}
 	at, err := m.lockPlace(ctx, c)
@@ -65,7 +66,7 @@ func (m Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
 		return nil, err
 	}
 	defer at.release()
-	j, err := readJournal(c.AdminDir)
+	j, err := journal.Read(c.AdminDir)
 	if j == nil {
 		return nil, errors.Join(err, m.unlockStale(at))
 	}
@@ -97,7 +98,7 @@ func (m Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
 // settleSince settles an interrupted move whose worktree may have been used since, as a missing
 // index.lock shows.
 func (v *move) settleSince(ctx context.Context, ended *Ended) error {
-	if gitdir.Line(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
+	if gitdir.Line(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(journal.LockMark) {
 		if err := v.lockIndex(ctx); err != nil {
 			return err
 		}

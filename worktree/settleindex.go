@@ -8,7 +8,9 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // lookAtIndex finds out whether the index is as before or as after the move.
@@ -17,7 +19,7 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journalIndex)))
+	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journal.IndexFile)))
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	for _, name := range s.Absent {
 		s.away[name] = true
 	}
-	real, kept := filepath.Join(s.at.AdminDir, "index"), filepath.Join(s.at.AdminDir, journalIndex)
+	real, kept := filepath.Join(s.at.AdminDir, "index"), filepath.Join(s.at.AdminDir, journal.IndexFile)
 	var repo git.Repo
 	var err error
 	switch {
@@ -107,7 +109,7 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
 			return err
 		}
-		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+		return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 	}
 	// git decides what a sparse checkout leaves out: it writes the files into an empty folder.
 	empty := filepath.Join(s.dir, "files")
@@ -126,14 +128,14 @@ func (s *settling) makeIndex(ctx context.Context) error {
 			s.away[c.Name] = true
 		}
 	}
-	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 }
 
 // resetIndex makes the index of the commit that a move leads to, from the index before the move:
 // entries keep their bits, and unchanged ones their stat data.
 func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
-	kept := filepath.Join(v.at.AdminDir, journalIndex)
-	index, repo := newScratchIndex(dir), v.repo()
+	kept := filepath.Join(v.at.AdminDir, journal.IndexFile)
+	index, repo := snapshot.NewScratchIndex(dir), v.repo()
 	if disk.Exists(kept) {
 		if index, repo, err = v.scratchIndex(kept, dir); err != nil {
 			return "", err
@@ -143,7 +145,7 @@ func (v *move) resetIndex(ctx context.Context, dir string) (index string, err er
 	if err := repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
 		return "", err
 	}
-	return index, refresh(ctx, repo)
+	return index, snapshot.Refresh(ctx, repo)
 }
 
 // putIndex refreshes the scratch index, or a copy of the present one, and installs it.
@@ -154,7 +156,7 @@ func (s *settling) putIndex(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := refresh(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+s.index)); err != nil {
+	if err := snapshot.Refresh(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+s.index)); err != nil {
 		return err
 	}
 	return s.install(s.index)
@@ -163,7 +165,7 @@ func (s *settling) putIndex(ctx context.Context) error {
 // staged returns a scratch index in which the move's paths have the entries that entry returns,
 // without bits.
 func (s *settling) staged(ctx context.Context, entry func(objects.Change) string) (file string, repo git.Repo, err error) {
-	file = newScratchIndex(s.dir)
+	file = snapshot.NewScratchIndex(s.dir)
 	real := filepath.Join(s.at.AdminDir, "index")
 	if disk.Exists(real) {
 		if err := disk.CopyFile(real, file); err != nil {

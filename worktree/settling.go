@@ -9,6 +9,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // settle brings the paths of a move, in files and index, to one side: forward to what the paths
@@ -135,7 +136,7 @@ func (s *settling) asIn(ctx context.Context, entry func(objects.Change) string) 
 	if err != nil {
 		return nil, err
 	}
-	defer dropIndex(file)
+	defer snapshot.DropIndex(file)
 	differs, err := changedFiles(ctx, repo)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (s *settling) asIn(ctx context.Context, entry func(objects.Change) string) 
 
 // changedFiles returns the paths whose files differ from repo's index, as git compares files.
 func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
-	if err := refresh(ctx, repo); err != nil {
+	if err := snapshot.Refresh(ctx, repo); err != nil {
 		return nil, err
 	}
 	var out string

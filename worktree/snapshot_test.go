@@ -14,13 +14,14 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/snapshot"
 )
 
 const shotRef = "refs/paw/s_agent/turn/1"
 
 // shot takes a snapshot and checks that nothing else changed: files, times,
 // index, HEAD, what status says, and other refs.
-func (w *world) shot(p Plan) Snapshot {
+func (w *world) shot(p Plan) snapshot.Snapshot {
 	w.t.Helper()
 	admin := gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir")
 	world := func() map[string]string {

@@ -9,6 +9,7 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // ignoreFile is the name of files with git's rules on which files to ignore.
@@ -18,12 +19,12 @@ const ignoreFile = ".gitignore"
 // every ignored file. spare takes them out of the current tree, and with them out of the changes and
 // of the rescue. A file at whose path the goal has a folder, or the other way round, is not spared.
 func (r *rewind) spare(ctx context.Context) error {
-	changes, err := objects.Between(ctx, r.repo, r.now, r.to.Tree)
+	changes, err := objects.Between(ctx, r.Repo, r.now, r.to.Tree)
 	if err != nil || !slices.ContainsFunc(changes, ignores) {
 		return err
 	}
 	untracked, comes := map[string]bool{}, map[string]bool{}
-	for _, name := range r.untracked {
+	for _, name := range r.Untracked {
 		untracked[name] = true
 	}
 	for _, c := range changes {
@@ -45,10 +46,10 @@ func (r *rewind) spare(ctx context.Context) error {
 		return err
 	}
 	gone := func(objects.Change) string { return "" }
-	if _, err := r.repo.Input(ctx, indexInfo(spared, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
+	if _, err := r.Repo.Input(ctx, indexInfo(spared, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
 		return err
 	}
-	r.now, err = r.repo.Line(ctx, git.Quietly("write-tree")...)
+	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
 	return err
 }
 
@@ -72,22 +73,22 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) ([
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return nil, err
 	}
-	rules := r.m.objects.Quarantined(repoWithIndex(r.top, newScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
-	if err := rules.Run(ctx, privately("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
+	rules := r.m.objects.Quarantined(snapshot.RepoWithIndex(r.Top, snapshot.NewScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
+	if err := rules.Run(ctx, snapshot.Privately("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
 		return nil, err
 	}
-	listed, err := rules.Output(ctx, privately("ls-files", "-z", "--", ":(top,glob)**/"+ignoreFile)...)
+	listed, err := rules.Output(ctx, snapshot.Privately("ls-files", "-z", "--", ":(top,glob)**/"+ignoreFile)...)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := rules.Input(ctx, []byte(listed), privately("checkout-index", "-q", "-z", "--stdin")...); err != nil {
+	if _, err := rules.Input(ctx, []byte(listed), snapshot.Privately("checkout-index", "-q", "-z", "--stdin")...); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(changes))
 	for _, c := range changes {
 		names = append(names, "./"+c.Name) // A leading colon would be magic.
 	}
-	out, err := rules.Input(ctx, git.NulTerminated(names), privately("check-ignore", "--no-index", "-z", "--stdin")...)
+	out, err := rules.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
 	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"paw/worktree/git"
+	"paw/worktree/journal"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -44,7 +46,7 @@ func (w *turns) everything() map[string]string {
 	w.t.Helper()
 	all := tree(w.t, w.p.Path)
 	for name, content := range tree(w.t, w.in("rev-parse", "--absolute-git-dir")) {
-		if !strings.HasPrefix(name, "sharedindex.") && name != journalLock { // every git that reads the first touches it
+		if !strings.HasPrefix(name, "sharedindex.") && name != journal.LockFile { // every git that reads the first touches it
 			all["admin/"+name] = content
 		}
 	}
@@ -53,12 +55,12 @@ func (w *turns) everything() map[string]string {
 	return all
 }
 
-func (w *turns) take() Snapshot {
+func (w *turns) take() snapshot.Snapshot {
 	w.t.Helper()
 	before := w.everything()
 	w.n++
 	ref := fmt.Sprintf("refs/paw/s_agent/turn/%d", w.n)
-	s, err := w.m.Snapshots().TakeWithin(w.t.Context(), w.p.Path, ref, "turn\n", w.scratch, Budget{})
+	s, err := w.m.Snapshots().TakeWithin(w.t.Context(), w.p.Path, ref, "turn\n", w.scratch, snapshot.Budget{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -79,19 +81,19 @@ func (w *turns) wantOnlyKept() {
 	copies := map[string]int{}
 	for _, file := range left {
 		switch name := file.Name(); {
-		case strings.HasPrefix(name, realPrefix), strings.HasPrefix(name, bitsPrefix):
+		case strings.HasPrefix(name, "real-"), strings.HasPrefix(name, "bits-"):
 			copies[name[:5]]++
-		case filepath.Join(w.scratch, name) != keptIndex(w.scratch) && filepath.Join(w.scratch, name) != keptFile(w.scratch):
+		case name != "index" && name != "kept":
 			w.t.Errorf("left in the scratch folder: %s", name)
 		}
 	}
-	if copies[realPrefix] > 1 || copies[bitsPrefix] > 1 {
+	if copies["real-"] > 1 || copies["bits-"] > 1 {
 		w.t.Errorf("left of the index: %v", copies)
 	}
 }
 
 // wantTree checks that a snapshot is what a plain `git add --all` records.
-func (w *turns) wantTree(what string, s Snapshot) {
+func (w *turns) wantTree(what string, s snapshot.Snapshot) {
 	w.t.Helper()
 	other, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/other/%d", w.n), "other")
 	if err != nil {
@@ -123,7 +125,7 @@ func TestWithinCleanWorktreeIsHead(t *testing.T) {
 // were long ago.
 func (w *turns) age() {
 	w.t.Helper()
-	w.kept(func(s *keptState) { s.Began = time.Now().Add(tickMargin - 10*time.Millisecond) }) // more than a tick of the clock of files
+	w.began(time.Now().Add(90 * time.Millisecond)) // more than a tick of the clock of files
 }
 
 // ageSettings makes the settings of a repository that was just made older than what its snapshots record.
@@ -215,7 +217,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 		}
 		for k := range 2 {
 			n++
-			s, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, "", "m", w.scratch, Budget{})
+			s, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,49 +237,26 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 	t.Logf("%d snapshots", n)
 }
 
-// TestWithinDoesNotBelieveTimesTooNear has a file system that cannot tell two edits apart: what was recorded of the first looks
-// like the second.
-func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
-	w := newTurns(t, "")
-	w.ageSettings()
-	for _, near := range []bool{true, false} {
-		writeFile(t, w.path("new"), "one\n")
-		w.take()
-		writeFile(t, w.path("new"), "two\n")
-		w.kept(func(s *keptState) {
-			r := &recording{look: &look{top: w.p.Path}, base: s, resets: map[string]string{}}
-			r.see("new")
-			s.Seen = r.seen()
-			if !near {
-				s.Began = time.Now().Add(time.Minute)
-			}
-		})
-		want := map[bool]string{true: "two\n", false: "one\n"}[near] // the latter shows that this test can fail
-		if got := w.files(w.take().Commit)["new"]; got != want {
-			t.Errorf("near %v: got %q", near, got)
-		}
-	}
-}
-
-// kept changes what the last snapshot has handed on, if it has.
-func (w *turns) kept(change func(*keptState)) {
+// began changes what the last snapshot has handed on as the time of its start, if it has.
+func (w *turns) began(at time.Time) {
 	w.t.Helper()
-	content, err := os.ReadFile(keptFile(w.scratch))
+	file := filepath.Join(w.scratch, "kept")
+	content, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	var s keptState
+	var kept map[string]any
 	if err == nil {
-		err = json.Unmarshal(content, &s)
+		err = json.Unmarshal(content, &kept)
 	}
-	if err != nil {
+	if _, there := kept["began"]; err != nil || !there {
+		w.t.Fatalf("%s: %v", content, err)
+	}
+	kept["began"] = at
+	if content, err = json.Marshal(kept); err != nil {
 		w.t.Fatal(err)
 	}
-	change(&s)
-	if content, err = json.Marshal(s); err != nil {
-		w.t.Fatal(err)
-	}
-	writeFile(w.t, keptFile(w.scratch), string(content))
+	writeFile(w.t, file, string(content))
 }
 
 // TestWithinWhenMuchIsResetAtOnce has another branch checked out, whose files are all others than those of the last
@@ -329,7 +308,7 @@ func TestWithinDoesNotReadAFreshCheckoutForEver(t *testing.T) {
 	}
 	waitFor(t, "a copy of the index that is younger than the files", func() bool {
 		w.take()
-		copies, _ := filepath.Glob(filepath.Join(w.scratch, realPrefix+"*"))
+		copies, _ := filepath.Glob(filepath.Join(w.scratch, "real-"+"*"))
 		if len(copies) != 1 {
 			return false
 		}
@@ -472,14 +451,14 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 	w := newTurns(t, "")
 	w.take()
 	writeFile(t, w.path("new"), "x\n")
-	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, refs.ErrTaken) {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, snapshot.Budget{}); !errors.Is(err, refs.ErrTaken) {
 		t.Errorf("got %v", err)
 	}
 	if got := w.git("rev-parse", "refs/paw/s_agent/turn/1"); got != w.base {
 		t.Errorf("it moved to %s", got)
 	}
 	refs := w.git("for-each-ref")
-	s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 	if err != nil || s.Ref != "" || w.files(s.Commit)["new"] != "x\n" {
 		t.Errorf("got %+v, %v", s, err)
 	}

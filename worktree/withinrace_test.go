@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/worktree/snapshot"
 )
 
 func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
@@ -16,7 +17,7 @@ func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
 	writeFile(t, w.path("new"), "precious\n")
 	then := time.Now().Add(-time.Hour)
 	os.Chtimes(w.path("new"), then, then)
-	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{}); err != nil {
 		t.Fatal(err)
 	}
 	w.git("gc", "--quiet", "--prune=now")
@@ -65,7 +66,7 @@ func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 		}
 		restore := shimmed(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
 		ref := "refs/paw/s_agent/turn/" + c.at
-		s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, Budget{})
+		s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, snapshot.Budget{})
 		restore()
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -88,7 +89,7 @@ func TestWithinAtOnceInOneScratchFolder(t *testing.T) {
 		var all sync.WaitGroup
 		for k := range 4 {
 			all.Go(func() {
-				s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d%d", round, k), "m", w.scratch, Budget{})
+				s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d%d", round, k), "m", w.scratch, snapshot.Budget{})
 				if err != nil {
 					t.Error(err)
 					return
@@ -108,11 +109,11 @@ func TestWithinSweepsWhatAKilledOneLeft(t *testing.T) {
 	old, young := filepath.Join(w.scratch, "scratch-1"), filepath.Join(w.scratch, "scratch-2.lock")
 	writeFile(t, old, "half")
 	writeFile(t, young, "half")
-	then := time.Now().Add(-2 * scratchAge)
+	then := time.Now().Add(-2 * snapshot.ScratchAge)
 	if err := os.Chtimes(old, then, then); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+	if _, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{}); err != nil {
 		t.Fatal(err)
 	}
 	if disk.Exists(old) || !disk.Exists(young) {
@@ -124,7 +125,7 @@ func TestWithinInRepositoryWithColonInItsName(t *testing.T) {
 	w := &turns{world: newWorldAt(t, filepath.Join(realTemp(t), `a:b "c`, "repo")), scratch: filepath.Join(realTemp(t), "scratch")}
 	w.p = w.made("agent")
 	writeFile(t, w.path("new"), "x\n")
-	for i := range packedBatch {
+	for i := range snapshot.PackedBatch {
 		writeFile(t, w.path(fmt.Sprintf("many/%d", i)), fmt.Sprintf("%d\n", i))
 	}
 	w.wantTree("many", w.take())

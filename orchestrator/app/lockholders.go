@@ -7,7 +7,7 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/worktree"
+	"paw/worktree/journal"
 )
 
 // lockHolders tells which processes hold the locks that a worktree manager waits for.
@@ -65,7 +65,7 @@ func (l lockHolders) isPaw(pid int) bool {
 }
 
 // unsettled returns the refusal for a place where a move of files has not ended.
-func (l lockHolders) unsettled(e *worktree.MoveError) error {
+func (l lockHolders) unsettled(e *journal.MoveError) error {
 	if e.Live {
 		return l.busy(e.Path, e.Holder)
 	}

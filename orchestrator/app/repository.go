@@ -16,6 +16,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 )
 
 // ErrGone is the cause of an error about a session whose repository is gone.
@@ -138,7 +139,7 @@ func Unmoved(err error, what, again string) error {
 	var refused *git.ConflictError
 	var half *worktree.HalfMovedError
 	var locked *worktree.IndexLockedError
-	var notSaved *worktree.NotSavedError
+	var notSaved *snapshot.NotSavedError
 	switch {
 	case err == nil:
 		return nil

@@ -12,6 +12,7 @@ import (
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 )
 
 // Finish finishes interrupted landings and moves of files in the repository of a session, for all
@@ -142,7 +143,7 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	}
 	places, _ := m.Registry().Unended(ctx)
 	for _, place := range places {
-		var left *worktree.MoveError
+		var left *journal.MoveError
 		m.Unsettled = nil
 		if err := m.Journals().SettledAt(ctx, place); errors.As(err, &left) && !left.Live && left.Session == s.Name && !strings.HasPrefix(left.Command, landingOf) {
 			names = append(names, fmt.Sprintf("a %s in %s", left.Command, left.Path))

@@ -15,8 +15,8 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/snapshot"
 )
 
 // source is the state of an agent that is to land, looked at once.
@@ -132,7 +132,7 @@ func isRepository(dir string) bool {
 
 // notSaved returns the error for files that are not in a snapshot, with what git said of the first
 // one.
-func notSaved(agentName string, shot worktree.Snapshot) *errs.Error {
+func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 	files := few(shot.NotSaved, namedPaths)
 	if shot.Cause != nil {
 		return errs.New(errs.Refused, "%s: cannot be taken as it is: %s: %w", agentName, files, shot.Cause)

@@ -20,6 +20,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/snapshot"
 )
 
 // Recorder changes the turns of one agent: log, refs and record. Its methods require the agent's
@@ -30,7 +31,7 @@ type Recorder struct {
 	Agent   *session.Agent
 	M       worktree.Manager
 	Dir     turn.Dir
-	budget  worktree.Budget
+	budget  snapshot.Budget
 	Strict  bool   // an existing tag of the next number is an error, for callers that can report one
 	Launch  string // launch whose hook reports, "" without a hook
 	Ended   bool   // set when a turn has ended
@@ -53,7 +54,7 @@ func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	defer unlock()
 	return change(&Recorder{
 		app: h, Session: s, Agent: w, M: m, Dir: h.TurnDir(s.Name, w.Name),
-		budget: worktree.Budget{
+		budget: snapshot.Budget{
 			Time:  time.Duration(h.Config.Turns.SnapshotSeconds) * time.Second,
 			Bytes: int64(h.Config.Turns.SnapshotMiB) << 20,
 		},

@@ -17,6 +17,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/snapshot"
 )
 
 // snapshotBefore takes the snapshot of the begin of turn n. Without a snapshot the claim of the
@@ -142,8 +143,8 @@ func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 }
 
 // Now takes a snapshot of the worktree that no ref keeps.
-func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
-	snapshot, err := m.Snapshots().TakeWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
+func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (snapshot.Snapshot, error) {
+	snapshot, err := m.Snapshots().TakeWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), snapshot.Budget{})
 	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
 		err = errs.New(errs.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
 			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)

@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 	"paw/worktree/objects"
 	"paw/worktree/refs"
 )
@@ -44,18 +45,18 @@ type Budget struct {
 // no ref keeps yet.
 const snapshotTries = 4
 
-// Snapshots saves the files of worktrees in commits.
-type Snapshots struct {
+// Taker saves the files of worktrees in commits.
+type Taker struct {
 	Repository gitdir.Repository
 
 	objects  objects.Store
 	refs     refs.Store
-	journals Journals
+	journals journal.Reader
 }
 
-// newSnapshots returns access to snapshots, which become objects of the store o.
-func newSnapshots(o objects.Store, journals Journals) Snapshots {
-	return Snapshots{o.Repository, o, refs.New(o), journals}
+// New returns access to snapshots, which become objects of the store o.
+func New(o objects.Store, journals journal.Reader) Taker {
+	return Taker{o.Repository, o, refs.New(o), journals}
 }
 
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
@@ -63,12 +64,12 @@ func newSnapshots(o objects.Store, journals Journals) Snapshots {
 // status` do not change; a conflict or a held index.lock does not prevent it. For a clean worktree
 // ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
 // the commit lasts until git collects garbage.
-func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
+func (snapshots Taker) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
 	}
-	dir, err := newScratch(admin)
+	dir, err := NewScratch(admin)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -84,7 +85,7 @@ func (snapshots Snapshots) Take(ctx context.Context, path, ref, message string) 
 // The error is a *MoveError if a move (see Journal) has not ended: the files are then neither those
 // from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
 // behind, and the result's commit is HEAD.
-func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+func (snapshots Taker) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
@@ -94,11 +95,11 @@ func (snapshots Snapshots) TakeWithin(ctx context.Context, path, ref, message, s
 
 // TakeOf commits the files of any checkout like Take, without a ref. The error is a *ConflictError
 // if a merge, rebase or the like is unfinished there.
-func (snapshots Snapshots) TakeOf(ctx context.Context, c gitdir.Checkout, message string) (Snapshot, error) {
+func (snapshots Taker) TakeOf(ctx context.Context, c gitdir.Checkout, message string) (Snapshot, error) {
 	if name := gitdir.Operation(c.AdminDir); name != "" {
 		return Snapshot{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
 	}
-	dir, err := newScratch(c.AdminDir)
+	dir, err := NewScratch(c.AdminDir)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -106,7 +107,7 @@ func (snapshots Snapshots) TakeOf(ctx context.Context, c gitdir.Checkout, messag
 	return snapshots.takeAt(ctx, c, "", message, dir, Budget{})
 }
 
-func (snapshots Snapshots) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+func (snapshots Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
@@ -132,9 +133,9 @@ func (snapshots Snapshots) takeAt(ctx context.Context, c gitdir.Checkout, ref, m
 	}
 }
 
-// treeOfAll returns the tree of all files of the worktree at path and of everything staged there,
+// TreeOfAll returns the tree of all files of the worktree at path and of everything staged there,
 // "" if no tree can hold all of that. The store should be a reader (see Objects.withScratch).
-func (snapshots Snapshots) treeOfAll(ctx context.Context, path string) (string, error) {
+func (snapshots Taker) TreeOfAll(ctx context.Context, path string) (string, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
@@ -144,13 +145,13 @@ func (snapshots Snapshots) treeOfAll(ctx context.Context, path string) (string, 
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := snapshots.lookAt(ctx, path, admin, dir)
+	l, err := snapshots.LookAt(ctx, path, admin, dir)
 	if err != nil {
 		return "", err
 	}
-	defer l.drop()
+	defer l.Drop()
 	submodules, err := l.changedSubmodules(ctx)
-	if err != nil || l.staged || l.unmerged || len(l.embedded)+len(submodules) > 0 {
+	if err != nil || l.Staged || l.Unmerged || len(l.Embedded)+len(submodules) > 0 {
 		return "", err
 	}
 	r, err := l.plan(ctx, admin, dir)
@@ -173,7 +174,7 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 
 // snapshotRequest holds the parameters of a snapshot.
 type snapshotRequest struct {
-	m            Snapshots
+	m            Taker
 	top, admin   string
 	dir          string // folder for scratch files and those kept by earlier snapshots
 	ref, message string
@@ -183,24 +184,24 @@ type snapshotRequest struct {
 // once makes one attempt at a snapshot. within, the budget's context, cancels only the steps whose
 // time grows with number and size of the files.
 func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
-	l, err := s.m.lookAt(within, s.top, s.admin, s.dir)
+	l, err := s.m.LookAt(within, s.top, s.admin, s.dir)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	defer l.drop()
+	defer l.Drop()
 	submodules, err := l.changedSubmodules(within)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: disk.SortedPaths(l.embedded, submodules), Submodules: l.submodules, Staged: l.staged, Unmerged: l.unmerged}
-	if l.dirty || l.head == "" {
+	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: disk.SortedPaths(l.Embedded, submodules), Submodules: l.Submodules, Staged: l.Staged, Unmerged: l.Unmerged}
+	if l.Dirty || l.Head == "" {
 		var r *recording
 		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {
 			return Snapshot{}, err
 		}
 		shot.NotSaved, shot.Cause = disk.SortedPaths(shot.NotSaved, r.notSaved), r.cause
-		if shot.Commit != l.head {
-			shot.Head = l.head
+		if shot.Commit != l.Head {
+			shot.Head = l.Head
 		}
 	}
 	if s.ref == "" {
@@ -210,7 +211,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 }
 
 // commit saves the files that l has found, and returns what it could not record.
-func (s snapshotRequest) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
+func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit string, r *recording, err error) {
 	r, err = l.plan(within, s.admin, s.dir)
 	if err != nil {
 		return "", nil, err
@@ -222,7 +223,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *look) (commit st
 	if err == nil {
 		commit, err = s.commitOf(ctx, r, tree)
 	}
-	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.real.hash
+	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.Real.hash
 	if !again && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
@@ -233,7 +234,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *look) (commit st
 func (r *recording) tree(ctx context.Context) (string, error) {
 	if r.unchanged() {
 		r.notSaved = r.special
-		for _, name := range r.names {
+		for _, name := range r.Names {
 			r.own[name], _ = r.base.has(name)
 		}
 		return r.base.Tree, nil
@@ -241,17 +242,17 @@ func (r *recording) tree(ctx context.Context) (string, error) {
 	if err := r.run(ctx); err != nil {
 		return "", err
 	}
-	return r.repo.Line(ctx, privately("write-tree")...)
+	return r.Repo.Line(ctx, Privately("write-tree")...)
 }
 
 // commitOf returns the commit of a tree: HEAD if the tree equals HEAD's, the earlier snapshot if
 // nothing has changed since, else a new commit.
 func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
 	if same, err := r.isHead(ctx, tree); same || err != nil {
-		return r.head, err
+		return r.Head, err
 	}
-	if r.base.Commit == "" || r.base.Tree != tree || r.base.Head != r.head {
-		return r.commit(ctx, tree, s.message)
+	if r.base.Commit == "" || r.base.Tree != tree || r.base.Head != r.Head {
+		return r.Commit(ctx, tree, s.message)
 	}
 	if s.ref == "" && !objects.Stored(s.m.Repository.CommonDir, r.base.Commit) {
 		return "", objects.ErrPruned
@@ -260,24 +261,24 @@ func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string
 }
 
 // isHead reports whether the tree equals HEAD's, because all changes were undone.
-func (l *look) isHead(ctx context.Context, tree string) (bool, error) {
-	if l.certain || l.head == "" {
+func (l *Look) isHead(ctx context.Context, tree string) (bool, error) {
+	if l.certain || l.Head == "" {
 		return false, nil
 	}
-	old, err := l.repo.Line(ctx, "rev-parse", "--verify", l.head+"^{tree}")
+	old, err := l.Repo.Line(ctx, "rev-parse", "--verify", l.Head+"^{tree}")
 	return old == tree, err
 }
 
-// commit makes a commit of a tree; the first parent is HEAD.
-func (l *look) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+// Commit makes a commit of a tree; the first parent is HEAD.
+func (l *Look) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
-	if l.head != "" {
-		parents = slices.Concat([]string{l.head}, parents)
+	if l.Head != "" {
+		parents = slices.Concat([]string{l.Head}, parents)
 	}
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	out, err := l.repo.WithEnv(objects.Author...).Input(ctx, []byte(message), args...)
+	out, err := l.Repo.WithEnv(objects.Author...).Input(ctx, []byte(message), args...)
 	made := strings.TrimSpace(out)
 	if err == nil {
 		l.m.objects.RememberTree(made, tree)

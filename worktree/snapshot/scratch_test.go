@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"os"
@@ -24,7 +24,7 @@ func TestScratchOfKilledProcessesIsDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, err := newScratch(admin)
+	made, err := NewScratch(admin)
 	if err != nil || !disk.Exists(made) || disk.Exists(left) || !disk.Exists(used) || !disk.Exists(other) {
 		t.Errorf("made %q, %v; left %t, used %t, other %t", made, err, disk.Exists(left), disk.Exists(used), disk.Exists(other))
 	}

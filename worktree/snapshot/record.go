@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 // earlier snapshot, so that git reads only files touched since, or a copy of the real index. A path
 // that equals the real index gets the real index's entry.
 type recording struct {
-	*look
+	*Look
 	base *keptState // state of the earlier snapshot
 
 	linked map[string]bool   // folder -> whether it is a symlink, or inside one
@@ -46,13 +46,13 @@ type file struct {
 }
 
 const (
-	// batchFiles and batchBytes limit what one git process records, so that little work is lost
+	// BatchFiles and batchBytes limit what one git process records, so that little work is lost
 	// when the time budget ends.
-	batchFiles = 2000
+	BatchFiles = 2000
 	batchBytes = 32 << 20
-	// packedBatch is the number of files from which a batch is written as one pack instead of loose
+	// PackedBatch is the number of files from which a batch is written as one pack instead of loose
 	// objects; creating thousands of files takes seconds on some disks.
-	packedBatch = 500
+	PackedBatch = 500
 	// resetBytes limits the entries that are reset on the command line, which saves a process.
 	resetBytes = 32 << 10
 )
@@ -82,9 +82,9 @@ func (e *NotSavedError) Error() string {
 
 func (e *NotSavedError) Unwrap() error { return e.Cause }
 
-// record updates the scratch index to the files as they are, and returns the paths that it could
+// Record updates the scratch index to the files as they are, and returns the paths that it could
 // not save, and git's error about the first of them.
-func (l *look) record(ctx context.Context) (notSaved []string, cause, err error) {
+func (l *Look) Record(ctx context.Context) (notSaved []string, cause, err error) {
 	r, err := l.planAnew()
 	if err != nil {
 		return nil, nil, err
@@ -96,8 +96,8 @@ func (l *look) record(ctx context.Context) (notSaved []string, cause, err error)
 // plan decides, without reading a file, what to change in the index kept by an earlier snapshot or,
 // without one, in a copy of the real index. The kept one is not used if a file has changed that
 // decides how content is converted (.gitattributes).
-func (l *look) plan(ctx context.Context, admin, dir string) (*recording, error) {
-	scratch := newScratchIndex(dir)
+func (l *Look) plan(ctx context.Context, admin, dir string) (*recording, error) {
+	scratch := NewScratchIndex(dir)
 	base := l.m.keptBy(admin, dir, scratch)
 	if base == nil {
 		return l.planAnew()
@@ -108,26 +108,26 @@ func (l *look) plan(ctx context.Context, admin, dir string) (*recording, error) 
 		return nil, err
 	}
 	if r.convertsOtherwise() {
-		dropIndex(scratch)
+		DropIndex(scratch)
 		return l.planAnew()
 	}
 	return r, nil
 }
 
 // planAnew is plan without an earlier snapshot.
-func (l *look) planAnew() (*recording, error) {
-	scratch := newScratchIndex(filepath.Dir(l.real.file))
-	if err := disk.CopyFile(l.real.file, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (l *Look) planAnew() (*recording, error) {
+	scratch := NewScratchIndex(filepath.Dir(l.Real.File))
+	if err := disk.CopyFile(l.Real.File, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	l.use(scratch)
-	return l.newRecording(&keptState{Real: l.real.hash}), nil
+	return l.newRecording(&keptState{Real: l.Real.hash}), nil
 }
 
 // newRecording plans every file that differs from the real index.
-func (l *look) newRecording(base *keptState) *recording {
-	r := &recording{look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
-	for _, name := range l.names {
+func (l *Look) newRecording(base *keptState) *recording {
+	r := &recording{Look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
+	for _, name := range l.Names {
 		r.see(name)
 	}
 	return r
@@ -136,7 +136,7 @@ func (l *look) newRecording(base *keptState) *recording {
 // see plans a path that differs from the real index.
 func (r *recording) see(name string) {
 	before, had := r.base.has(name)
-	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
+	info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(name)))
 	mode := modeOf(info, err)
 	switch {
 	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
@@ -182,7 +182,7 @@ func (r *recording) behindLink(folder string) bool {
 	}
 	linked, known := r.linked[folder]
 	if !known {
-		info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(folder)))
+		info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(folder)))
 		linked = r.behindLink(path.Dir(folder)) || err == nil && info.Mode()&fs.ModeSymlink != 0
 		r.linked[folder] = linked
 	}
@@ -193,7 +193,7 @@ func (r *recording) behindLink(folder string) bool {
 // symlinked folder.
 func (r *recording) replaced(name string) {
 	r.facts = append(r.facts, name)
-	if before, had := r.base.has(name); before || !had || r.base.Real != r.real.hash {
+	if before, had := r.base.has(name); before || !had || r.base.Real != r.Real.hash {
 		r.resets[name] = ""
 	}
 	r.own[name] = false
@@ -240,10 +240,10 @@ func (r *recording) unchanged() bool {
 // paths.
 func (r *recording) settle(ctx context.Context) error {
 	now := map[string]bool{}
-	for _, name := range r.names {
+	for _, name := range r.Names {
 		now[name] = true
 	}
-	if r.base.Real == r.real.hash {
+	if r.base.Real == r.Real.hash {
 		for _, own := range []map[string]string{r.base.Files, r.base.Gone} {
 			for name, entry := range own {
 				if !now[name] {
@@ -253,36 +253,36 @@ func (r *recording) settle(ctx context.Context) error {
 		}
 		return nil
 	}
-	real, err := r.real.entries(ctx)
+	real, err := r.Real.Entries(ctx)
 	if err != nil {
 		return err
 	}
-	listed, err := listIndex(ctx, r.repo, r.scratch)
+	listed, err := ListIndex(ctx, r.Repo, r.Scratch)
 	if err != nil {
 		return err
 	}
 	have := oneEach(listed)
-	differ := func(name string, have, real indexEntry) {
+	differ := func(name string, have, real IndexEntry) {
 		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
 			return // The path was not in the real index, and still is not.
 		}
 		if _, replaced := r.own[name]; replaced {
 			return // The path is in neither index.
 		}
-		if have.name != real.name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
+		if have.Name != real.Name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
 			r.resets[name] = real.cacheinfo()
 		}
 	}
 	for len(have) > 0 || len(real) > 0 {
 		switch {
-		case len(real) == 0 || len(have) > 0 && have[0].name < real[0].name:
-			differ(have[0].name, have[0], indexEntry{})
+		case len(real) == 0 || len(have) > 0 && have[0].Name < real[0].Name:
+			differ(have[0].Name, have[0], IndexEntry{})
 			have = have[1:]
-		case len(have) == 0 || have[0].name > real[0].name:
-			differ(real[0].name, indexEntry{}, real[0])
+		case len(have) == 0 || have[0].Name > real[0].Name:
+			differ(real[0].Name, IndexEntry{}, real[0])
 			real = real[1:]
 		default:
-			differ(real[0].name, have[0], real[0])
+			differ(real[0].Name, have[0], real[0])
 			have, real = have[1:], real[1:]
 		}
 	}
@@ -298,5 +298,5 @@ func (r *recording) convertsOtherwise() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.names, decides)
+	return slices.ContainsFunc(r.Names, decides)
 }

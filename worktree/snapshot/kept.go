@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"encoding/json"
@@ -37,16 +37,16 @@ func keptIndex(dir string) string { return filepath.Join(dir, "index") }
 func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
 // Margins by which a change must be older than the start of a snapshot for the next snapshot to
-// trust the kept index. clockMargin is for file systems that store whole or even seconds,
+// trust the kept index. ClockMargin is for file systems that store whole or even seconds,
 // tickMargin for slow clock ticks.
 const (
-	clockMargin = 2 * time.Second
+	ClockMargin = 2 * time.Second
 	tickMargin  = 100 * time.Millisecond
 )
 
 // recent reports whether a change, by its file time, may have happened after a snapshot had begun.
 func recent(change, began time.Time) bool {
-	margin := clockMargin
+	margin := ClockMargin
 	if change.Nanosecond() != 0 {
 		margin = tickMargin
 	}
@@ -55,9 +55,9 @@ func recent(change, began time.Time) bool {
 
 // keep stores the scratch index for the next snapshot.
 func (r *recording) keep(tree, commit string) {
-	dir := filepath.Dir(r.real.file)
+	dir := filepath.Dir(r.Real.File)
 	s := keptState{
-		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: disk.ByFileName{}, Gone: disk.ByFileName{},
+		Real: r.Real.hash, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit, Files: disk.ByFileName{}, Gone: disk.ByFileName{},
 	}
 	if tree == "" && len(r.base.Files) > 0 { // Some of these files may not have been compared again.
 		s.Began = r.base.Began
@@ -76,7 +76,7 @@ func (r *recording) keep(tree, commit string) {
 	if tree != "" && len(r.notSaved) == len(r.special) {
 		s.Seen = r.seen()
 	}
-	if s.Index = indexHash(r.scratch); s.Index == "" || s.Real == "" || os.Rename(r.scratch, keptIndex(dir)) != nil {
+	if s.Index = indexHash(r.Scratch); s.Index == "" || s.Real == "" || os.Rename(r.Scratch, keptIndex(dir)) != nil {
 		return
 	}
 	if content, err := json.Marshal(s); err == nil {
@@ -86,7 +86,7 @@ func (r *recording) keep(tree, commit string) {
 
 // replaceKept replaces a file as a whole.
 func replaceKept(dir, name string, content []byte) error {
-	file := newScratchIndex(dir)
+	file := NewScratchIndex(dir)
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func replaceKept(dir, name string, content []byte) error {
 // keptBy reads the keptState of an earlier snapshot, and makes scratch a hard link to its index,
 // which git replaces instead of writing into it. keptBy returns nil if there is none, or if
 // settings that affect how content is converted have changed since.
-func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
+func (snapshots Taker) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
 	var s keptState
 	if err != nil || json.Unmarshal(content, &s) != nil {
@@ -111,7 +111,7 @@ func (snapshots Snapshots) keptBy(admin, dir, scratch string) *keptState {
 		}
 	}
 	if os.Link(keptIndex(dir), scratch) != nil || indexHash(scratch) != s.Index {
-		dropIndex(scratch)
+		DropIndex(scratch)
 		return nil
 	}
 	return &s
@@ -123,10 +123,10 @@ func forgetKept(dir string) {
 	os.Remove(keptIndex(dir))
 }
 
-// scratchAge is the age from which scratch files count as left by a killed paw.
-const scratchAge = time.Hour
+// ScratchAge is the age from which scratch files count as left by a killed paw.
+const ScratchAge = time.Hour
 
-func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix, scratchAge) }
+func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix, ScratchAge) }
 
 // sweepOld removes entries of dir that have the prefix and are older than age.
 func sweepOld(dir, prefix string, age time.Duration) {
@@ -141,14 +141,15 @@ func sweepOld(dir, prefix string, age time.Duration) {
 	}
 }
 
-const scratchPrefix = "paw-scratch-"
+// ScratchPrefix begins the names of scratch folders in the git directory of a worktree.
+const ScratchPrefix = "paw-scratch-"
 
 // abandonedAge is the age from which a scratch folder counts as left by a killed paw.
 const abandonedAge = 24 * time.Hour
 
-// newScratch makes a folder for private indexes in a worktree's git directory, and removes those
+// NewScratch makes a folder for private indexes in a worktree's git directory, and removes those
 // left by killed paws. The caller removes it.
-func newScratch(admin string) (dir string, err error) {
-	sweepOld(admin, scratchPrefix, abandonedAge)
-	return os.MkdirTemp(admin, scratchPrefix)
+func NewScratch(admin string) (dir string, err error) {
+	sweepOld(admin, ScratchPrefix, abandonedAge)
+	return os.MkdirTemp(admin, ScratchPrefix)
 }

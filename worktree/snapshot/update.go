@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 		}
 	}
 	if size > resetBytes {
-		_, err := r.repo.Input(ctx, []byte(lines.String()), privately("update-index", "-z", "--index-info")...)
+		_, err := r.Repo.Input(ctx, []byte(lines.String()), Privately("update-index", "-z", "--index-info")...)
 		return nil, err
 	}
 	if len(removed) > 0 {
@@ -83,7 +83,7 @@ func (r *recording) nextBatch(ctx context.Context, all []file) (batch, rest []fi
 		}
 		count++
 		size += f.size
-		if count > batchFiles || count > 1 && size > batchBytes {
+		if count > BatchFiles || count > 1 && size > batchBytes {
 			return all[:i], all[i:]
 		}
 	}
@@ -92,8 +92,8 @@ func (r *recording) nextBatch(ctx context.Context, all []file) (batch, rest []fi
 
 // update makes git carry out resets and read files, all or nothing.
 func (r *recording) update(ctx context.Context, resets []string, files []file) error {
-	args := append(privately(byAllFacts...), "update-index", "--add", "--remove", "--replace")
-	if unknown := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !f.isNew(r) }); len(unknown) >= packedBatch {
+	args := append(Privately(byAllFacts...), "update-index", "--add", "--remove", "--replace")
+	if unknown := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !f.isNew(r) }); len(unknown) >= PackedBatch {
 		args = append(slices.Clone(intoPack), args...)
 	}
 	args = append(append(args, resets...), "-z", "--stdin")
@@ -116,14 +116,14 @@ func (r *recording) update(ctx context.Context, resets []string, files []file) e
 // inQuarantine calls f with a git whose new objects are moved to the store after f has succeeded.
 func (r *recording) inQuarantine(f func(git.Repo) error) error {
 	if r.m.objects.IsReader() {
-		return f(r.repo)
+		return f(r.Repo)
 	}
 	q, err := objects.NewQuarantine(r.m.Repository.CommonDir)
 	if err != nil {
 		return err
 	}
 	defer q.Drop()
-	if err := f(q.Repo(r.repo)); err != nil {
+	if err := f(q.Repo(r.Repo)); err != nil {
 		return err
 	}
 	return q.Release()

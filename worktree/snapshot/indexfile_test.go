@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"os"
@@ -9,14 +9,15 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gittest"
 )
 
 // TestReadIndexIsWhatGitLists compares what is read from the file of an index with what git lists of it, for every kind of entry.
 func TestReadIndexIsWhatGitLists(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
-		dir := filepath.Join(realTemp(t), format)
-		gitIn(t, filepath.Dir(dir), "init", "-q", "--object-format="+format, dir)
-		run := func(args ...string) { t.Helper(); gitIn(t, dir, args...) }
+		dir := filepath.Join(gittest.RealTemp(t), format)
+		gittest.In(t, filepath.Dir(dir), "init", "-q", "--object-format="+format, dir)
+		run := func(args ...string) { t.Helper(); gittest.In(t, dir, args...) }
 		write := func(name, content string) {
 			t.Helper()
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
@@ -36,7 +37,7 @@ func TestReadIndexIsWhatGitLists(t *testing.T) {
 			if !ok {
 				return
 			}
-			listed, err := listIndex(t.Context(), git.Repo{Dir: dir}, index+".none")
+			listed, err := ListIndex(t.Context(), git.Repo{Dir: dir}, index+".none")
 			if err != nil || len(listed) > 0 {
 				t.Fatalf("of no file: %v, %v", listed, err)
 			}
@@ -59,7 +60,7 @@ func TestReadIndexIsWhatGitLists(t *testing.T) {
 		run("add", "-A")
 		compare("added", true)
 		run("commit", "-qm", "one")
-		run("update-index", "--add", "--cacheinfo", "160000,"+strings.TrimSpace(gitIn(t, dir, "rev-parse", "HEAD"))+",module")
+		run("update-index", "--add", "--cacheinfo", "160000,"+strings.TrimSpace(gittest.In(t, dir, "rev-parse", "HEAD"))+",module")
 		run("update-index", "--assume-unchanged", "run", "d/n")
 		compare("assumed, module", true)
 		write("intended", "x")
@@ -69,7 +70,7 @@ func TestReadIndexIsWhatGitLists(t *testing.T) {
 		compare("skipped", false)
 		run("update-index", "--no-skip-worktree", "d/nn")
 		compare("not skipped any more", true)
-		blob := strings.TrimSpace(gitIn(t, dir, "rev-parse", "HEAD:run"))
+		blob := strings.TrimSpace(gittest.In(t, dir, "rev-parse", "HEAD:run"))
 		three := "0 " + strings.Repeat("0", len(blob)) + "\td/nnn\n"
 		for _, stage := range []string{"1", "2", "3"} {
 			three += "100644 " + blob + " " + stage + "\td/nnn\n"
@@ -99,14 +100,14 @@ func TestReadIndexIsWhatGitLists(t *testing.T) {
 }
 
 // listedByGit lists the index of a repository with git alone: one whose file cannot be read as one lies elsewhere.
-func listedByGit(t *testing.T, dir string) []indexEntry {
+func listedByGit(t *testing.T, dir string) []IndexEntry {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "index")
 	if err := disk.CopyFile(filepath.Join(dir, ".git", "index"), copied); err != nil {
 		t.Fatal(err)
 	}
-	gitIn(t, dir, "-c", "core.sparseCheckout=false", "update-index", "--index-version", "4") // which readIndex leaves to git
-	listed, err := listIndex(t.Context(), git.Repo{Dir: dir}, filepath.Join(dir, ".git", "index"))
+	gittest.In(t, dir, "-c", "core.sparseCheckout=false", "update-index", "--index-version", "4") // which readIndex leaves to git
+	listed, err := ListIndex(t.Context(), git.Repo{Dir: dir}, filepath.Join(dir, ".git", "index"))
 	if err != nil {
 		t.Fatal(err)
 	}

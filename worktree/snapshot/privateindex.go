@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"context"
@@ -20,23 +20,23 @@ import (
 	"paw/worktree/git"
 )
 
-// privateIndex is a copy of a worktree's index. Reading the files through it changes nothing in the
+// PrivateIndex is a copy of a worktree's index. Reading the files through it changes nothing in the
 // real index, and works while another process holds the index lock. The copy's entries hide no
 // change of an existing file.
-type privateIndex struct {
-	indexBits
-	file   string
+type PrivateIndex struct {
+	IndexBits
+	File   string
 	repo   git.Repo     // git with the copy as its index
 	hidden []string     // existing files whose changes the real index hides
 	hash   string       // hash of the real index, "" when it has no checksum
-	listed []indexEntry // entries of the real index, nil until needed
+	listed []IndexEntry // entries of the real index, nil until needed
 	before os.FileInfo  // file info from before git used the copy; nil without an index
 	known  bool         // whether an earlier look has kept the copy
 }
 
-// indexBits lists the index entries that need care in each look. The list is kept beside the copy
+// IndexBits lists the index entries that need care in each look. The list is kept beside the copy
 // of the index.
-type indexBits struct {
+type IndexBits struct {
 	Assumed    disk.FileNames `json:"assumed,omitempty"`    // paths with the bit assume-unchanged
 	Skipped    disk.FileNames `json:"skipped,omitempty"`    // paths with the bit skip-worktree
 	Submodules disk.FileNames `json:"submodules,omitempty"` // paths of submodules
@@ -45,37 +45,38 @@ type indexBits struct {
 // killPatience limits how long a git that has exceeded its budget may clean up.
 const killPatience = 300 * time.Millisecond
 
-// privately is quietly for a private index: a single file, with every checksum and all stat data in
+// Privately is quietly for a private index: a single file, with every checksum and all stat data in
 // use.
-func privately(args ...string) []string {
+func Privately(args ...string) []string {
 	return append(git.Quietly("-c", "index.sparse=false", "-c", "index.skipHash=false"), args...)
 }
 
-// repoWithIndex returns git for the worktree at path, with file as its index.
-func repoWithIndex(path, file string) git.Repo {
+// RepoWithIndex returns git for the worktree at path, with file as its index.
+func RepoWithIndex(path, file string) git.Repo {
 	return git.In(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + file)
 }
 
 // scratchIndexPrefix begins the names of scratch files, in a folder that only paw uses.
 const scratchIndexPrefix = "scratch-"
 
-// newScratchIndex returns a unique name in dir for a file that does not exist: git takes an empty
+// NewScratchIndex returns a unique name in dir for a file that does not exist: git takes an empty
 // file for a broken index.
-func newScratchIndex(dir string) string {
+func NewScratchIndex(dir string) string {
 	return filepath.Join(dir, fmt.Sprintf("%s%d-%016x", scratchIndexPrefix, os.Getpid(), rand.Uint64()))
 }
 
-func dropIndex(file string) {
+// DropIndex removes a scratch index, and the lock that a killed git has left.
+func DropIndex(file string) {
 	os.Remove(file)
 	os.Remove(file + ".lock")
 }
 
-// copyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
+// CopyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
 // dir, or reuses the copy of an earlier look if the index is unchanged. The caller removes the copy
 // with drop.
-func copyOfIndex(ctx context.Context, path, admin, dir string) (*privateIndex, error) {
-	x := &privateIndex{file: newScratchIndex(dir)}
-	x.repo = repoWithIndex(path, x.file)
+func CopyOfIndex(ctx context.Context, path, admin, dir string) (*PrivateIndex, error) {
+	x := &PrivateIndex{File: NewScratchIndex(dir)}
+	x.repo = RepoWithIndex(path, x.File)
 	if err := x.fill(ctx, path, filepath.Join(admin, "index"), dir); err != nil {
 		x.drop()
 		return nil, err
@@ -83,19 +84,19 @@ func copyOfIndex(ctx context.Context, path, admin, dir string) (*privateIndex, e
 	return x, nil
 }
 
-func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
+func (x *PrivateIndex) fill(ctx context.Context, path, real, dir string) error {
 	if x.hash = indexHash(real); x.hash != "" {
-		x.known = os.Link(keptReal(dir, x.hash), x.file) == nil
+		x.known = os.Link(keptReal(dir, x.hash), x.File) == nil
 	}
 	if !x.known {
-		if err := disk.CopyFile(real, x.file); errors.Is(err, fs.ErrNotExist) {
+		if err := disk.CopyFile(real, x.File); errors.Is(err, fs.ErrNotExist) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		x.hash = indexHash(x.file) // The index may have been replaced since.
+		x.hash = indexHash(x.File) // The index may have been replaced since.
 	}
-	info, err := os.Lstat(x.file)
+	info, err := os.Lstat(x.File)
 	if err == nil {
 		err = x.readBits(ctx, dir)
 	}
@@ -107,92 +108,93 @@ func (x *privateIndex) fill(ctx context.Context, path, real, dir string) error {
 	}
 	// git reads a file whose time is not older than the index. With a newer time for the copy, a
 	// change in the same instant would be missed.
-	if err = os.Chtimes(x.file, info.ModTime(), info.ModTime()); err != nil {
+	if err = os.Chtimes(x.File, info.ModTime(), info.ModTime()); err != nil {
 		return err
 	}
-	x.before, err = os.Lstat(x.file)
+	x.before, err = os.Lstat(x.File)
 	return err
 }
 
 // readBits reads the bits kept by an earlier look, or makes git list the index.
-func (x *privateIndex) readBits(ctx context.Context, dir string) error {
-	if content, err := os.ReadFile(keptBits(dir, x.hash)); x.hash != "" && err == nil && json.Unmarshal(content, &x.indexBits) == nil {
+func (x *PrivateIndex) readBits(ctx context.Context, dir string) error {
+	if content, err := os.ReadFile(keptBits(dir, x.hash)); x.hash != "" && err == nil && json.Unmarshal(content, &x.IndexBits) == nil {
 		return nil
 	}
 	var err error
-	if x.indexBits, err = bitsOf(x.entries(ctx)); err != nil {
+	if x.IndexBits, err = BitsOf(x.Entries(ctx)); err != nil {
 		return err
 	}
-	if content, err := json.Marshal(x.indexBits); err == nil && x.hash != "" && replaceKept(dir, keptBits(dir, x.hash), content) == nil {
+	if content, err := json.Marshal(x.IndexBits); err == nil && x.hash != "" && replaceKept(dir, keptBits(dir, x.hash), content) == nil {
 		dropOthers(dir, bitsPrefix, x.hash)
 	}
 	return nil
 }
 
-func bitsOf(entries []indexEntry, err error) (bits indexBits, _ error) {
+// BitsOf returns the bits of listed entries, and passes on the error of the listing.
+func BitsOf(entries []IndexEntry, err error) (bits IndexBits, _ error) {
 	for _, e := range entries {
 		if e.assumed {
-			bits.Assumed = append(bits.Assumed, e.name)
+			bits.Assumed = append(bits.Assumed, e.Name)
 		}
 		if e.skipped {
-			bits.Skipped = append(bits.Skipped, e.name)
+			bits.Skipped = append(bits.Skipped, e.Name)
 		}
 		if e.gitlink() {
-			bits.Submodules = append(bits.Submodules, e.name)
+			bits.Submodules = append(bits.Submodules, e.Name)
 		}
 	}
 	return bits, err
 }
 
-// entries lists the real index as it was copied, each path once.
-func (x *privateIndex) entries(ctx context.Context) ([]indexEntry, error) {
-	if x.listed != nil || !disk.Exists(x.file) {
+// Entries lists the real index as it was copied, each path once.
+func (x *PrivateIndex) Entries(ctx context.Context) ([]IndexEntry, error) {
+	if x.listed != nil || !disk.Exists(x.File) {
 		return x.listed, nil
 	}
-	listed, err := listIndex(ctx, x.repo, x.file)
+	listed, err := ListIndex(ctx, x.repo, x.File)
 	x.listed = oneEach(listed)
 	return x.listed, err
 }
 
-// same reports whether the real index still has the same paths with the same content; its stat data
+// Same reports whether the real index still has the same paths with the same content; its stat data
 // may differ.
-func (x *privateIndex) same(ctx context.Context, real string) (bool, error) {
+func (x *PrivateIndex) Same(ctx context.Context, real string) (bool, error) {
 	if indexHash(real) == x.hash {
 		return true, nil
 	}
-	entries, err := x.entries(ctx)
+	entries, err := x.Entries(ctx)
 	if err != nil {
 		return false, err
 	}
-	now, err := listIndex(ctx, x.repo, real)
-	return err == nil && slices.EqualFunc(oneEach(now), entries, indexEntry.alike), err
+	now, err := ListIndex(ctx, x.repo, real)
+	return err == nil && slices.EqualFunc(oneEach(now), entries, IndexEntry.alike), err
 }
 
 // reveal clears the bits that hide changes of existing files. Files left out by a sparse checkout
 // do not exist and stay hidden, so they do not count as deleted.
-func (x *privateIndex) reveal(ctx context.Context, top string) error {
+func (x *PrivateIndex) reveal(ctx context.Context, top string) error {
 	skipped := slices.DeleteFunc(slices.Clone(x.Skipped), func(name string) bool {
 		return !disk.Exists(filepath.Join(top, filepath.FromSlash(name)))
 	})
 	x.hidden = disk.SortedPaths(x.Assumed, skipped)
-	return updateBits(ctx, x.repo, "--no-assume-unchanged", x.Assumed, "--no-skip-worktree", skipped)
+	return UpdateBits(ctx, x.repo, "--no-assume-unchanged", x.Assumed, "--no-skip-worktree", skipped)
 }
 
-// hiddenChanges returns the files with changes that the real index hides.
-func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
+// HiddenChanges returns the files with changes that the real index hides.
+func (x *PrivateIndex) HiddenChanges(ctx context.Context) ([]string, error) {
 	if len(x.hidden) == 0 {
 		return nil, nil
 	}
 	// Exit status 1 means that files need an update, which diff-files lists.
-	_ = x.repo.Run(ctx, privately("update-index", "-q", "--refresh")...)
-	out, err := x.repo.Output(ctx, privately("diff-files", "--name-only", "-z")...)
+	_ = x.repo.Run(ctx, Privately("update-index", "-q", "--refresh")...)
+	out, err := x.repo.Output(ctx, Privately("diff-files", "--name-only", "-z")...)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(git.NulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }
 
-func (x *privateIndex) drop() { dropIndex(x.file) }
+func (x *PrivateIndex) drop() { DropIndex(x.File) }
 
 // Prefixes of the names of a kept copy, and of its bits; the hash of the real index follows.
 const (
@@ -205,17 +207,17 @@ func keptBits(dir, hash string) string { return filepath.Join(dir, bitsPrefix+ha
 
 // keep keeps the copy for the next look if git has refreshed the copy since began. A copy that
 // hides changes depends on which files exist, and is not kept.
-func (x *privateIndex) keep(ctx context.Context, top, dir string, began time.Time) {
-	after, err := os.Lstat(x.file)
+func (x *PrivateIndex) keep(ctx context.Context, top, dir string, began time.Time) {
+	after, err := os.Lstat(x.File)
 	if err != nil || x.hash == "" || len(x.hidden) > 0 {
 		return
 	}
 	written := !os.SameFile(x.before, after)
-	if x.known && !written || written && !x.trust(ctx, top, began.Add(-clockMargin)) {
+	if x.known && !written || written && !x.trust(ctx, top, began.Add(-ClockMargin)) {
 		return
 	}
-	link := x.file + ".keep"
-	if os.Link(x.file, link) != nil || os.Rename(link, keptReal(dir, x.hash)) != nil {
+	link := x.File + ".keep"
+	if os.Link(x.File, link) != nil || os.Rename(link, keptReal(dir, x.hash)) != nil {
 		os.Remove(link)
 		return
 	}
@@ -235,13 +237,13 @@ func dropOthers(dir, prefix, hash string) {
 // trust sets the copy's time so that git reads every file changed since then, and returns false if
 // that is not enough: git compares whole seconds, and a file that was just changed and set to an
 // old time could be changed again unnoticed.
-func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bool {
-	if x.listed == nil && then.Sub(x.before.ModTime()) < clockMargin {
+func (x *PrivateIndex) trust(ctx context.Context, top string, then time.Time) bool {
+	if x.listed == nil && then.Sub(x.before.ModTime()) < ClockMargin {
 		return false // Files are still being written; a later look can set the time.
 	}
-	entries, err := x.entries(ctx)
-	return err == nil && os.Chtimes(x.file, then, then) == nil && !slices.ContainsFunc(entries, func(e indexEntry) bool {
-		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(e.name)))
+	entries, err := x.Entries(ctx)
+	return err == nil && os.Chtimes(x.File, then, then) == nil && !slices.ContainsFunc(entries, func(e IndexEntry) bool {
+		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(e.Name)))
 		if err != nil {
 			return false
 		}
@@ -270,4 +272,32 @@ func indexHash(path string) string {
 		return ""
 	}
 	return hex.EncodeToString(hash)
+}
+
+// UpdateBits sets or clears bits of index entries: assume and skip are options of git update-index.
+func UpdateBits(ctx context.Context, repo git.Repo, assume string, assumed []string, skip string, skipped []string) error {
+	for _, one := range []struct {
+		bit   string
+		names []string
+	}{{assume, assumed}, {skip, skipped}} {
+		if len(one.names) == 0 {
+			continue
+		}
+		if _, err := repo.Input(ctx, git.NulTerminated(one.names), git.Quietly("update-index", one.bit, "-z", "--stdin")...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Refresh refreshes an index: read-tree takes a file that was rewritten with the same content for
+// changed. Exit status 1 means that some files do differ.
+func Refresh(ctx context.Context, repo git.Repo) error {
+	err := git.Unasked(func(options []string) error {
+		return repo.Run(ctx, git.Quietly(append(options, "update-index", "-q", "--refresh")...)...)
+	})
+	if git.ExitCode(err) == 1 {
+		return nil
+	}
+	return err
 }

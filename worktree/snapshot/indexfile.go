@@ -1,4 +1,4 @@
-package worktree
+package snapshot
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const (
 // readIndex reads an index as `git ls-files --stage -v` lists it. ok is false if git has to be asked:
 // for a file that is not whole, a version that shortens names, an index that other files belong to,
 // and one with entries of a sparse checkout, for which git first looks whether the files exist.
-func readIndex(file string) (entries []indexEntry, ok bool) {
+func readIndex(file string) (entries []IndexEntry, ok bool) {
 	content, err := os.ReadFile(file)
 	if err != nil || len(content) < indexHeader+sha1.Size || string(content[:4]) != "DIRC" {
 		return nil, false
@@ -69,7 +69,7 @@ func checksumSize(content []byte) int {
 }
 
 // nextEntry reads an entry of an index and returns its number of bytes, 0 if the entry is cut off.
-func nextEntry(from []byte, idSize int) (e indexEntry, size int) {
+func nextEntry(from []byte, idSize int) (e IndexEntry, size int) {
 	nameAt := indexIDAt + idSize + 2
 	if len(from) < nameAt+2 {
 		return e, 0
@@ -84,9 +84,9 @@ func nextEntry(from []byte, idSize int) (e indexEntry, size int) {
 	if length < 1 || size > len(from) {
 		return e, 0
 	}
-	e.name = string(from[nameAt : nameAt+length])
-	e.mode = fmt.Sprintf("%06o", binary.BigEndian.Uint32(from[indexModeAt:]))
-	e.id = hex.EncodeToString(from[indexIDAt : indexIDAt+idSize])
+	e.Name = string(from[nameAt : nameAt+length])
+	e.Mode = fmt.Sprintf("%06o", binary.BigEndian.Uint32(from[indexModeAt:]))
+	e.ID = hex.EncodeToString(from[indexIDAt : indexIDAt+idSize])
 	e.stage = fmt.Sprint(flags & indexStage >> 12)
 	e.assumed = flags&indexAssumed != 0
 	return e, size

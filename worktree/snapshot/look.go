@@ -1,0 +1,280 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+	"paw/worktree/objects"
+)
+
+// Look holds the differences of a worktree from HEAD and from its index at one moment.
+type Look struct {
+	m       Taker
+	Top     string
+	Began   time.Time
+	Repo    git.Repo      // git with the scratch index
+	Scratch string        // index file that git may change: first a copy of the real one, later the recorded one
+	Real    *PrivateIndex // copy of the worktree's index, with no bits that hide changes
+
+	tracked map[string]IndexEntry // index entries of changed paths; our side of conflicts
+	deleted map[string]bool       // git sees no file, or one behind a symlink
+	hides   map[string]bool       // the real index hides changes of the file, which exists
+	Names   []string              // changed and untracked paths
+
+	Head       string   // "" when the branch is gone or has no commit
+	Changed    []string // tracked paths to record again
+	Indexed    []string // paths at which the index differs from HEAD
+	Untracked  []string
+	Embedded   []string // repositories that are no submodules
+	Submodules []string // submodules with changes of their own
+	Dirty      bool     // files differ from HEAD
+	certain    bool     // certainly dirty; otherwise the files may equal HEAD after all
+	Staged     bool     // the index has content that neither HEAD nor a file has
+	Unmerged   bool
+}
+
+// LookAt compares a worktree with HEAD through a copy of its index in dir. LookAt runs one git
+// process if no entry is hidden, and writes nowhere else. The caller ends the look with drop.
+func (snapshots Taker) LookAt(ctx context.Context, path, admin, dir string) (*Look, error) {
+	l := &Look{m: snapshots, Top: path, Began: time.Now(), tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
+	var err error
+	if l.Real, err = CopyOfIndex(ctx, path, admin, dir); err != nil {
+		return nil, err
+	}
+	for _, name := range l.Real.hidden {
+		l.hides[name] = true
+	}
+	l.use(l.Real.File)
+	if err := l.compare(ctx); err != nil {
+		l.Drop()
+		return nil, err
+	}
+	l.Real.keep(ctx, path, dir, l.Began)
+	l.Names = disk.SortedPaths(l.Changed, l.Untracked)
+	return l, nil
+}
+
+// use makes file the scratch index.
+func (l *Look) use(file string) {
+	l.Scratch, l.Repo = file, l.WithIndex(file)
+}
+
+// WithIndex returns git for the worktree with a file as its index.
+func (l *Look) WithIndex(file string) git.Repo {
+	return l.m.objects.Quarantined(RepoWithIndex(l.Top, file))
+}
+
+// AsReal reports whether the scratch index differs from the real one only in its stat data: no bit
+// was cleared, and git could write it.
+func (l *Look) AsReal() bool {
+	return l.Scratch == l.Real.File && len(l.Real.hidden) == 0 && len(l.Real.Submodules) == 0
+}
+
+// Drop removes the files of the look.
+func (l *Look) Drop() {
+	l.Real.drop()
+	DropIndex(l.Scratch)
+}
+
+// compare runs git status, overruling settings that make it list less. Git stores refreshed stat
+// data in the copy of the index, to read fewer files next time; not with submodules, whose real
+// indexes git would refresh as well.
+func (l *Look) compare(ctx context.Context) error {
+	repo := l.Repo
+	if len(l.Real.Submodules) == 0 {
+		repo = repo.WithEnv("GIT_OPTIONAL_LOCKS=1")
+	}
+	out, err := repo.Output(ctx, Privately("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+		"--untracked-files=all", "--ignored=no", "--ignore-submodules=none", "--no-renames")...)
+	if err != nil {
+		return err
+	}
+	for _, line := range git.NulSeparated(out) {
+		if !l.add(line) {
+			return fmt.Errorf("%s: git status says %q, which is not understood", l.Top, line)
+		}
+	}
+	return nil
+}
+
+// add applies one line of `git status --porcelain=v2`.
+func (l *Look) add(line string) bool {
+	kind, rest, _ := strings.Cut(line, " ")
+	switch kind {
+	case "#":
+		if oid, ok := strings.CutPrefix(rest, "branch.oid "); ok && gitdir.IsOID(oid) {
+			l.Head = oid
+		}
+	case "?":
+		if name, folder := strings.CutSuffix(rest, "/"); folder {
+			l.Embedded = append(l.Embedded, name)
+			return true
+		}
+		l.Untracked = append(l.Untracked, rest)
+		l.Dirty, l.certain = true, true
+	case "1":
+		fields := strings.SplitN(rest, " ", 8) // XY sub mH mI mW hH hI path
+		if len(fields) != 8 || len(fields[0]) != 2 || len(fields[1]) != 4 {
+			return false
+		}
+		l.addChanged(fields[0][0], fields[0][1], fields[1], IndexEntry{Name: fields[7], Mode: fields[3], ID: fields[6]})
+	case "u":
+		fields := strings.SplitN(rest, " ", 10) // XY sub m1 m2 m3 mW h1 h2 h3 path
+		if len(fields) != 10 {
+			return false
+		}
+		l.Changed = append(l.Changed, fields[9])
+		l.tracked[fields[9]] = IndexEntry{Name: fields[9], Mode: fields[3], ID: fields[7]}
+		l.Dirty, l.Unmerged = true, true
+	default:
+		return false
+	}
+	return true
+}
+
+// addChanged applies a tracked path. inIndex and inFile are git's letters for changes against HEAD
+// and against the index, '.' for none.
+func (l *Look) addChanged(inIndex, inFile byte, sub string, e IndexEntry) {
+	name := e.Name
+	if sub[0] == 'S' {
+		if sub[2] != '.' || sub[3] != '.' {
+			l.Submodules = append(l.Submodules, name)
+		}
+		if inFile == 'M' && sub[1] == '.' { // The submodule's commit is unchanged.
+			inFile = '.'
+		}
+	}
+	if inFile != '.' {
+		l.Changed = append(l.Changed, name)
+		l.tracked[name], l.deleted[name] = e, inFile == 'D'
+	}
+	if inIndex != '.' {
+		l.Indexed = append(l.Indexed, name)
+	}
+	if inIndex != '.' || inFile != '.' {
+		l.Dirty = true
+	}
+	switch {
+	case inIndex != '.' && inFile != '.':
+		l.Staged = true
+	case inIndex != '.' || inFile != '.':
+		l.certain = true
+	}
+}
+
+// gitlinks returns the submodules that are checked out in the worktree.
+func (l *Look) gitlinks() []string {
+	var names []string
+	for _, name := range l.Real.Submodules {
+		if disk.Exists(filepath.Join(l.Top, name, ".git")) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// changedSubmodules returns the submodules with changes, or with commits that exist nowhere else.
+func (l *Look) changedSubmodules(ctx context.Context) ([]string, error) {
+	names := l.Submodules
+	for _, name := range l.gitlinks() {
+		unsaved, err := unsavedSubmodule(ctx, filepath.Join(l.Top, name))
+		if err != nil {
+			return nil, err
+		}
+		if unsaved {
+			names = append(names, name)
+		}
+	}
+	return disk.SortedPaths(names), nil
+}
+
+// unsavedSubmodule reports whether a submodule has changes, or commits in no branch of its remotes.
+// A submodule's store is in the worktree's git directory, and removed with the worktree.
+func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
+	status, err := git.In(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+	if err != nil {
+		return false, err
+	}
+	if status != "" {
+		return true, nil
+	}
+	commits, err := git.In(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
+	return commits != "", err
+}
+
+// IndexEntry is one path of an index, as listed by `git ls-files --stage -v`.
+type IndexEntry struct {
+	Name, Mode, ID, stage string
+	assumed               bool // the bit assume-unchanged is set
+	skipped               bool // the bit skip-worktree is set
+}
+
+func (e IndexEntry) gitlink() bool { return e.Mode == objects.ModeGitlink }
+
+// cacheinfo returns the entry in the format of git update-index --cacheinfo, "" for none.
+func (e IndexEntry) cacheinfo() string {
+	if strings.Trim(e.Mode, "0") == "" {
+		return ""
+	}
+	return e.Mode + "," + e.ID
+}
+
+// same reports whether mode and id are equal.
+func (e IndexEntry) same(other IndexEntry) bool { return e.Mode == other.Mode && e.ID == other.ID }
+
+// alike reports whether path, stage, mode and id are equal.
+func (e IndexEntry) alike(other IndexEntry) bool {
+	return e.Name == other.Name && e.stage == other.stage && e.same(other)
+}
+
+// ListIndex lists the index in a file, by name, then by stage. It starts git, as repo, only if
+// readIndex does not understand the file.
+func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, error) {
+	if entries, ok := readIndex(file); ok {
+		return entries, nil
+	}
+	out, err := repo.WithEnv("GIT_INDEX_FILE="+file).Output(ctx, Privately("ls-files", "--stage", "-v", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]IndexEntry, 0, strings.Count(out, "\x00"))
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") { // TAG MODE ID STAGE, a tab, the path
+		info, name, found := strings.Cut(line, "\t")
+		if line == "" {
+			continue
+		}
+		f := strings.Fields(info)
+		if !found || len(f) != 4 || name == "" { // For a truncated index git lists entries without names.
+			return nil, fmt.Errorf("git ls-files says %q, which is not understood", line)
+		}
+		tag := strings.ToUpper(f[0])
+		entries = append(entries, IndexEntry{
+			Name: name, Mode: f[1], ID: f[2], stage: f[3], assumed: tag != f[0], skipped: tag == "S",
+		})
+	}
+	return entries, nil
+}
+
+// oneEach returns one entry for each path: of a conflict, our side.
+func oneEach(all []IndexEntry) []IndexEntry {
+	if !slices.ContainsFunc(all, func(e IndexEntry) bool { return e.stage != "0" }) {
+		return all
+	}
+	var one []IndexEntry
+	for _, e := range all {
+		switch last := len(one) - 1; {
+		case last < 0 || one[last].Name != e.Name:
+			one = append(one, e)
+		case e.stage == "2":
+			one[last] = e
+		}
+	}
+	return one
+}
