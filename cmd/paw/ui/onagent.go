@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"paw/config/display"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // onAgent acts on an agent and, for keys that act on several, on the marked agents.
@@ -240,4 +240,20 @@ func (o onAgent) attachCmd() tea.Cmd {
 	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
 		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.left(over, err) })
 	})
+}
+
+// blame runs paw blame for the marked lines of the diff.
+func (o onAgent) blame() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	first, last := m.page.marked()
+	place, err := m.paw.Place(m.page.raw, first, last)
+	if err != nil {
+		m.say(true, "%v", err)
+		return m, nil
+	}
+	m.page.marks = false
+	if m.scope.turn > 0 {
+		return m.openly(nil, "blame", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn), place)
+	}
+	return m.openly(nil, m.page.state.ofState("blame", a.Key(), place)...)
 }
