@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
@@ -16,6 +17,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -143,4 +145,28 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		queue.Wake(h, sessionName, os.Getpid(), limited(h, sessionName, agentName, ended) || began && !ended && limits(h))
 	}
 	return err
+}
+
+// idlePatience bounds the wait for the record of a turn's end.
+const idlePatience = 5 * time.Second
+
+// rested takes the report that a CLI waits for a prompt, which does not say how the open turn ended:
+// it waits until the CLI's record tells. It returns an event without a kind where the turn has ended
+// otherwise.
+func rested(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, c cli.CLI, e turn.Event) (ended turn.Event, err error) {
+	if err := c.Rests(h.Specs().Read(s, w, ""), e); err != nil {
+		return turn.Event{}, err
+	}
+	poll.Until(ctx, poll.Tick, idlePatience, func() bool {
+		last, err := h.TurnDir(s.Name, w.Name).Last()
+		if err != nil || last == nil || last.State != turn.InProgress || !e.At.After(last.StartedAt) {
+			return true
+		}
+		seen := observe.AskRecord(ctx, h, s, w, last)
+		if seen.Ended != nil {
+			ended = *seen.Ended
+		}
+		return seen.Ended != nil
+	})
+	return ended, nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
@@ -39,4 +41,33 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 		}
 	}
 	return nil
+}
+
+// SendBack types to an agent the reason why its work cannot land. It returns an error and types
+// nothing if the agent is in a turn, waits for an answer, or has text in its input box.
+func SendBack(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string) (*typing.Sent, error) {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return nil, err
+	}
+	if s, err = h.Load(s.Name); err != nil { // read again, for the landings since
+		return nil, err
+	}
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	f, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range observe.LiveFacts(h, f) {
+		if one.Record.Name == agentName && one.Ready() != live.Due {
+			return nil, errs.New(errs.Refused, "%s: not sent back, it is %s", agentName, StateWord(one.Status)).Hint("paw attach %s %s", s.Name, agentName)
+		}
+	}
+	if _, ready := typing.NewPaneWriter(h).Ready(ctx, s, w); !ready {
+		return nil, errs.New(errs.Refused, "%s: not sent back, its input box is not empty", agentName).Hint("paw attach %s %s", s.Name, agentName)
+	}
+	return Send(ctx, h, s, agentName, prompt, true)
 }

@@ -12,7 +12,7 @@ import (
 
 // Prompts and answers reach a CLI from here alone: by keys, or by its channel.
 func TestOneWayToACLI(t *testing.T) {
-	ways := map[string]string{"Type": "pane.go", "Submit": "handover.go", "Reply": "answer.go"}
+	ways := map[string]string{"Type": "pane.go", "Submit": "sender.go", "Reply": "answer.go"}
 	found := map[string]int{}
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -1,0 +1,121 @@
+// Package prompts checks and changes prompts that a CLI would take for a command.
+package prompts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/cli"
+)
+
+// Exits lists the prompts of one word at which several CLIs exit, whatever blanks are around them.
+var Exits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
+
+// CheckWord refuses a prompt that is one of words, which the CLI would run as a command.
+func CheckWord(cliName, prompt string, words ...string) error {
+	word := cli.Trimmed(prompt)
+	if slices.ContainsFunc(words, func(one string) bool { return strings.EqualFold(one, word) }) {
+		return &cli.PromptError{CLI: cliName, Reason: fmt.Sprintf("a prompt of the one word %q is a command; say more", word)}
+	}
+	return nil
+}
+
+// CheckCommand refuses prompts that gemini and qwen run as commands, as an argument and typed. Both
+// trim a prompt first, so that a leading space does not help. Comments and paths are no commands.
+func CheckCommand(cliName, prompt string) error {
+	text, slash := strings.CutPrefix(cli.TrimLeft(prompt), "/")
+	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
+		return nil
+	}
+	if words := strings.Fields(text); len(words) > 0 && strings.Contains(words[0], "/") {
+		return nil
+	}
+	return &cli.PromptError{CLI: cliName, Reason: `a prompt that begins with "/" would run as a command`}
+}
+
+// Spaced puts a space before a prompt that begins with "/" (a command of most CLIs) or "!" (a shell
+// command).
+func Spaced(prompt string) string {
+	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
+		return " " + prompt
+	}
+	return prompt
+}
+
+// CheckArgument refuses a prompt with a NUL character, or whose argument is too long for a process.
+func CheckArgument(cliName, prompt, argument string) error {
+	if strings.ContainsRune(prompt, 0) {
+		return &cli.PromptError{CLI: cliName, Reason: "a prompt cannot have a NUL character"}
+	}
+	if len(argument) > MaxArgument() {
+		return &cli.PromptError{CLI: cliName, Send: true,
+			Reason: fmt.Sprintf("the prompt has %d bytes, more than the %d of one argument", len(prompt), MaxArgument())}
+	}
+	return nil
+}
+
+// MaxArgument returns the maximal length of one argument in bytes. Linux allows 32 pages with the
+// final NUL (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum of all arguments is limited, and
+// most of that is left to the environment.
+func MaxArgument() int {
+	if runtime.GOOS == "linux" {
+		return 128<<10 - 1
+	}
+	return 256<<10 - 1
+}
+
+// Begin returns the command line with which gemini and qwen begin a conversation under a given id.
+// exits are prompts at which the CLI would exit.
+func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt == "" {
+		return argv, nil
+	}
+	argument := "--prompt-interactive=" + s.Prompt
+	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
+}
+
+// Resume returns the command line with which gemini and qwen resume a conversation.
+func Resume(s cli.Spec) []string {
+	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
+}
+
+// OwnWords cuts off the contents of files named with @, which gemini and qwen append to a prompt.
+func OwnWords(prompt string) string {
+	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
+	if named && strings.HasSuffix(files, "\n--- End of content ---") {
+		return own
+	}
+	return prompt
+}
+
+// Session returns the option for a headless turn in the conversation Spec.ConversationID, whose id
+// paw chose: --resume if the conversation exists, else --session-id.
+func Session(d cli.Driver, s cli.Spec) (option string, err error) {
+	found, err := d.Conversation(context.Background(), s)
+	switch {
+	case err != nil:
+		return "", err
+	case found.Resumable:
+		return "--resume", nil
+	case found.NewID:
+		return "", &cli.ConversationError{CLI: d.Name(), ID: s.ConversationID, Reason: found.Reason}
+	}
+	return "--session-id", nil
+}
+
+// OneShot returns the arguments of gemini, qwen and copilot for a headless turn with that output
+// format.
+func OneShot(cli cli.Driver, s cli.Spec, format string) ([]string, error) {
+	option, err := Session(cli, s)
+	if err != nil {
+		return nil, err
+	}
+	argv := append([]string{s.Executable, "--output-format", format, option + "=" + s.ConversationID}, s.Args...)
+	argument := "--prompt=" + s.Prompt
+	return append(argv, argument), CheckArgument(cli.Name(), s.Prompt, argument)
+}
