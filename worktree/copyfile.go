@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"sync"
 
 	"paw/config/disk"
+
+	"golang.org/x/sys/unix"
 )
 
 // copyContent makes a file with the content, mode and time of another. copyContent shares blocks if
@@ -100,4 +103,45 @@ func (b *bringer) copyParents(name string) error {
 		mode = info.Mode().Perm() | 0o700 // writable until its files are copied
 	}
 	return b.root.MkdirAll(dir, mode)
+}
+
+// Space is the disk space that copies into new worktrees need, and that is free.
+type Space struct {
+	Copy int64  // bytes that the copies for one worktree take
+	Free int64  // free bytes on the disk of the worktrees
+	At   string // folder on that disk
+}
+
+// CopySpace returns the space that the copies into a worktree at path need: none if the file system
+// can share blocks, which is tried only if this number of worktrees would leave fewer than leave
+// bytes free.
+func (u Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
+	names, err := u.included(ctx, s)
+	if err != nil || u.Repository.Path == "" {
+		return Space{}, err
+	}
+	b := &bringer{from: u.Repository.Path, to: path}
+	size := Space{At: filepath.Dir(path)}
+	for _, name := range append(b.matches(ctx, s.Copy), names...) {
+		_ = filepath.WalkDir(filepath.Join(b.from, name), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					size.Copy += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	for !disk.Exists(size.At) && size.At != filepath.Dir(size.At) {
+		size.At = filepath.Dir(size.At)
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(size.At, &disk); err != nil {
+		return size, &os.PathError{Op: "statfs", Path: size.At, Err: err}
+	}
+	size.Free = int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // the types differ between systems
+	if size.Free-size.Copy*int64(worktrees) < leave && size.Copy > 0 && sharesBlocks(filepath.Join(u.Repository.CommonDir, "HEAD"), size.At) {
+		size.Copy = 0
+	}
+	return size, nil
 }

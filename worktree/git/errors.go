@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
@@ -111,4 +112,49 @@ func lastMessage(stderr string) string {
 		}
 	}
 	return last
+}
+
+// ConflictError says what is in the way of an agent's worktree or branch. Hint is a command that
+// helps, "" for none. If Branch cannot be used, Free is another name that can; else both are "".
+type ConflictError struct{ Agent, What, Hint, Branch, Free string }
+
+func (e *ConflictError) Error() string {
+	if e.Agent == "" {
+		return e.What
+	}
+	return e.Agent + ": " + e.What
+}
+
+// Conflict makes a ConflictError whose What is formatted.
+func Conflict(agent, hint, format string, args ...any) *ConflictError {
+	return &ConflictError{Agent: agent, What: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Quote quotes a path for a shell.
+func Quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
+
+// RefusingFilter returns the name of the required filter (filter.NAME.required) whose failure made
+// git fail, "" for another error, and the checkout that git ran in.
+func RefusingFilter(err error) (name, checkout string) {
+	var failed *Error
+	if !errors.As(err, &failed) {
+		return "", ""
+	}
+	return failed.RefusingFilter(), failed.Dir
+}
+
+// Unasked runs git and, if a required filter fails, again without requiring it: git then takes the
+// file unconverted. This is for commands that must complete, since a filter can refuse both the
+// files that a move writes and the ones before it.
+func Unasked(run func(options []string) error) error {
+	var options []string
+	for {
+		err := run(slices.Clone(options))
+		name, _ := RefusingFilter(err)
+		option := "filter." + name + ".required=false"
+		if name == "" || slices.Contains(options, option) {
+			return err
+		}
+		options = append(options, "-c", option)
+	}
 }

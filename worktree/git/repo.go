@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -144,4 +145,65 @@ func (r Repo) environment() []string {
 		env = append(env, "PWD="+r.Dir)
 	}
 	return append(env, r.env...)
+}
+
+// In runs git in the worktree at path. Without the worktree's .git file git would search the
+// directories above, and act on another checkout; GIT_CEILING_DIRECTORIES prevents that.
+func In(path string) Repo {
+	return Repo{Dir: path}.WithEnv("GIT_CEILING_DIRECTORIES=" + filepath.Dir(path))
+}
+
+// quiet lists settings under which git runs no hooks of the user, trusts no file watcher or
+// untracked cache, and writes no shared index file, as needed for private indexes.
+var quiet = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
+	"-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false",
+	"-c", "diff.orderFile=/dev/null", // git fails if the user's file is missing
+}
+
+// Quietly adds quiet to the arguments of a git command.
+func Quietly(args ...string) []string { return append(append([]string{}, quiet...), args...) }
+
+// QuotedPath quotes a path that contains the separator of path lists.
+func QuotedPath(path string) string {
+	if !strings.ContainsAny(path, `:"`) {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+}
+
+// NulTerminated writes names as git commands with -z read them.
+func NulTerminated(names []string) []byte { return []byte(strings.Join(names, "\x00") + "\x00") }
+
+// NulSeparated splits the output of a git command with -z.
+func NulSeparated(out string) []string {
+	if out = strings.TrimSuffix(out, "\x00"); out == "" {
+		return nil
+	}
+	return strings.Split(out, "\x00")
+}
+
+// Terminal holds the streams and the environment of a command in which git may ask the user for a
+// password, and print its progress.
+type Terminal struct {
+	In  io.Reader
+	Err io.Writer // nil collects the output for the error
+	Env []string
+}
+
+// Talk is Output for a git that may ask the user; it therefore runs in the foreground.
+func (r Repo) Talk(ctx context.Context, t Terminal, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = r.Dir, append(Scrub(t.Env), "LC_ALL=C", "PWD="+r.Dir)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, &stdout, &stderr
+	if t.Err != nil {
+		cmd.Stderr = t.Err
+	} else {
+		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
+	}
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), r.failure(ctx, args, stderr.String(), err)
+	}
+	return stdout.String(), nil
 }
