@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCLIsQueue has a queue prompt CLIs: a usage limit ends the turn of a task early and holds the
-// tasks after it; when the limit is lifted, the task goes on once.
+// TestCLIsQueue has a queue prompt CLIs: a usage limit ends the turn of a task early, and the task
+// after it waits; when the limit is lifted, the cut task goes on once, and then the next one.
 func TestCLIsQueue(t *testing.T) {
 	for _, cli := range []string{"claude", "codex"} {
 		t.Run(cli, func(t *testing.T) {
@@ -24,9 +24,9 @@ func TestCLIsQueue(t *testing.T) {
 			w.finished(0)
 			w.ok(w.paw("queue", "add", cli, "--id", "cut", "do: write "+filepath.Join(w.worktree(cli), "begun.txt")+" 1\ndo: limit 20"))
 			w.ok(w.paw("queue", "add", cli, "--id", "next", "do: say Next."))
-			w.await("the limit holds the next task", func() bool {
+			w.await("the next task waits for the one that the limit has cut", func() bool {
 				out := w.paw("queue", "--json").stdout
-				return strings.Contains(out, `"id":"next"`) && strings.Contains(out, `"state":"held","why":"limit:`+cli)
+				return strings.Contains(out, `"why":"due `) && strings.Contains(out, `"why":"after:cut"`)
 			})
 			w.await("both are done", func() bool {
 				if strings.Contains(w.visible(), "Approaching rate limits") { // paw types no prompt until the user has answered this menu
