@@ -258,3 +258,6 @@ func (c Checks) dropLinks(ctx context.Context, path string) error {
 	}
 	return err
 }
+
+// Checks returns access to the worktrees in which checks run.
+func (m Manager) Checks() Checks { return Checks{m.Repository, m} }

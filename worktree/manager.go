@@ -92,17 +92,11 @@ func (m Manager) Registry() Registry {
 	return Registry{m.Repository, m.Locks, m.Objects(), m.Journals(), m.waiting()}
 }
 
-// Trash returns access to the trash folders.
-func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
-
 // Remotes returns the remotes of the repository.
 func (m Manager) Remotes() Remotes { return Remotes{m.Objects()} }
 
 // Setups returns what makes worktrees usable.
 func (m Manager) Setups() Setups { return Setups{m.Repository} }
-
-// Checks returns access to the worktrees in which checks run.
-func (m Manager) Checks() Checks { return Checks{m.Repository, m} }
 
 func (m Manager) rescues() rescues        { return rescues{m.Repository, m.Objects(), m.Refs()} }
 func (m Manager) folders() folders        { return folders{m.Repository} }

@@ -114,9 +114,6 @@ func (v *move) settleSince(ctx context.Context, ended *Ended) error {
 	return err
 }
 
-// errUsedSince says that paths of an interrupted move were staged since.
-var errUsedSince = errors.New("staged since")
-
 // namedInHint limits the files named in a hint.
 const namedInHint = 20
 

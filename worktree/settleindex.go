@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,3 +195,6 @@ func indexInfo(changes []objects.Change, entry func(objects.Change) string) []by
 	}
 	return []byte(input.String())
 }
+
+// errUsedSince says that paths of an interrupted move were staged since.
+var errUsedSince = errors.New("staged since")

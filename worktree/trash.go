@@ -183,3 +183,6 @@ func sweep(ctx context.Context, trash ...string) {
 		go cmd.Wait() // reaps the child in a long-running paw
 	}
 }
+
+// Trash returns access to the trash folders.
+func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
