@@ -20,10 +20,11 @@ import (
 )
 
 // portsAlone keeps other tests, of this process and of others, off the ports of agents. A test with
-// another HOME sees a port in use only when a server listens.
+// another HOME sees a port in use only when a server listens. The lock is in one folder for tests of
+// any TMPDIR.
 func portsAlone(t *testing.T) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), "paw-test-ports.lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := os.OpenFile("/tmp/paw-test-ports.lock", os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		t.Fatal(err)
 	}
