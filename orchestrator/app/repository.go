@@ -182,20 +182,6 @@ func Unfiltered(err error, otherwise string) error {
 	return errs.WithHints(err, otherwise)
 }
 
-// BranchPrefix begins the names of branches that paw chooses itself.
-const BranchPrefix = "paw/"
-
-// AutomaticBranch returns the default branch of an agent.
-func AutomaticBranch(sessionName, agentName string) string {
-	return BranchPrefix + sessionName + "/" + agentName
-}
-
-// MadeByPaw reports whether paw made the agent's branch, in this session or in an earlier one of
-// the same name.
-func MadeByPaw(sessionName string, w session.Agent) bool {
-	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
-}
-
 // PlansOf returns the worktree plans of agents.
 func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 	plans := make([]worktree.Plan, 0, len(agents))

@@ -24,7 +24,8 @@ type Set struct {
 	clis  map[string]cli.CLI
 }
 
-// drivers lists the known CLIs in the order in which they are shown.
+// drivers lists the known CLIs in the order in which they are shown. CONTRIBUTING.md lists the other
+// places of a new one.
 var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, aider.Driver, demo.Driver}
 
 // New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
