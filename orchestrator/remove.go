@@ -68,8 +68,17 @@ func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Optio
 		return &teardown.Purged{Purge: plan}, err
 	}
 	if plan.Gone == "" {
+		open := len(landing.CutShort(ctx, h, s)) > 0
 		if err := finishMoves(ctx, h, s, false); err != nil { // uses the record, which the purge deletes
 			return nil, err
+		}
+		if open { // what was finished has changed the record
+			if s, err = h.Load(s.Name); err != nil {
+				return nil, err
+			}
+			if plan, err = teardown.PlanPurge(ctx, h, s, o); err != nil {
+				return nil, err
+			}
 		}
 		if left := landing.CutShort(ctx, h, s); len(left) > 0 {
 			return nil, errs.New(errs.Refused, "%s: %s was cut short, and could not be finished", s.Name, strings.Join(left, ", ")).Hint("paw recover %s", s.Name)
