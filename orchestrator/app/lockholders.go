@@ -12,8 +12,9 @@ import (
 
 // lockHolders tells which processes hold the locks that a worktree manager waits for.
 type lockHolders struct {
-	paw  string                           // file name of this program
-	note func(format string, args ...any) // reports what is waited for
+	paw        string                           // file name of this program
+	note       func(format string, args ...any) // reports what is waited for
+	unreadable func(sessionName string) bool    // the record of a session is there and cannot be read
 }
 
 // waits tells the user which process holds a locked file, and reports whether waiting for it makes
@@ -68,6 +69,9 @@ func (l lockHolders) isPaw(pid int) bool {
 func (l lockHolders) unsettled(e *journal.MoveError) error {
 	if e.Live {
 		return l.busy(e.Path, e.Holder)
+	}
+	if e.Session != "" && l.unreadable(e.Session) { // recover NAME refuses such a session; the moves of a repository end with any
+		return errs.New(errs.Refused, "%w", e).Hint("paw recover --all")
 	}
 	return errs.New(errs.Refused, "%w", e).Hint("%s", strings.TrimSpace("paw recover "+e.Session))
 }

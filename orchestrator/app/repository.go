@@ -66,7 +66,7 @@ func RootIn(repository gitdir.Repository) string {
 
 // Manager returns a worktree manager with paw's locks and messages.
 func (h *App) Manager(repository gitdir.Repository) worktree.Manager {
-	holders := lockHolders{filepath.Base(h.Executable), h.Notef}
+	holders := lockHolders{filepath.Base(h.Executable), h.Notef, func(name string) bool { return h.Store.Unreadable(name) != nil }}
 	return worktree.Manager{
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {
