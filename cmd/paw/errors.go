@@ -134,5 +134,8 @@ const (
 	exitBroken   = "130  interrupted"
 )
 
+// exitPipe is the exit code of a program that SIGPIPE ends: 128 + SIGPIPE, as in shells.
+const exitPipe = 141
+
 // exitInterrupted is the exit code after Ctrl-C: 128 + SIGINT, as in shells.
 const exitInterrupted = 130

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -84,8 +85,22 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	default:
 	}
+	if readerLeft(err) {
+		return exitPipe
+	}
 	a.printError(err)
 	return exitCode(err)
+}
+
+// readerLeft reports whether a program that writes to paw's output was ended because nobody reads
+// it any more, as behind "| head".
+func readerLeft(err error) bool {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
+		return false
+	}
+	status, is := ended.Sys().(syscall.WaitStatus)
+	return is && status.Signaled() && status.Signal() == syscall.SIGPIPE
 }
 
 // oneInterrupt is the time within which two signals count as one interrupt: timeout(1) signals its
