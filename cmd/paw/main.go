@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -95,7 +94,10 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // readerLeft reports whether a program that writes to paw's output was ended because nobody reads
 // it any more, as behind "| head".
 func readerLeft(err error) bool {
-	var ended *exec.ExitError
+	var ended interface { // an *exec.ExitError
+		error
+		Sys() any
+	}
 	if !errors.As(err, &ended) {
 		return false
 	}
