@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli/demo/program"
 	"paw/orchestrator/errs"
@@ -84,16 +86,16 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	default:
 	}
-	if readerLeft(err) {
+	if readerLeft(stdout, err) {
 		return exitPipe
 	}
 	a.printError(err)
 	return exitCode(err)
 }
 
-// readerLeft reports whether a program that writes to paw's output was ended because nobody reads
-// it any more, as behind "| head".
-func readerLeft(err error) bool {
+// readerLeft reports whether SIGPIPE ended a program that wrote to paw's standard output, because the
+// pipe has no reader any more, as behind "| head".
+func readerLeft(stdout io.Writer, err error) bool {
 	var ended interface { // an *exec.ExitError
 		error
 		Sys() any
@@ -102,7 +104,13 @@ func readerLeft(err error) bool {
 		return false
 	}
 	status, is := ended.Sys().(syscall.WaitStatus)
-	return is && status.Signaled() && status.Signal() == syscall.SIGPIPE
+	pipe, file := stdout.(*os.File)
+	if !is || !file || !status.Signaled() || status.Signal() != syscall.SIGPIPE {
+		return false
+	}
+	out := []unix.PollFd{{Fd: int32(pipe.Fd()), Events: unix.POLLOUT}}
+	_, err = unix.Poll(out, 0)
+	return err == nil && out[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
 // oneInterrupt is the time within which two signals count as one interrupt: timeout(1) signals its
