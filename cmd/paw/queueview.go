@@ -47,7 +47,11 @@ func taskViews(tasks []session.Task) []taskJSON {
 
 // showQueue prints the tasks of a session's queue, or with dryRun its next steps.
 func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Session, agents []string, dryRun bool) error {
-	list, err := queue.Look(ctx, h, s)
+	seen, err := queue.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	list, err := queue.Look(ctx, h, seen)
 	if err != nil {
 		return err
 	}

@@ -221,10 +221,10 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 // queueLines returns a line for each session whose queue has open tasks.
 func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	for _, st := range statuses {
-		if !h.Queues().Open(st.Session.Name) {
+		if !h.Queues().Open(st.Session.Name) || st.Seen.LockError() != nil {
 			continue
 		}
-		if list, err := queue.Look(ctx, h, st.Session); err == nil && list != nil {
+		if list, err := queue.Look(ctx, h, st.Seen); err == nil && list != nil {
 			line := queueLine(h, list)
 			if len(statuses) > 1 {
 				line = st.Session.Name + ": " + line

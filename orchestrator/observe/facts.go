@@ -42,6 +42,16 @@ type Agent struct {
 	Turns      live.Turns
 }
 
+// LockError returns why the lock of an agent cannot be read, nil when all locks were read.
+func (f Facts) LockError() error {
+	for _, a := range f.Agents {
+		if a.lockErr != nil {
+			return a.lockErr
+		}
+	}
+	return nil
+}
+
 // EverLaunched reports whether a launcher of this session ever held the agent's lock: the worktree
 // may then contain work.
 func (a Agent) EverLaunched(s *session.Session) bool {

@@ -60,10 +60,8 @@ func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, loo
 	go func() { answer <- ask(ctx, s) }()
 	agents := LookAtAgents(h, s, LookAtProcesses())
 	f := Join(h, s, <-answer, agents)
-	for _, a := range f.Agents {
-		if a.lockErr != nil { // nobody may take an unreadable lock for a free one
-			return Facts{}, a.lockErr
-		}
+	if err := f.LockError(); err != nil { // nobody may take an unreadable lock for a free one
+		return Facts{}, err
 	}
 	LookAtScreens(ctx, h, []*Facts{&f}, look)
 	return f, nil

@@ -20,6 +20,7 @@ import (
 // SessionStatus is the effective status of one session and its agents.
 type SessionStatus struct {
 	Session   *session.Session
+	Seen      Facts // observation that the status was derived from; empty for a session of another machine
 	Status    session.Status
 	Reason    string // why the effective status differs from the recorded one
 	TmuxAlive *bool  // nil when tmux did not answer
@@ -61,7 +62,7 @@ func StatusOf(h *app.App, f Facts) SessionStatus { return StatusWith(f, States(h
 // StatusWith is like StatusOf, with states that were decided before.
 func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	s := f.Session
-	st := SessionStatus{Session: s}
+	st := SessionStatus{Session: s, Seen: f}
 	st.Status, st.Reason = session.Effective(s.Status, f.Tmux)
 	if f.Tmux != session.TmuxUnknown {
 		alive := f.Tmux == session.TmuxAlive

@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
 	"paw/session"
 	"paw/session/turn"
@@ -45,8 +46,9 @@ func (l *List) Counts() (runs, waits, held int) {
 	return runs, waits, held
 }
 
-// Look returns the queue of a session, nil where it never had one. It changes nothing.
-func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
+// Look returns the queue of an observed session, nil where it never had one. It changes nothing.
+func Look(ctx context.Context, h *app.App, seen observe.Facts) (*List, error) {
+	s := seen.Session
 	q, err := h.Queues().Load(s.Name)
 	if q == nil || err != nil {
 		return nil, h.RecordError(s.Name, err)
@@ -54,10 +56,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session) (*List, error) {
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return nil, err
 	}
-	f, _, err := Gather(ctx, h, s, q)
-	if err != nil {
-		return nil, err
-	}
+	f := gather(ctx, h, q, seen)
 	f.Looking = true
 	d := decide(q, f, h.Now())
 	list := &List{
@@ -134,9 +133,13 @@ func lookAt(ctx context.Context, h *app.App, s *session.Session) (Facts, error) 
 	if q == nil {
 		q = (&session.Queue{Session: s.Name}).Clone()
 	}
-	f, _, err := Gather(ctx, h, s, q)
+	seen, err := Observe(ctx, h, s)
+	if err != nil {
+		return Facts{}, err
+	}
+	f := gather(ctx, h, q, seen)
 	f.Looking = true
-	return f, err
+	return f, nil
 }
 
 // catchUp brings a queue to what paw queue shows of it, which no pump may have written down yet: commands count from there.

@@ -22,13 +22,14 @@ import (
 	"paw/session/turn"
 )
 
-// Gather collects the facts for a decision about a queue.
-func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queue) (Facts, observe.Facts, error) {
-	seen, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
-	if err != nil {
-		return Facts{}, seen, err
-	}
-	limits := h.Config.Limits
+// Observe observes a session as closely as its queue needs.
+func Observe(ctx context.Context, h *app.App, s *session.Session) (observe.Facts, error) {
+	return observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
+}
+
+// gather collects the facts for a decision about the queue of an observed session.
+func gather(ctx context.Context, h *app.App, q *session.Queue, seen observe.Facts) Facts {
+	s, limits := seen.Session, h.Config.Limits
 	f := Facts{
 		Agents: map[string]Agent{}, CLIs: map[string]CLI{}, Max: h.Config.Queue.Max, Starts: h.Config.Queue.Starts, Pace: paceOf(h),
 		Limits: Limits{Continue: limits.Then == config.ThenContinue, HandOver: limits.HandOver(), Times: limits.Times},
@@ -57,7 +58,7 @@ func Gather(ctx context.Context, h *app.App, s *session.Session, q *session.Queu
 			f.CLIs[name] = CLI{Installed: err == nil, Account: accountOf(name, h.Specs().Remembered(c))}
 		}
 	}
-	return f, seen, nil
+	return f
 }
 
 // accountOf identifies the account of a CLI, to which its usage limits apply, by the CLI's name and

@@ -103,12 +103,14 @@ func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {
 		return Facts{}, err
 	}
 	o.App = h
-	f, seen, err := Gather(ctx, o.App, s, q)
-	if err == nil && o.closeUnseen(ctx, s, seen) {
-		f, seen, err = Gather(ctx, o.App, s, q)
+	o.seen, err = Observe(ctx, o.App, s)
+	if err == nil && o.closeUnseen(ctx, s, o.seen) {
+		o.seen, err = Observe(ctx, o.App, s)
 	}
-	o.seen = seen
-	return f, err
+	if err != nil {
+		return Facts{}, err
+	}
+	return gather(ctx, o.App, q, o.seen), nil
 }
 
 // closeUnseen closes turns whose end no hook has reported, such as after an error of codex, and

@@ -39,7 +39,11 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 		return app.UnlessGone(err)
 	}
 	poll.Sleep(ctx, time.Duration(h.Config.Notify.Dwell)*time.Second)
-	list, err := Look(ctx, h, s)
+	seen, err := Observe(ctx, h, s)
+	if err != nil {
+		return app.UnlessGone(err)
+	}
+	list, err := Look(ctx, h, seen)
 	if list == nil || err != nil {
 		return app.UnlessGone(err)
 	}
