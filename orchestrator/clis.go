@@ -1,9 +1,13 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,6 +15,11 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
 	"paw/worktree/gitdir"
 )
 
@@ -95,4 +104,140 @@ func Trust(h *app.App, commands []config.Command) error {
 		return err
 	}
 	return h.Paths.Trust(repository.Path, commands)
+}
+
+// notes returns a function that returns notes for the user about a start. git works on them
+// meanwhile: the first one needs a look at every file.
+func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
+	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
+	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
+	first := err == nil && len(tags) == 0
+	var uncommitted, decoration []string
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
+		if from == "" || handed != nil {
+			return
+		}
+		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
+			uncommitted = []string{uncommittedIn(from, n)}
+		}
+	})
+	asking.Go(func() {
+		if first {
+			decoration = decorationNote(ctx, m)
+		}
+	})
+	return func() []string {
+		asking.Wait()
+		return slices.Concat(uncommitted, handed.Told(), rest, decoration)
+	}
+}
+
+// branchNotes names existing branches of an earlier session on which agents go on, instead of at
+// HEAD, although the user did not name them.
+func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []string {
+	var notes []string
+	for _, w := range s.Agents {
+		if w.BranchCreated || w.Branch != app.AutomaticBranch(s.Name, w.Name) {
+			continue
+		}
+		own := ""
+		if head, err := m.Refs().Head(ctx, ""); err == nil {
+			if work, err := m.Objects().Work(ctx, head, w.BaseCommit, "", 0); err == nil {
+				own = fmt.Sprintf(" with %s of its own", errs.Counted(work.CommitCount, "commit"))
+			}
+		}
+		notes = append(notes, fmt.Sprintf("branch %s of an earlier session exists%s, and %s goes on there", w.Branch, own, w.Name))
+	}
+	return notes
+}
+
+// cliNotes returns notes about CLIs and the configuration.
+func cliNotes(h *app.App, s *session.Session) []string {
+	var notes []string
+	if note := codexNote(h, s); note != "" {
+		notes = append(notes, note)
+	}
+	if problem := h.Config.TrustProblem; problem != nil {
+		notes = append(notes, fmt.Sprintf("nothing of the repository counts as trusted: %v", problem))
+	}
+	env := app.Variables(h.UserEnv())
+	for _, name := range slices.Sorted(maps.Keys(h.Config.Worktree.Env)) {
+		if _, exported := env[name]; exported {
+			notes = append(notes, fmt.Sprintf("%s of your shell does not reach the agents: worktree.env sets it", name))
+		}
+	}
+	for _, key := range h.Config.Ignored {
+		notes = append(notes, ignoredText(key))
+	}
+	for _, c := range h.Config.Untrusted {
+		notes = append(notes, fmt.Sprintf("%s of the repository is not trusted and was left out: %s (paw config trust)", c.Key, c.Text))
+	}
+	return notes
+}
+
+// ignoredText says that a key of the repository's configuration has no effect.
+func ignoredText(key string) string {
+	return key + " of the repository is left out: a repository has no say in it"
+}
+
+// codexNote says that codex in this session cannot commit, "" if it can, or no agent is codex.
+func codexNote(h *app.App, s *session.Session) string {
+	has := slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "codex" })
+	if !has || h.Config.CLIs["codex"].GitWritable {
+		return ""
+	}
+	return "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox"
+}
+
+// uncommittedIn says that n uncommitted files in a checkout are not in the agents' worktrees.
+func uncommittedIn(place string, n int) string {
+	is := "are"
+	if n == 1 {
+		is = "is"
+	}
+	return fmt.Sprintf("%s in %s %s not in the new worktrees", errs.Counted(n, "uncommitted file"), place, is)
+}
+
+// ownRefs match the refs of all turn tags and paw's other refs, in the form of git's settings. git log
+// shows refs outside of heads, remotes and tags as soon as it is told to leave any out.
+var ownRefs = []string{"refs/tags/" + turn.TagPrefix + "*", "refs/paw/*"}
+
+// hideTags is the command that hides turn tags in git log.
+var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]) +
+	" && git config --add log.excludeDecoration " + errs.Quote(ownRefs[1])
+
+// TagsWillShow reports whether git log is about to show turn tags in this repository for the first
+// time, so that the user can be asked once.
+func TagsWillShow(ctx context.Context, h *app.App) bool {
+	repository, err := gitdir.Discover(h.Dir)
+	if err != nil {
+		return false
+	}
+	m := h.Manager(repository)
+	hidden, err := m.Remotes().Undecorated(ctx, ownRefs...)
+	if err != nil || hidden {
+		return false
+	}
+	tags, err := turns.AllTags(ctx, m)
+	return err == nil && len(tags) == 0
+}
+
+// HideTags hides turn tags of this repository in git log.
+func HideTags(ctx context.Context, h *app.App) error {
+	repository, err := gitdir.Discover(h.Dir)
+	if err != nil {
+		return err
+	}
+	return h.Manager(repository).Remotes().Undecorate(ctx, ownRefs...)
+}
+
+// decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
+// first ones.
+func decorationNote(ctx context.Context, m worktree.Manager) []string {
+	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
+		return nil
+	}
+	return []string{"turn tags will show in git log; paw doctor --fix keeps them out (log.excludeDecoration)"}
 }

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // installedIn is the folder, below the home folder, into which paw is installed.
@@ -115,4 +117,149 @@ func InstalledIn(answer []byte) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// Found is the result of Probe on a machine.
+type Found struct {
+	Home   string
+	System string // output of uname -sm
+	Git    string // version, "" for none
+	Tmux   string
+	Paws   []string // absolute paths of programs called paw, the one on PATH first, installed copies last, newest first
+	Top    string   // top level of the checkout asked for, "" for none
+	Name   string   // git's user.name
+	Email  string
+}
+
+// probe is a script for sh: the login shell, whichever it is, only runs the word "sh".
+const probe = `printf '%s\n' "$marker"
+say() { printf '%s=%s\n' "$1" "$2"; }
+say home "$HOME"
+say system "$(uname -sm)"
+say git "$(git --version 2>/dev/null)"
+say tmux "$(tmux -V 2>/dev/null)"
+say paw "$(command -v paw 2>/dev/null)"
+login=$("${SHELL:-/bin/sh}" -ilc 'command -v paw' </dev/null 2>/dev/null | tail -n 1)
+case $login in /*) say paw "$login" ;; esac
+for p in "$HOME"/.local/bin/paw "$HOME"/go/bin/paw /usr/local/bin/paw; do
+	[ -x "$p" ] && say paw "$p"
+done
+ls -t "$HOME"/.local/share/paw/bin 2>/dev/null | while read -r p; do
+	case $p in paw-*) say paw "$HOME/.local/share/paw/bin/$p" ;; esac
+done
+say name "$(git config --get user.name 2>/dev/null)"
+say email "$(git config --get user.email 2>/dev/null)"
+[ -n "$repo" ] && say top "$(cd "$repo" 2>/dev/null && git rev-parse --show-toplevel 2>/dev/null)"
+exit 0
+`
+
+// Probe finds out what is on a machine, and whether a path there is in a checkout. With mayAsk, ssh
+// may ask on the terminal for a password or whether to trust a key.
+func (c Client) Probe(ctx context.Context, h Host, repo string, mayAsk bool) (Found, error) {
+	options := append([]string{}, alone...)
+	if mayAsk {
+		options = append([]string{"-o", "BatchMode=no"}, options...) // the first value of an option is used (ssh_config(5))
+	}
+	options = append(options, c.overMaster(h)...)
+	marker := NewRequest("").Marker
+	var out, said bytes.Buffer
+	answer := &behindMarker{marker: marker, to: &bounded{to: &out, left: longestComplaint}}
+	cmd := exec.CommandContext(ctx, c.Path, append(options, "-T", "--", h.SSH, "sh")...)
+	cmd.Env = c.Env
+	cmd.Stdin = strings.NewReader("marker=" + marker + "\nrepo=" + quoted(repo) + "\n" + probe)
+	cmd.Stdout, cmd.Stderr = answer, &limited{to: &said, left: longestComplaint}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return Found{}, &NotReached{Host: h.Name, Why: "no answer in time"}
+	case err != nil && !answer.found:
+		if errors.As(err, &exit) {
+			return Found{}, &NotReached{Host: h.Name, Why: lastLine(said.String())}
+		}
+		return Found{}, &NotReached{Host: h.Name, Why: err.Error()}
+	case !answer.found:
+		return Found{}, &NotReached{Host: h.Name, Why: "its login shell runs no sh (" + lastLine(said.String()) + ")"}
+	}
+	return found(out.String()), nil
+}
+
+// quoted quotes a text as one word of sh.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// found parses the output of probe.
+func found(text string) (f Found) {
+	lines := bufio.NewScanner(strings.NewReader(text))
+	seen := map[string]bool{}
+	for lines.Scan() {
+		key, value, _ := strings.Cut(lines.Text(), "=")
+		switch key {
+		case "home":
+			f.Home = value
+		case "system":
+			f.System = value
+		case "git":
+			f.Git = strings.TrimPrefix(value, "git version ")
+		case "tmux":
+			f.Tmux = strings.TrimPrefix(value, "tmux ")
+		case "top":
+			f.Top = value
+		case "name":
+			f.Name = value
+		case "email":
+			f.Email = value
+		case "paw":
+			if strings.HasPrefix(value, "/") && !seen[value] {
+				seen[value] = true
+				f.Paws = append(f.Paws, value)
+			}
+		}
+	}
+	return f
+}
+
+// loginPatience bounds how long a login shell may take to print its environment.
+const loginPatience = 10 * time.Second
+
+// LoginEnvironment returns the environment of a login shell of the user, with PATH and variables
+// that are set only for logins. VS Code gets it in the same way.
+func LoginEnvironment(ctx context.Context, shell string, env []string) ([]string, error) {
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	ctx, cancel := context.WithTimeout(ctx, loginPatience)
+	defer cancel()
+	marker := NewRequest("").Marker
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, shell, "-ilc", "printf '%s\\n' "+marker+"; env -0; printf '%s\\n' "+marker)
+	cmd.Env, cmd.Stdout = env, &behindMarker{marker: marker, to: &bounded{to: &out, left: longestGreeting}}
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	text, _, _ := strings.Cut(out.String(), marker+"\n")
+	return strings.FieldsFunc(text, func(r rune) bool { return r == 0 }), nil
+}
+
+// HandOver encodes variables as the first line of a standard input, so that they are in no argument
+// and no file.
+func HandOver(names []string, getenv func(string) string) string {
+	values := map[string]string{}
+	for _, name := range names {
+		if value := getenv(name); value != "" {
+			values[name] = value
+		}
+	}
+	line, err := json.Marshal(values)
+	if err != nil {
+		panic("hosts: strings cannot fail to encode: " + err.Error())
+	}
+	return string(line) + "\n"
+}
+
+// TakeOver decodes the line that HandOver wrote.
+func TakeOver(line string) (map[string]string, error) {
+	values := map[string]string{}
+	err := json.Unmarshal([]byte(line), &values)
+	return values, err
 }

@@ -109,7 +109,7 @@ func TestFate(t *testing.T) {
 // TestOneMeaningOfLanded: nothing but the files that look at what has landed, and those that move landings, asks history or the record for it.
 func TestOneMeaningOfLanded(t *testing.T) {
 	may := []string{
-		"orchestrator/landing/landed.go", "orchestrator/landing/landedfacts.go", "orchestrator/landing/landedfiles.go", "orchestrator/landing/landedrecords.go", "orchestrator/landing/undo.go",
+		"orchestrator/landing/landed.go", "orchestrator/landing/landedfacts.go", "orchestrator/landing/landedfiles.go", "orchestrator/landing/undo.go",
 		"orchestrator/landing/advance.go", "orchestrator/landing/finish.go", "session/turn/name.go", "worktree/refs/branches.go",
 	}
 	root := os.DirFS("../..")

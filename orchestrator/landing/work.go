@@ -1,10 +1,26 @@
+// Package landing brings the exact state of an agent into a branch of the user, and undoes that.
+//
+// A landing looks once at the agent (source.go) and at the branch (target.go), makes the commits in
+// the object store (compose.go, message.go), and then moves branch and checkout (advance.go). The
+// record says before what is about to happen, so that an interrupted landing can be finished
+// (finish.go). Package landing never writes to an agent's worktree, index or HEAD, except in
+// update.go. Begin with work.go, which all commands here share, and land.go.
+//
+// What branch and agent have in common is not what git says, because each landing counts as a
+// merge: region.go builds that history for an asker (history.go), and incommon.go makes two commits
+// of it that git can merge (sides.go).
 package landing
 
 import (
 	"context"
+	"os"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -87,4 +103,49 @@ func (w work) keepWords(verb, words string) {
 		return
 	}
 	w.home.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), errs.Quote(file))
+}
+
+// versionPatience limits how long a landing waits for the version of a CLI.
+const versionPatience = 3 * time.Second
+
+// cliVersion asks an agent's CLI for its version in the background. The returned function waits for
+// the answer. It returns "" if the turns may have been made by another version, as after an update
+// of the program.
+func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
+	unknown := func([]turns.Turn) string { return "" }
+	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.agent.CLI }) {
+		return unknown // unknown programs may not have --version
+	}
+	cli, executable, err := w.home.ProgramOf(w.agent)
+	if err != nil {
+		return unknown
+	}
+	answer := make(chan string, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, versionPatience)
+		defer cancel()
+		version, err := cli.Version(ctx, executable, w.home.Env)
+		if err != nil {
+			version = ""
+		}
+		answer <- oneLine(version)
+	}()
+	version := sync.OnceValue(func() string { return <-answer })
+	return func(made []turns.Turn) string {
+		if len(made) == 0 || !unchangedSince(executable, made[0].StartedAt) {
+			return ""
+		}
+		return version()
+	}
+}
+
+// unchangedSince reports whether neither a program nor the link to it was written after a time, as
+// an update would do.
+func unchangedSince(executable string, at time.Time) bool {
+	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
+		if info, err := look(executable); err != nil || info.ModTime().After(at) {
+			return false
+		}
+	}
+	return true
 }

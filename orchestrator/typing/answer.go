@@ -2,13 +2,21 @@ package typing
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // Answered is a question with the option that was taken.
@@ -102,3 +110,228 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, erro
 	}
 	return true, nil
 }
+
+// Time limits of an answer: for the CLI to report that it took the answer, for the selection to
+// move after a key, for the pause after that, for how long a question must stay unchanged, or a
+// dialog away, and for how late a hook may be after the CLI's own record.
+const (
+	answerPatience = 5 * time.Second
+	movePatience   = 2 * time.Second
+	moveSettle     = 400 * time.Millisecond
+	answerSteady   = 300 * time.Millisecond
+	hookLag        = 2 * time.Second
+	drawLag        = 2 * time.Second // how late after the hook a question may appear on the screen
+)
+
+// Asked is a question with which an agent waits.
+type Asked struct {
+	cli.Question
+	Agent string
+	ID    string // identity of this question, with these options, asked this time
+	Hook  string // question as the CLI's hook reports it, which may be longer or shorter than Text
+	Turn  int    // 0 for a question outside of a turn, which also has no Since
+	Since time.Time
+
+	permission string // id with which the CLI's channel can answer, "" where only keys do
+}
+
+// pick returns the index of the only option that an answer means. Numbers and words count only if
+// the question still has the form in which the user has read it.
+func (a *Asked) pick(answer string, sameForm bool) (int, error) {
+	means := cli.Meaning(strings.ToLower(strings.TrimSpace(answer)))
+	if short := map[cli.Meaning]cli.Meaning{"y": cli.MeansYes, "n": cli.MeansNo}[means]; short != "" {
+		means = short
+	}
+	var fitting []int
+	for i, o := range a.Options {
+		if means == o.Means() && means != cli.MeansText && means != cli.MeansOther {
+			fitting = append(fitting, i)
+		}
+	}
+	if len(fitting) == 0 && sameForm {
+		if n, err := strconv.Atoi(string(means)); err == nil && n >= 1 && n <= len(a.Options) {
+			fitting = []int{n - 1}
+		}
+	}
+	if len(fitting) == 0 && sameForm {
+		for i, o := range a.Options {
+			if strings.EqualFold(strings.TrimSpace(answer), o.Label) {
+				fitting = append(fitting, i)
+			}
+		}
+	}
+	refused := errs.New(errs.Refused, "%s: %q is not one of its answers: %s", a.Agent, answer, a.offers())
+	switch {
+	case len(fitting) > 1:
+		refused = errs.New(errs.Refused, "%s: %q is more than one of its answers: %s", a.Agent, answer, a.offers())
+	case len(fitting) == 1 && a.Options[fitting[0]].Means() == cli.MeansText:
+		refused = errs.New(errs.Refused, "%s: this answer is a text, which can only be typed in its pane", a.Agent)
+	case len(fitting) == 1:
+		return fitting[0], nil
+	}
+	return 0, refused
+}
+
+// offers lists the options in one line.
+func (a *Asked) offers() string {
+	var all []string
+	for i, o := range a.Options {
+		all = append(all, fmt.Sprintf("%d %s", i+1, o.Label))
+	}
+	return strings.Join(all, ", ")
+}
+
+// identity returns an id that differs for different questions, and for one that is asked again: a
+// hash of the words and options on the screen and, where the CLI's channel has an id for the
+// question, "-" with a hash of that id. While a menu covers a permission its words and options
+// differ, but the second part is the same.
+func (a *Asked) identity() string {
+	form := fmt.Sprintf("%d %d %q", a.Turn, a.Since.UnixNano(), a.Text)
+	for _, o := range a.Options {
+		form += fmt.Sprintf(" %q %q", o.Label, o.About)
+	}
+	id := digest(form)
+	if a.permission != "" {
+		id += "-" + digest(fmt.Sprintf("%d %d %q", a.Turn, a.Since.UnixNano(), a.permission))
+	}
+	return id
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// sameForm reports whether two identities have the same words and options. The channel may report a
+// permission later than the screen shows it.
+func sameForm(one, other string) bool {
+	form, permission, known := strings.Cut(one, "-")
+	form2, permission2, known2 := strings.Cut(other, "-")
+	return form == form2 && (permission == permission2 || !known || !known2)
+}
+
+// sameQuestion reports whether two identities belong to the same question, even if its form
+// differs.
+func sameQuestion(one, other string) bool {
+	_, permission, known := strings.Cut(one, "-")
+	_, permission2, known2 := strings.Cut(other, "-")
+	return sameForm(one, other) || known && known2 && permission == permission2
+}
+
+// undrawnError refuses to answer because the question asked at since is not on the screen.
+type undrawnError struct {
+	error
+	since time.Time
+}
+
+func (e *undrawnError) Unwrap() error { return e.error }
+
+// onlyByChannel are the answers to a permission whose question is covered on the screen.
+var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
+
+// answerer answers one question in the pane of an agent. It types only while it holds the agent's
+// prompt lock.
+type answerer struct{ *sender }
+
+func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return answerer{}, err
+	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return answerer{}, err
+	}
+	cli, err := h.CLIOf(w)
+	return answerer{&sender{app: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+}
+
+// drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs
+// draw it only after their hooks have ended.
+func (t answerer) drawn(ctx context.Context) (*Asked, error) {
+	for {
+		asked, err := t.asked(ctx)
+		var undrawn *undrawnError
+		if !errors.As(err, &undrawn) || t.app.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
+			return asked, err
+		}
+		poll.Sleep(ctx, 50*time.Millisecond)
+	}
+}
+
+// asked returns the open question: reported by the CLI's hooks, or asked by the CLI itself, and with
+// the options on the screen.
+func (t answerer) asked(ctx context.Context) (*Asked, error) {
+	last, listed, err := t.waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last == nil {
+		asked := &Asked{Question: listed, Agent: t.w.Name}
+		asked.ID = asked.identity()
+		return asked, nil
+	}
+	shot, err := t.client.Look(ctx, t.program)
+	if err != nil {
+		return nil, t.shut(app.TmuxError(err))
+	}
+	question, ok := t.cli.Question(cli.Screenshot(shot))
+	ok = ok && !question.Outside
+	permission, waits := t.channelOf().Permission(ctx)
+	waits = waits && permission.Question == last.Question
+	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
+		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
+	}
+	if !ok {
+		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
+		return nil, &undrawnError{refused, *last.WaitingSince}
+	}
+	asked := &Asked{Question: question, Agent: t.w.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	if waits && !question.Confirms {
+		asked.permission = permission.ID
+	}
+	asked.ID = asked.identity()
+	return asked, nil
+}
+
+// waiting returns the turn in which the CLI waits for an answer, according to its hooks and its own
+// record; where the CLI itself asks with a list that paw knows, it returns that question and no
+// turn. Any other dialog that only the screen shows is refused: a menu that the user opened, or a
+// dialog at the start. Record and screen may be a moment ahead of the hooks, and a CLI that draws
+// shows neither its box nor its dialog.
+func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, error) {
+	for end := t.app.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
+		a, state, err := t.find(ctx)
+		if err != nil {
+			return nil, cli.Question{}, err
+		}
+		waits, last := state.State == session.StateWaitingInput, a.Turns.Last
+		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
+			return last, cli.Question{}, nil
+		}
+		shot, err := t.client.Look(ctx, t.program)
+		seen := t.cli.Screen(cli.Screenshot(shot))
+		if seen.Listed && err != nil {
+			return nil, cli.Question{}, t.shut(app.TmuxError(err))
+		}
+		if seen.Listed {
+			listed, _ := t.cli.Question(cli.Screenshot(shot))
+			return nil, listed, nil
+		}
+		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
+		if rests || t.app.Now().After(end) || ctx.Err() != nil {
+			return nil, cli.Question{}, t.nothingAsked(seen.Dialog)
+		}
+	}
+}
+
+// nothingAsked returns the refusal for a CLI that asks nothing that paw can answer. A menu or a
+// dialog at the start is left to the user.
+func (t answerer) nothingAsked(dialog string) error {
+	if dialog != "" {
+		return t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog}))
+	}
+	return t.refusal("is not asking anything")
+}
+
+// channelOf returns the channel of the agent's CLI, which may not answer.
+func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.Specs().Read(t.s, t.w, "")) }

@@ -3,6 +3,7 @@ package copilot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
+	"paw/orchestrator/cli/internal/streams"
 )
 
 // Driver is the driver of copilot.
@@ -145,4 +147,47 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 		t := l.Data.Usage
 		return "", cli.Use{At: l.Timestamp, Input: max(t.Input-t.CacheRead-t.CacheWrite, 0), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
 	})
+}
+
+// Headless runs copilot with -p, which refuses every permission instead of asking.
+func (c driver) Headless(s cli.Spec) (cli.Command, error) {
+	argv, err := prompts.OneShot(c, s, "json")
+	return cli.Command{Argv: argv}, err
+}
+
+type streamLine struct {
+	Type string `json:"type"`
+	Data struct {
+		Content   string `json:"content"`
+		ErrorType string `json:"errorType"`
+		Message   string `json:"message"`
+		Tools     []struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"toolRequests"`
+	} `json:"data"`
+	ExitCode int `json:"exitCode"`
+}
+
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streamLine.tell) }
+
+func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streamLine.tell)
+}
+
+func (l streamLine) tell(t *streams.Turn) {
+	switch l.Type {
+	case "assistant.message":
+		t.Answer = l.Data.Content
+		if t.Answer != "" {
+			t.Shown = t.Answer + "\n"
+		}
+		for _, tool := range l.Data.Tools {
+			t.Shown += streams.ToolLine(tool.Name, tool.Arguments)
+		}
+	case "session.error":
+		t.Failed.Type, t.Failed.Message, t.Shown = l.Data.ErrorType, l.Data.Message, l.Data.Message+"\n"
+	case "result":
+		t.Ended = l.ExitCode == 0
+	}
 }
