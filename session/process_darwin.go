@@ -49,3 +49,6 @@ func ProgramName(int) string { return "" }
 
 // LockHolders is not supported on macOS.
 func LockHolders(string) []int { return nil }
+
+// Listeners returns nothing: macOS tells listening processes only through another program.
+func Listeners(_, _ int) map[int]int { return nil }
