@@ -61,7 +61,6 @@ func (p Paths) edit(change func(string) (string, error)) error {
 // section is the range of lines of one table: from its header to the next header, exclusive.
 type section struct{ begin, end int }
 
-// sectionOf finds the table with that header.
 func sectionOf(lines []string, header string) (section, bool) {
 	begin := slices.IndexFunc(lines, func(line string) bool { return headerOf(line) == header })
 	if begin < 0 {

@@ -122,7 +122,6 @@ func (l *Loaded) read(file string) ([]assignment, error) {
 	return d.understand(l.Config)
 }
 
-// add stores the assignments of one source.
 func (l *Loaded) add(name string, assignments []assignment) {
 	var keys []string
 	for _, a := range assignments {

@@ -295,7 +295,6 @@ func (m Match) at() int64 {
 	return m.Timestamp.UnixNano()
 }
 
-// grepAgent searches all conversations of an agent.
 func grepAgent(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o GrepOptions) (found []Match, err error) {
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	has := o.finder()

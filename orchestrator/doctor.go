@@ -102,7 +102,6 @@ func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
 	}
 }
 
-// quotedAll quotes words for a shell.
 func quotedAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -111,7 +110,6 @@ func quotedAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// examineSession checks the agents of one session.
 func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Session) {
 	seen, err := observe.Observe(ctx, h, s)
 	if err != nil {

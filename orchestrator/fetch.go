@@ -143,7 +143,6 @@ func (f Far) Origin(ctx context.Context, h *app.App, s *session.Session) (*start
 	return nil, f.elsewhere()
 }
 
-// failed returns an error about the host.
 func (f Far) failed(err error) error {
 	return errs.New(errs.Failed, "%s: %w", f.Host.Name, err).Hint("paw host doctor %s", f.Host.Name)
 }

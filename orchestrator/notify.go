@@ -190,7 +190,6 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	return tell, nil
 }
 
-// noticeWords returns the text for people.
 func noticeWords(now *happening, state session.AgentStatus) string {
 	switch now.event {
 	case config.NotifyFinished:

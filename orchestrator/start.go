@@ -166,7 +166,6 @@ func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startpl
 	return name, dir, err
 }
 
-// planInEmpty returns the steps of a start in an empty directory.
 func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (*Started, error) {
 	name, dir, err := nameInEmpty(ctx, h, o.Name, agents)
 	if err != nil {

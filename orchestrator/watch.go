@@ -25,7 +25,6 @@ type Watch struct {
 	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
 }
 
-// shownSession is one session of a Watch.
 type shownSession struct {
 	gathered []live.Facts // from the last look
 	agents   *live.Registry

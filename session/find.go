@@ -275,7 +275,6 @@ func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
 	return owners
 }
 
-// isWorktree reports whether dir is the root of a git worktree.
 func isWorktree(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil

@@ -111,7 +111,6 @@ func (st QueueStore) save(q *Queue, was string) error {
 	return disk.Replace(path, data)
 }
 
-// textPath returns the file of a text of a task.
 func (st QueueStore) textPath(name, id string, text TaskText) string {
 	file := id
 	if text == TextBack {

@@ -164,7 +164,6 @@ func program(ctx context.Context, env, args []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// lookUp returns the path of tmux.
 func lookUp() (string, error) {
 	path, err := exec.LookPath("tmux")
 	if errors.Is(err, exec.ErrNotFound) {

@@ -259,7 +259,6 @@ func (id Identity) option() string { return id.Session + "/" + id.Agent }
 // PAW_LAUNCH.
 const launchOption = "@paw_launch"
 
-// launch returns the value of launchOption.
 func (id Identity) launch() string { return id.option() + "/" + strconv.Itoa(id.Generation) }
 
 // isWord reports whether text is a valid name of a session or an agent.

@@ -76,7 +76,6 @@ const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal}
 // command to recover it.
 const roomForEnd = "56"
 
-// deadText is the format of the border of a dead pane.
 const deadText = agentName + `: #{?#{e|<|:#{pane_width},` + roomForEnd + `},ended,` + ended + `}#, paw recover ` + ownSession
 
 // deadStyle is the style of a dead pane: after exit status 0 the style of an idle agent, else of a

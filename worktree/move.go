@@ -307,7 +307,6 @@ func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log st
 	return err
 }
 
-// takeBack undoes a failed move.
 func (v *move) takeBack(ctx context.Context, cause error) error {
 	var err error
 	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To {

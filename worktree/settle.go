@@ -114,7 +114,6 @@ func (v *move) settleSince(ctx context.Context, ended *Ended) error {
 	return err
 }
 
-// namedInHint limits the files named in a hint.
 const namedInHint = 20
 
 // leave notes that a worktree is left unchanged, and which of its files have the content from

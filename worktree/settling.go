@@ -50,7 +50,6 @@ func (v *move) settle(ctx context.Context, forward bool) error {
 	return s.putIndex(ctx)
 }
 
-// settling is one run of settle.
 type settling struct {
 	*move
 	forward     bool

@@ -53,7 +53,6 @@ func (r *rewind) spare(ctx context.Context) error {
 	return err
 }
 
-// ignores reports whether the change is one of a file with rules on what to ignore.
 func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
 
 // below reports whether a file comes where the path has a folder.

@@ -26,7 +26,6 @@ type Trash struct {
 	doomed *[]string // collects folders to sweep later; nil sweeps them at once
 }
 
-// dir returns the trash folder of the repository.
 func (t Trash) dir() string { return filepath.Join(t.Repository.CommonDir, "paw", "trash") }
 
 // Kept lists what stays in the trash folder dir until somebody deletes it: removed directories, and

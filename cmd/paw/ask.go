@@ -164,7 +164,6 @@ func (l *busyLine) draw(worked time.Duration) {
 	l.line.show(fmt.Sprintf("%s%s (%s)", l.doing, l.part, worked.Truncate(time.Second)))
 }
 
-// clear removes the line from the terminal.
 func (l *busyLine) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -114,7 +114,6 @@ func sessionWords(h *app.App) []string {
 	return words
 }
 
-// completeAgent completes one AGENT.
 func (c completer) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return names(nil)

@@ -238,7 +238,6 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	return ui.State{Commit: now.To, Turn: now.Turn()}, nil
 }
 
-// Question returns the question on an agent's screen.
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if a.Far {
 		return ui.Question{}, errors.New("its question is answered in its pane: Enter, or paw answer " + a.Key())
@@ -262,7 +261,6 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	return q, nil
 }
 
-// CLIs returns the names of the installed CLIs.
 func (d *desk) CLIs() (names []string) {
 	for _, info := range orchestrator.ListCLIs(context.Background(), d.home, false) {
 		if info.Path != "" {

@@ -16,7 +16,6 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// helpWidth is the width of the help.
 const helpWidth = 80
 
 // helpGroups are the commands of paw --help, in groups.
@@ -49,7 +48,6 @@ EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work; the others are
 in paw help exit-codes
 `
 
-// groupsOfAll are the commands of paw help all, in groups.
 var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update pr bisect"},
 	struct{ head, commands string }{"MORE", "queue next run usage path sh env setup"},
@@ -117,7 +115,6 @@ func (p helpPrinter) rootHelp(root *cobra.Command) string {
 	return p.withHeads(rootHelp) + "\n" + p.commandList(root, helpGroups) + fmt.Sprintf(p.withHeads(rootHelpEnd), root.CommandPath())
 }
 
-// allHelp returns the text of paw help all.
 func (p helpPrinter) allHelp(root *cobra.Command) string {
 	text := p.commandList(root, groupsOfAll) + p.paint("TOPICS", styleHead) + "\n"
 	for _, name := range topicNames() {
@@ -251,7 +248,6 @@ func newHelp(a *invocation) *cobra.Command {
 	}
 }
 
-// completeTopics completes the commands and topics that paw help knows.
 func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, sub := range cmd.Root().Commands() {

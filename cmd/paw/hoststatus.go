@@ -75,7 +75,6 @@ type machinesJSON struct {
 	Hosts    []hostJSON    `json:"hosts"`
 }
 
-// withHosts adds the answers of hosts to the status of this machine.
 func withHosts(own statusJSON, answers []hosts.Answer) machinesJSON {
 	view := machinesJSON{Version: own.Version, Problems: own.Problems}
 	for _, s := range own.Sessions {

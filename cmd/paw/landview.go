@@ -129,7 +129,6 @@ func landedAs(l *landing.Landed) string {
 	return errs.Counted(l.Commits, "commit")
 }
 
-// maxPlanFiles limits the files that a plan lists.
 const maxPlanFiles = 20
 
 // landPlan returns the plan of a landing: title, files, checks, and the agents it would conflict

@@ -162,7 +162,6 @@ func logView(sessionName string, l *orchestrator.Logged) logJSON {
 	}
 }
 
-// roleColours are the ANSI colours of roles.
 var roleColours = map[history.Role]string{
 	history.RoleUser: display.Green + ";1", history.RoleAssistant: display.Cyan + ";1", history.RoleTool: display.Grey, history.RoleSystem: display.Yellow,
 }

@@ -239,7 +239,6 @@ func (l *lineBelow) show(text string) {
 	l.shown = text
 }
 
-// clear removes the line.
 func (l *lineBelow) clear() {
 	if l.shown != "" {
 		fmt.Fprint(l.out.stderr, "\r\x1b[K")

@@ -120,7 +120,6 @@ func (o *purgeOptions) purgeTurns(cmd *cobra.Command, h *app.App, name string) e
 	return nil
 }
 
-// printPurge prints the plan of a purge.
 func (o *purgeOptions) printPurge(plan teardown.Purge) {
 	fmt.Fprintf(forReading(o.stdout), "%s can be purged\n%s\n", plan.Name, plan) // branches and folders have names from other people
 }

@@ -74,7 +74,6 @@ func newRoot(a *invocation, only string) *cobra.Command {
 	return root
 }
 
-// command is a constructor of a command with its name.
 type command struct {
 	name string
 	new  func(*invocation) *cobra.Command

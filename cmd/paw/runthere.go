@@ -28,7 +28,6 @@ var launching = []string{"start", "add", "recover", "spawn", "run"}
 // router runs a command on the machine whose agents its words name.
 type router struct{ *invocation }
 
-// runThere runs a command on a host.
 func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words []string) error {
 	if line, only := hereOnly[cmd.Name()]; only {
 		name := host.Name + ":AGENT"

@@ -155,7 +155,6 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 	return h, s, agents, args, nil
 }
 
-// promptFor returns the prompt to send.
 func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) (string, error) {
 	given := 0
 	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {
@@ -310,7 +309,6 @@ func (p *promptFlags) issueText(ctx context.Context, h *app.App, repository stri
 	return orchestrator.FromIssue(ctx, h, repository, p.issue)
 }
 
-// templateNamed returns a prompt of the configuration.
 func templateNamed(h *app.App, name string) (string, error) {
 	if text, ok := h.Config.Prompts[name]; ok {
 		return text, nil

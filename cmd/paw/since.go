@@ -106,7 +106,6 @@ func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
 	return d
 }
 
-// printSince prints the report of one session.
 func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, landings []landing.Stand, from, now time.Time) {
 	finished, failed, quiet := 0, 0, []string{}
 	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "FILES", "LAST")}

@@ -176,7 +176,6 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	}
 }
 
-// showStatus prints the status of sessions and hosts.
 func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	if p.json {
 		if len(answers) > 0 {

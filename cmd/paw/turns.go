@@ -115,7 +115,6 @@ func whenBegun(t turns.Turn, now time.Time) string {
 	return timeOf(t.StartedAt, now)
 }
 
-// printTurns prints the turns of one agent.
 func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool) {
 	indent := ""
 	if named {

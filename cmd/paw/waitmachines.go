@@ -20,7 +20,6 @@ import (
 	"paw/session"
 )
 
-// machineWait is the wait for agents of one machine.
 type machineWait struct {
 	host   *hosts.Host // nil for this machine
 	folder string      // checkout of the repository on the host
@@ -28,7 +27,6 @@ type machineWait struct {
 	name   string      // session on the host, "" if none is named
 }
 
-// machineWaited is the result of a machineWait.
 type machineWaited struct {
 	machineWait
 	waited *children.Waited // nil if there is no result
@@ -272,7 +270,6 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 	}
 }
 
-// awaitedThere converts the result of a host.
 func awaitedThere(host string, w *hosts.Waited) *children.Waited {
 	waited := &children.Waited{Session: session.FarName(host, w.Session)}
 	for _, one := range w.Agents {

@@ -290,12 +290,10 @@ func (q question) bothWays(owners []*session.Session, named *session.Session, wo
 	return e
 }
 
-// having returns the sessions that have all these agents.
 func having(sessions []*session.Session, agents []string) []*session.Session {
 	return slices.DeleteFunc(slices.Clone(sessions), func(s *session.Session) bool { return !hasAll(s, agents) })
 }
 
-// hasAll reports whether a session has all these agents.
 func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Agent(name) == nil })
 }

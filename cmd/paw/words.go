@@ -211,7 +211,6 @@ func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) e
 	return usagef(cmd, "%s: %s; it is %s", typed, what, useLine(cmd))
 }
 
-// useLine returns how a command is typed, beginning with paw.
 func useLine(cmd *cobra.Command) string {
 	if cmd.HasParent() {
 		return cmd.Parent().CommandPath() + " " + cmd.Use

@@ -55,7 +55,6 @@ func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func()
 	})
 }
 
-// takenPorts returns the blocks in all records.
 func (h *App) takenPorts() ([]session.Ports, error) {
 	sessions, _, err := h.Store.ListAll()
 	if err != nil {

@@ -133,7 +133,6 @@ func ownSocket(e *tmux.UnsafeError) string {
 	return "export PAW_TMUX_SOCKET=paw"
 }
 
-// installTmux returns the command that installs tmux on this machine.
 func installTmux() string {
 	for _, known := range [][2]string{
 		{"/usr/bin/apt-get", "sudo apt-get install tmux"},

@@ -107,7 +107,6 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 	return nil
 }
 
-// familyOf observes an agent and its children.
 func familyOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, ask observe.AskPanes) (live.Family, error) {
 	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
 	for _, child := range s.Children(w.Name) {

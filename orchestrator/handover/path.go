@@ -65,7 +65,6 @@ func (r *Relocation) add(from, to string) {
 	}
 }
 
-// text translates the paths in a text.
 func (r *Relocation) text(text string) string {
 	var out strings.Builder
 	kept := 0

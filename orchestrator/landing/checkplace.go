@@ -18,7 +18,6 @@ import (
 	"paw/worktree/git"
 )
 
-// checkPlan returns the plan of a session's check worktree.
 func checkPlan(s *session.Session, path string) worktree.Plan {
 	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.PlaceName(), CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
 }
@@ -116,7 +115,6 @@ func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), er
 	return unlock, nil
 }
 
-// setUp sets up the check worktree for a commit.
 func (c *checker) setUp(ctx context.Context, path, commit string) error {
 	log, err := c.createLog(filepath.Join(c.stateDir(), "setup.log"))
 	if err != nil {

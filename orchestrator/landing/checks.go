@@ -129,7 +129,6 @@ func (c *checker) file(tree, command, kind string) string {
 
 func (c *checker) stateDir() string { return c.home.StateDir(c.session.PlaceName(), CheckName) }
 
-// createLog creates an empty log.
 func (c *checker) createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

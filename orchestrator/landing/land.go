@@ -88,7 +88,6 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	return landed, err
 }
 
-// landing is a landing in progress.
 type landing struct {
 	work
 	options Options
@@ -311,7 +310,6 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 // mostPaths limits the files that a plan lists.
 const mostPaths = 20
 
-// plan returns the steps of a landing.
 func plan(l *Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {

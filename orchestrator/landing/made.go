@@ -100,7 +100,6 @@ func (h *history) linkMade(node string, one *Stand) {
 	}
 }
 
-// lookForEver fills in ever for the agents in kin.
 func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 	h.ever = map[string]map[string]bool{}
 	for turnSession := range kin {

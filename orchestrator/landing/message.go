@@ -14,7 +14,6 @@ import (
 // titleWidth limits the columns of a title that comes from a prompt.
 const titleWidth = 72
 
-// messageFacts are the parts of a message.
 type messageFacts struct {
 	Session, Agent, CLI string   // CLI with its version, if known
 	Said                string   // what the agent said with paw done, "" for nothing

@@ -46,7 +46,6 @@ type Pulled struct {
 	Plan                []string // only for a dry run
 }
 
-// puller is a pull request in progress.
 type puller struct {
 	work
 	options PullOptions

@@ -80,7 +80,6 @@ func (w work) handedSource(command string) (*source, error) {
 	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.agent.Finished, command: command}, nil
 }
 
-// takeNow takes the present state.
 func (src *source) takeNow(ctx context.Context, w work) error {
 	path, name := w.agent.WorktreePath, w.agent.Name
 	refuse := observe.RefuseBusy
@@ -140,7 +139,6 @@ func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 	return errs.New(errs.Refused, "%s: cannot be taken as it is: %s", agentName, files)
 }
 
-// takeTurn takes the state at the end of a turn.
 func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, number string) error {
 	one, err := turns.Numbered(w.session, list, number)
 	if err != nil {

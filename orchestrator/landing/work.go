@@ -47,7 +47,6 @@ type Handed struct {
 	Err   *errs.Error // why the state could not be taken, nil if it was
 }
 
-// workOf finds an agent, and the repository of its session.
 func workOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (work, error) {
 	w := work{home: h, session: s}
 	var err error

@@ -67,7 +67,6 @@ func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == Re
 // launched reports whether the job's CLI was launched and has not been found to have failed.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
-// refuse turns a job into a refusal.
 func (j *Job) refuse(err error, hints ...string) {
 	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
 }
@@ -77,7 +76,6 @@ func NothingToDo(f observe.Facts, jobs []Job) bool {
 	return f.Tmux != session.TmuxUnknown && len(f.Left) == 0 && !slices.ContainsFunc(jobs, func(j Job) bool { return j.Starts() || j.Worktree != WorktreeKeep })
 }
 
-// pointersTo returns pointers to the elements of jobs.
 func pointersTo(jobs []Job) []*Job {
 	all := make([]*Job, len(jobs))
 	for i := range jobs {

@@ -88,7 +88,6 @@ func (f Facts) AtWork() bool {
 	}
 }
 
-// beingRemoved reports whether a removal of the agent has begun.
 func (f Facts) beingRemoved() bool {
 	switch f.Record.Phase {
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:

@@ -54,7 +54,6 @@ func headline(results []Result, left []string) string {
 	return fmt.Sprintf("%d of the %d agents you waited for %s ended, %s not yet.", ended, all, has, strings.Join(left, ", "))
 }
 
-// paragraph describes the result of one child.
 func paragraph(r Result) string {
 	if r.Outcome == OutcomeRemoved {
 		return r.Agent + ": removed from the session\n"

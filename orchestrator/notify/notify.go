@@ -69,7 +69,6 @@ func withoutAgent(env []string) []string {
 // patience is the time limit of one way of notifying.
 const patience = 10 * time.Second
 
-// webhookPatience is the time limit of a webhook.
 const webhookPatience = 2 * time.Second
 
 // Title returns who it is about and what happened, safe for a terminal.

@@ -129,7 +129,6 @@ const (
 	HooksNone   = "none"   // the CLI has no hooks, or does not run
 )
 
-// hooksOf returns whether the hooks of an agent report.
 func hooksOf(a Agent) string {
 	switch {
 	case !a.Turns.Visible || a.Lock.State != session.LockHeld || RunsHeadless(a.Lock):

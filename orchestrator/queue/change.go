@@ -67,7 +67,6 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 	return said
 }
 
-// letGo removes what holds one task.
 func letGo(q *session.Queue, t *session.Task, of known) {
 	cli, turn := of(t.Agent)
 	if lane, there := q.Lanes[t.Agent]; there {

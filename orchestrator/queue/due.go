@@ -82,7 +82,6 @@ func (d *decision) working() int {
 	return at
 }
 
-// verdict decides whether a waiting task begins.
 func (d *decision) verdict(t *session.Task, working, starts int, taken map[string]bool) verdict {
 	if v := d.behind(t); v.why != "" {
 		return v

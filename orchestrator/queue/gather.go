@@ -73,7 +73,6 @@ func accountOf(name string, environment map[string]string) string {
 	return account
 }
 
-// agentOf collects the facts of one agent.
 func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Queue, one live.Facts, a *observe.Agent) Agent {
 	w := one.Record
 	agent := Agent{

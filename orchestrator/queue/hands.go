@@ -197,7 +197,6 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	return fmt.Errorf("%s: was typed to %s, but nothing says that it arrived", t.ID, t.Agent)
 }
 
-// start starts the agent of a task.
 func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) error {
 	s, err := o.Load(o.session)
 	if err != nil {
@@ -289,7 +288,6 @@ func (o *ownHands) check(ctx context.Context, t session.Task) (string, error) {
 	return failed.Prompt(landing.BackLines), nil
 }
 
-// timerName is the name of a queue's timer in tmux.
 const timerName = "queue"
 
 // arm sets a timer in tmux after which paw looks again. Of several chains of timers only the newest

@@ -56,7 +56,6 @@ type hands interface {
 	disarm(ctx context.Context)
 }
 
-// pump moves one queue on.
 type pump struct {
 	*app.App
 	session string
@@ -256,7 +255,6 @@ func (p *pump) enter(ctx context.Context, s Step, claim func() (session.Task, er
 	return p.note(err)
 }
 
-// start starts the agent of a task.
 func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, error), was *session.Task) error {
 	t, err := claim()
 	if errors.Is(err, errNoMore) {

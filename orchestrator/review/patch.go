@@ -93,7 +93,6 @@ type place struct {
 
 var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// placesOf parses a patch.
 func placesOf(text string) []place {
 	var all []place
 	path, was, is, hunk, gone := "", 0, 0, 0, false
@@ -167,7 +166,6 @@ func hunkLengths(head string) (before, after int) {
 	return length(fields[1]), length(fields[2])
 }
 
-// excerptLines is the maximal number of lines of an excerpt.
 const excerptLines = 3
 
 // commentAt returns a comment on the line with index at.

@@ -23,7 +23,6 @@ import (
 // sessionName is the name of the trial's only session; its agent has the CLI's name.
 const sessionName = "doctor"
 
-// player runs the plays in a place.
 type player struct {
 	*place
 	cli      string

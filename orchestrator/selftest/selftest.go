@@ -106,7 +106,6 @@ func (p *player) playAll(ctx context.Context, o Options) []Line {
 	return lines
 }
 
-// play runs one play.
 func (p *player) play(ctx context.Context, one play) Line {
 	began := time.Now()
 	text, err := one.do(p, ctx)

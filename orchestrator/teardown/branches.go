@@ -23,7 +23,6 @@ type Branch struct {
 	Gone  bool   // renamed or deleted by somebody else
 }
 
-// branchFacts has what was found of a branch.
 type branchFacts struct {
 	agent, name string
 	made        bool   // made by paw
@@ -101,7 +100,6 @@ func (f branchFacts) elsewhere(goes map[string]bool) string {
 	return ""
 }
 
-// line describes the plan for the branch.
 func (b Branch) line() string {
 	line := "keep branch " + b.Name
 	if b.Gone {

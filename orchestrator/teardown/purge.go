@@ -38,7 +38,6 @@ type Purge struct {
 	m       worktree.Manager
 }
 
-// purgeFacts has what was found of a session.
 type purgeFacts struct {
 	fleet    observe.Facts
 	gone     bool
@@ -194,7 +193,6 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	return p, err
 }
 
-// directoriesOf returns the session's worktrees that exist.
 func directoriesOf(s *session.Session) []string {
 	var there []string
 	for _, w := range s.Agents {
@@ -205,7 +203,6 @@ func directoriesOf(s *session.Session) []string {
 	return there
 }
 
-// look gathers the facts that are in the session's repository.
 func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (err error) {
 	f.agents = lookAtAgents(ctx, h, m, f.fleet, app.AgentNames(s), o)
 	f.landings = landing.CutShort(ctx, h, s)

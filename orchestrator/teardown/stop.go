@@ -86,7 +86,6 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 	return p, nil
 }
 
-// endOf plans the end of an agent.
 func endOf(a observe.Agent) Ended {
 	e := Ended{Agent: a.Record.Name, PID: a.Lock.PID(), Phase: session.PhaseStopped}
 	e.runs = a.Pane != nil || a.Lock.State == session.LockHeld

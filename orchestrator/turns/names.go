@@ -165,7 +165,6 @@ func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetche
 // Any reports whether any turns have the name.
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
-// tagged reports whether the tag of turn n exists.
 func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
 	tags, err := Tags(ctx, t.M, t.Agent.TurnSession)
 	return slices.Contains(tags, n), err

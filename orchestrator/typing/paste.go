@@ -187,7 +187,6 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
 
-// paneSender returns a sender of a prompt to the agent w.
 func paneSender(h *app.App, s *session.Session, w *session.Agent, prompt string) (*sender, error) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known {

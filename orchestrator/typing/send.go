@@ -86,7 +86,6 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 	}})
 }
 
-// sending has the options of send.
 type sending struct {
 	prompt string
 	wait   bool

@@ -63,7 +63,6 @@ func earlier(e Event, open *Record) bool {
 	return !e.At.IsZero() && e.At.Before(open.StartedAt.Truncate(time.Millisecond))
 }
 
-// during returns the actions for an event of the open turn.
 func during(open *Record, e Event) []Action {
 	if e.Beside && (e.Kind == KindEnd || e.Kind == KindError || e.Kind == KindInterrupt) {
 		return workedOn(e)

@@ -82,7 +82,6 @@ func (k *known) changesBetween(from, to string, ask func() ([]Change, error)) ([
 	return all, err
 }
 
-// isBefore reports whether commit is known to be an ancestor of tip.
 func (k *known) isBefore(commit, tip string) bool {
 	if k == nil {
 		return false
@@ -92,7 +91,6 @@ func (k *known) isBefore(commit, tip string) bool {
 	return k.before[[2]string{commit, tip}]
 }
 
-// cameBefore stores that commit is an ancestor of tip.
 func (k *known) cameBefore(commit, tip string) {
 	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(tip) {
 		return

@@ -33,7 +33,6 @@ type keptState struct {
 // keptIndex returns the path of the kept index; dir is the worktree's folder for scratch files.
 func keptIndex(dir string) string { return filepath.Join(dir, "index") }
 
-// keptFile returns the path of the keptState.
 func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
 // Margins by which a change must be older than the start of a snapshot for the next snapshot to

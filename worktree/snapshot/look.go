@@ -226,7 +226,6 @@ func (e IndexEntry) cacheinfo() string {
 	return e.Mode + "," + e.ID
 }
 
-// same reports whether mode and id are equal.
 func (e IndexEntry) same(other IndexEntry) bool { return e.Mode == other.Mode && e.ID == other.ID }
 
 // alike reports whether path, stage, mode and id are equal.

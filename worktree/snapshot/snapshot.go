@@ -234,7 +234,6 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 	return commit, r, err
 }
 
-// tree records the files and returns the tree.
 func (r *recording) tree(ctx context.Context) (string, error) {
 	if r.unchanged() {
 		r.notSaved = r.special

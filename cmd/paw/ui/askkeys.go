@@ -86,7 +86,6 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// questionCmd reads what the agent asks.
 func (o onAgent) questionCmd() tea.Cmd {
 	m, a := o.m, o.a
 	paw, ctx := m.paw, m.ctx

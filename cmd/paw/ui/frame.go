@@ -7,7 +7,6 @@ import (
 	"paw/config/display"
 )
 
-// draw returns the lines of the screen.
 func (f frame) draw() []string {
 	if f.m.width < 1 || f.m.height < 1 {
 		return nil

@@ -41,7 +41,6 @@ const (
 // dropped lists the columns to leave out where the row is too long, the first one first.
 var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
-// listing draws the list.
 type listing struct {
 	palette
 	measure
@@ -315,7 +314,6 @@ func begunFrom(lines []listLine, first int) int {
 	return agents
 }
 
-// emptyList says why the list is empty.
 func (l listing) emptyList() string {
 	if l.roster.filter != "" {
 		return l.paint("no agent matches; Esc shows all", dim)

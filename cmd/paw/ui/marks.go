@@ -49,7 +49,6 @@ func (l roster) marked() (all []Agent) {
 	return all
 }
 
-// named lists the names of agents for a question.
 func named(all []Agent) string {
 	var names []string
 	for _, a := range all {

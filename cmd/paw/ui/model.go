@@ -196,7 +196,6 @@ func (m Model) marked(a Agent) Agent {
 	return a
 }
 
-// say shows a note for noteTime.
 func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
 }

@@ -166,7 +166,6 @@ func (m Model) leave() (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// scrollRun scrolls the output of a command.
 func (m *Model) scrollRun(by int) {
 	at := m.layout().detail
 	next := *m.run

@@ -119,7 +119,6 @@ func styleAfter(holds, sequence, codes string) string {
 	return holds + sequence
 }
 
-// area is a rectangle of the screen.
 type area struct{ x, y, width, height int }
 
 func (a area) has(x, y int) bool {
@@ -165,7 +164,6 @@ func (p palette) paint(text, code string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[m"
 }
 
-// style returns the colour of a group.
 func (g Group) style() string {
 	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
 }

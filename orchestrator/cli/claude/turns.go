@@ -222,7 +222,6 @@ func promptType(prompt string) turn.Type {
 	return ""
 }
 
-// text returns the text blocks of a message.
 func (l turnLine) text() string {
 	var text string
 	if json.Unmarshal(l.Message.Content, &text) == nil {

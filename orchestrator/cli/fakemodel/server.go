@@ -67,7 +67,6 @@ type Entry struct {
 	Bill     Bill     // tokens of the answer; zero for an error
 }
 
-// keep records a request.
 func (s *Server) keep(r *http.Request, e Entry) {
 	e.Time, e.Path = time.Now(), r.URL.Path
 	s.mu.Lock()
@@ -173,7 +172,6 @@ func models(path string) any {
 	}
 }
 
-// speak answers a request to the model.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body []byte) {
 	q, err := p.parse(r, body)
 	if err != nil {
@@ -231,7 +229,6 @@ func another(n int64) Bill {
 	return Bill{Input: 1000 + 7*n*n, CacheRead: 300 + 11*n*n, CacheWrite: 20 + 5*n*n, Output: 10 + 3*n*n}
 }
 
-// bill returns the bill of the next answer.
 func (s *Server) bill(protocol string) Bill {
 	if !s.Bills {
 		return same

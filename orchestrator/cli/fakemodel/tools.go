@@ -69,7 +69,6 @@ type tool struct {
 	parameters schema
 }
 
-// call is a tool call of the model.
 type call struct {
 	tool      string
 	free      bool

@@ -88,7 +88,6 @@ func (m chatMessage) resumes() bool {
 	return false
 }
 
-// text joins the texts of a message.
 func (m chatMessage) text() string {
 	if text, ok := m.Content.(string); ok {
 		return text

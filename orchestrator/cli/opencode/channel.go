@@ -140,7 +140,6 @@ func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 	return cli.Permission{ID: all[0].ID, Question: questions.Title(words)}, true
 }
 
-// Reply answers the request with that id.
 func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	reply := "reject"
 	if grant {

@@ -41,7 +41,6 @@ func channelOf(s cli.Spec) channel {
 	return channel{events: filepath.Join(s.StateDir, eventsName), commands: filepath.Join(s.StateDir, commandsName)}
 }
 
-// Channel returns the channel of the running launch.
 func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
 
 // files returns the two files, empty, so that a launch reads nothing of an earlier one.
@@ -55,7 +54,6 @@ func (c channel) addTo(settings map[string]json.RawMessage) error {
 	return nil
 }
 
-// event is a line of the file of events.
 type event struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -71,7 +69,6 @@ type event struct {
 	} `json:"response"`
 }
 
-// command is a line of the file of commands.
 type command struct {
 	Type      string `json:"type"` // submit or confirmation_response
 	Text      string `json:"text,omitempty"`
@@ -118,7 +115,6 @@ func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	return err
 }
 
-// request is a permission that qwen has requested.
 type request struct {
 	cli.Permission
 	tool     string

@@ -173,7 +173,6 @@ func printFacts(w io.Writer, sets []set) {
 	_ = columns.Flush() // see print
 }
 
-// fact returns the text in a set's column.
 func (s set) fact(name string, sets []set) string {
 	same := s.facts["same"]
 	if name == "duration" && same == "" {

@@ -28,7 +28,6 @@ type test struct {
 	elapsed float64
 }
 
-// result is how a test ended.
 type result string
 
 // Results of a test. A test without an end, because its program crashed, has failed.

@@ -8,7 +8,6 @@ import (
 	"paw/orchestrator/cli"
 )
 
-// row is one scenario.
 type row struct {
 	group string // top-level test of the scenario, such as "TestCLIs"
 	label string
@@ -16,7 +15,6 @@ type row struct {
 	times map[string]float64 // time in seconds by CLI, of tests that ran
 }
 
-// table has the results of one set.
 type table struct {
 	clis   []string
 	rows   []*row

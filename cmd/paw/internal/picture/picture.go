@@ -25,7 +25,6 @@ var palette = []string{
 	"#5c6370", "#ff7b86", "#b5e890", "#ffd78a", "#7cc0ff", "#e08cf0", "#6fd3df", "#ffffff",
 }
 
-// style is the style of a cell.
 type style struct {
 	fg, bg                 string // "" for the terminal's own colour
 	bold, dim, under, back bool
@@ -141,7 +140,6 @@ func (s style) with(codes []int) style {
 	return s
 }
 
-// indexed returns a colour of the 256.
 func indexed(n int) string {
 	switch {
 	case n < 16:

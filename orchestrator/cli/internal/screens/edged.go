@@ -76,7 +76,6 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 	return rows[top+1 : bottom]
 }
 
-// read returns the state of a box with these rows.
 func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
 	switch mark := b.markOf(text[0]); {
 	case mark == '!': // shell mode: the shell gets what is typed
