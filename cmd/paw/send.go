@@ -336,3 +336,21 @@ func requireText(prompt string) error {
 	}
 	return nil
 }
+
+type sendJSON struct {
+	Version int        `json:"version"`
+	Session string     `json:"session"`
+	Sent    []sentJSON `json:"sent"` // agents that got the prompt
+	Notes   []string   `json:"notes"`
+}
+
+type sentJSON struct {
+	Agent   string `json:"agent"`
+	Turn    *int   `json:"turn"`   // turn that the prompt began, or waits behind; null if nothing tells
+	Queued  bool   `json:"queued"` // the prompt waits behind that turn
+	Dropped int    `json:"dropped"`
+}
+
+func sentView(s *typing.Sent) sentJSON {
+	return sentJSON{Agent: s.Agent, Turn: orNull(s.Turn), Queued: s.Queued, Dropped: s.Dropped}
+}

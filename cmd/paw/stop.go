@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -143,4 +144,44 @@ func (o *stopOptions) stopAll(ctx context.Context, h *app.App) error {
 		fmt.Fprintln(o.stdout, "no session is active; nothing to stop")
 	}
 	return nil
+}
+
+type stopJSON struct {
+	Version  int                  `json:"version"`
+	Sessions []stoppedSessionJSON `json:"sessions"`
+	Notes    []string             `json:"notes"`
+}
+
+type stoppedSessionJSON struct {
+	Name    string      `json:"name"`
+	Whole   bool        `json:"whole"`
+	Already bool        `json:"already"`
+	Agents  []endedJSON `json:"agents"`
+	GoOn    []string    `json:"go_on"`
+	Others  []string    `json:"others"`
+	Plan    []string    `json:"plan,omitempty"` // only with --dry-run
+}
+
+type endedJSON struct {
+	Name   string   `json:"name"`
+	Turn   *int     `json:"turn"` // turn that the stop interrupted
+	Queued []string `json:"queued"`
+}
+
+func stoppedView(h *app.App, p *teardown.Stop, dryRun bool) stoppedSessionJSON {
+	view := stoppedSessionJSON{Name: p.Session.Name, Whole: p.Whole, Already: p.Already, Agents: []endedJSON{}, GoOn: append([]string{}, p.GoOn...), Others: []string{}}
+	if p.Whole {
+		view.Others = append(view.Others, p.Others...)
+	}
+	for _, e := range p.Agents {
+		ended := endedJSON{Name: e.Agent, Turn: orNull(e.Turn), Queued: []string{}}
+		for _, one := range h.Texts().QueuedPrompts(p.Session.Name, e.Agent) {
+			ended.Queued = append(ended.Queued, one.Text)
+		}
+		view.Agents = append(view.Agents, ended)
+	}
+	if dryRun {
+		view.Plan = strings.Split(p.String(), "\n")
+	}
+	return view
 }

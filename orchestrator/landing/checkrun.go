@@ -9,8 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // run runs the checks on a commit, in order, until one fails.
@@ -130,4 +134,116 @@ func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName s
 	w.handed = o.Handed
 	src, err := w.lookAtSource(ctx, o.Turn, "check")
 	return &checker{work: w, fresh: o.Fresh}, src, err
+}
+
+// Broken is the turn that broke a check: the check fails at its end and passes at an earlier one.
+type Broken struct {
+	Session, Agent string
+	Turn           int    // 0 if the end of the last turn passes
+	Prompt         string // prompt of the turn
+	Good           int    // last turn whose end passes, 0 for the base
+	Unknown        string // turns between Good and Turn whose ends are unknown, such as "3-4"
+	Runs           int    // how often the checks ran
+}
+
+// end is the state at the end of a turn. The base has the number 0.
+type end struct {
+	number int
+	commit string
+	prompt string
+}
+
+// Bisect finds the turn of an agent that broke the project's checks, or the given commands. It runs
+// them on the ends of turns, unless they have passed there before.
+func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName string, commands []string) (*Broken, error) {
+	w, err := workOf(ctx, h, s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{work: w}
+	if c.commands, err = someChecksFor(h, agentName, commands, "paw bisect --help"); err != nil {
+		return nil, err
+	}
+	list, _, err := turns.List(ctx, h, w.m, s, *w.agent)
+	if err != nil {
+		return nil, err
+	}
+	ends := endsOf(w.agent.Base(), list.Turns)
+	if len(ends) < 2 {
+		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
+	}
+	b := &Broken{Session: s.Name, Agent: agentName}
+	fails := func(i int) (bool, error) {
+		h.Sayf("%s: the end of turn %d", agentName, ends[i].number)
+		b.Runs++
+		err := c.run(ctx, ends[i].commit)
+		var failed *CheckError
+		if errors.As(err, &failed) {
+			return true, nil
+		}
+		return false, err
+	}
+	last := len(ends) - 1
+	if bad, err := fails(last); err != nil || !bad {
+		return b, err
+	}
+	if bad, err := fails(0); err != nil || bad {
+		if err == nil {
+			err = errs.New(errs.CheckFailed, "%s: fails at its base already, no turn broke it", w.name())
+		}
+		return nil, err
+	}
+	good, bad, err := narrow(0, last, fails)
+	if err != nil {
+		return nil, err
+	}
+	b.Turn, b.Prompt, b.Good = ends[bad].number, ends[bad].prompt, ends[good].number
+	var unknown []turns.Turn
+	for _, t := range list.Turns {
+		if t.Number > b.Good && t.Number < b.Turn {
+			unknown = append(unknown, t)
+		}
+	}
+	b.Unknown = ranges(unknown)
+	return b, nil
+}
+
+// endsOf returns the base and the known ends of finished turns, oldest first.
+func endsOf(base string, list []turns.Turn) []end {
+	ends := []end{{commit: base}}
+	for _, t := range list {
+		if t.State != turn.InProgress && t.After != "" {
+			ends = append(ends, end{t.Number, t.After, oneLine(t.Prompt.Words())})
+		}
+	}
+	return ends
+}
+
+// narrow finds two neighbours between good and bad, of which the first passes and the second fails.
+func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
+	for bad-good > 1 {
+		middle := good + (bad-good)/2
+		failed, err := fails(middle)
+		if err != nil {
+			return 0, 0, err
+		}
+		if failed {
+			bad = middle
+		} else {
+			good = middle
+		}
+	}
+	return good, bad, nil
+}
+
+// String names the turn, and the command that goes back to the state before it.
+func (b *Broken) String() string {
+	if b.Turn == 0 {
+		return fmt.Sprintf("%s/%s: the end of its last turn passes, nothing is broken", b.Session, b.Agent)
+	}
+	which := fmt.Sprintf("turn %d broke it: %s", b.Turn, display.Graphemes.Cut(b.Prompt, titleWidth))
+	if b.Unknown != "" {
+		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turnWords(b.Unknown), display.Graphemes.Cut(b.Prompt, titleWidth))
+	}
+	return fmt.Sprintf("%s\npaw rewind %s %d --session %s goes back to before it", which, b.Agent, b.Good, b.Session)
 }

@@ -1,8 +1,13 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"time"
+
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/session/turn"
 )
 
 // Kind is the kind of a step.
@@ -75,4 +80,102 @@ func (s Step) String() string {
 		of = s.Agent + s.CLI
 	}
 	return fmt.Sprintf("%s: %s", of, s.Why)
+}
+
+// Facts holds the input of a decision about a queue, apart from the queue itself.
+type Facts struct {
+	Agents map[string]Agent
+	CLIs   map[string]CLI // CLIs with which a task or a hand-over may start an agent
+	Max    int            // number of agents that the queue keeps at work
+	Starts int            // number of launches and prompts that the queue may make in one session
+	Limits Limits
+	Pace   Pace
+	Down   string // why nothing can begin in the session, "" if something can
+	// Looking means that the caller changes nothing: another process may be starting an agent or
+	// typing just now.
+	Looking bool
+}
+
+// Limits configures what happens to a turn that a usage limit has ended.
+type Limits struct {
+	Continue bool     // type the configured prompt once the limit is lifted
+	HandOver []string // CLIs of which the first installed one takes the task over
+	Times    int      // maximal number of attempts in a row
+}
+
+// Pace has the delays of a queue; only tests change them.
+type Pace struct {
+	Delay  time.Duration // delay after the end of a limit
+	Spread time.Duration // maximal addition to Delay; the addition depends on the agent's name
+	Every  time.Duration // time between two looks while a task is due later
+	Again  time.Duration // delay after a limit with an unknown end
+	GiveUp time.Duration // time after the first of several such limits until the queue gives up
+}
+
+// UsualPace has the delays outside of tests.
+var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour}
+
+// CLI describes a CLI that could be started now.
+type CLI struct {
+	Installed bool
+	Account   string // account whose usage limit applies to the CLI
+}
+
+// Agent has the facts about one agent.
+type Agent struct {
+	CLI      string
+	Account  string
+	Status   session.AgentStatus
+	Ready    live.Verdict // whether a prompt may be typed
+	Running  bool         // the agent's CLI runs
+	Exited   bool         // the CLI exited by itself, according to its dead pane or the record
+	Gone     bool         // no process of the agent runs, and it has no pane
+	Starting bool         // the agent is being made, or its first prompt has not begun a turn
+	Silent   time.Time    // launch time of a running CLI whose hooks have not reported yet
+	SeenCut  int          // number of the last cut turn that the user has marked as seen
+	Turns    []Turn       // turns since the queue knows the agent, at least the last one, oldest first
+}
+
+// Turn is one turn of an agent.
+type Turn struct {
+	turn.Record
+	Task     string // id of the task that began the turn, "" for none
+	Person   bool   // a person's prompt began the turn
+	Answered bool   // the model had begun to answer, in a turn that a limit has ended
+	Now      bool   // the turn belongs to the running launch
+}
+
+// of returns the turn of a task, nil where it is not known.
+func (a Agent) of(t *session.Task) *Turn {
+	for i := range a.Turns {
+		one := &a.Turns[i]
+		if t.Turn != 0 && one.Number == t.Turn || t.Turn == 0 && one.Task == t.ID && one.Number > t.Before {
+			return one
+		}
+	}
+	return nil
+}
+
+// last returns the last turn, nil without turns.
+func (a Agent) last() *Turn {
+	if len(a.Turns) == 0 {
+		return nil
+	}
+	return &a.Turns[len(a.Turns)-1]
+}
+
+// number returns the number of the last turn, 0 without turns.
+func (a Agent) number() int {
+	if last := a.last(); last != nil {
+		return last.Number
+	}
+	return 0
+}
+
+// ended returns when a turn ended; for an open turn, the time of its last event.
+func (t Turn) ended() time.Time {
+	if t.EndedAt != nil {
+		return *t.EndedAt
+	}
+	return cmp.Or(t.LastEventAt, t.StartedAt)
 }

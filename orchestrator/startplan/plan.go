@@ -3,7 +3,7 @@
 //
 // Session drafts a new session, NewAddition the agents for an existing one (plan.go); both are
 // recorded before anything else is made. An agent that begins with the work of another one has an
-// Origin, and may get a brief as its first prompt (handover.go). The package may import every
+// Origin, and may get a brief as its first prompt (handed.go). The package may import every
 // package below it: orchestrator/app, observe, handover, transcript, turns and launch. Begin with
 // agents.go.
 package startplan

@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // mark marks the selected agent, or removes the mark, and selects the next row.
@@ -114,4 +118,126 @@ func (o onAgent) compare() (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m.openly(nil, "diff", two[0].Key(), two[1].Name)
+}
+
+// ofState adds the snapshot to a command. An agent of another machine has no snapshot here, and the
+// command is unchanged.
+func (s State) ofState(words ...string) []string {
+	if s.Commit == "" {
+		return words
+	}
+	return append(words[:2:2], append([]string{stateFlag, s.Commit}, words[2:]...)...)
+}
+
+// withState calls do with the snapshot that the diff shows or, where no diff is shown, with a new
+// snapshot. Of an agent on another machine, only the number of the last turn is known.
+func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	if m.tab == tabDiff && m.scope.turn == 0 {
+		switch {
+		case m.page.state.Commit != "":
+			return do(m, m.page.state)
+		case m.page.asked:
+			m.say(true, "the changes of %s are not shown yet", a.Name)
+			return m, nil
+		}
+	}
+	if a.Far {
+		return do(m, State{Turn: lastTurn(a)})
+	}
+	return m, later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
+}
+
+// markSeen marks as seen what the user sees: the turn or the snapshot of the diff, or the last turn
+// that the row shows as finished.
+func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
+	m, a := o.m, o.a
+	if m.tab == tabDiff && m.scope.turn > 0 {
+		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
+	}
+	shown, ofDiff := lastTurn(a), m.tab == tabDiff
+	if strings.HasSuffix(a.Turn, display.Ellipsis) {
+		shown--
+	}
+	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
+		if !ofDiff && s.Turn > shown {
+			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
+			return m, nil
+		}
+		return m.quietly(s.ofState("seen", fmt.Sprintf("%s@%d", a.Key(), s.Turn))...)
+	})
+}
+
+// lastTurn returns the number of the last turn in the row, 0 for none.
+func lastTurn(a Agent) int {
+	number, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, display.Ellipsis))
+	return number
+}
+
+// planLanding shows what would land, and asks whether to land exactly that.
+func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
+	m, all := o.m, o.meant()
+	if len(all) > 1 {
+		return o.planSeveral(all)
+	}
+	a := all[0]
+	m.roster.marks = nil
+	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
+		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.openly(nil, s.ofState("land", a.Key())...)
+		})
+		return m.openly(land, s.ofState("land", a.Key(), "--dry-run")...)
+	})
+}
+
+// planUndo shows which landing of the session is the last one, and asks whether to undo exactly that.
+func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
+	words := []string{"land", "--undo", "--session", o.a.Session}
+	undo := sure("take back this landing, the last one of "+o.a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		for _, line := range m.run.lines {
+			if plan, found := strings.CutPrefix(display.Strip(line), "undo landing "); found {
+				number, _, _ := strings.Cut(plan, " ")
+				return m.openly(nil, append(words, number)...)
+			}
+		}
+		m.say(true, "nothing was taken back: no landing is shown")
+		return m, nil
+	})
+	return o.m.openly(undo, append(words, "--dry-run")...)
+}
+
+// planSeveral shows what would land of several agents of one session, and asks whether to land
+// exactly that; agents of other machines land as they then are.
+func (o onAgent) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
+	m := o.m
+	for _, a := range all {
+		if a.Session != all[0].Session {
+			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
+			return m, nil
+		}
+	}
+	return m, later(m, func(ctx context.Context, paw Paw) ([]string, error) {
+		words, states := []string{"land", "--session", all[0].Session}, []string{}
+		for _, a := range all {
+			words = append(words, a.Name)
+			if a.Far {
+				continue
+			}
+			state, err := paw.State(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			states = append(states, a.Name+"="+state.Commit)
+		}
+		if len(states) > 0 {
+			words = append(words, stateFlag, strings.Join(states, ","))
+		}
+		return words, nil
+	}, func(m Model, words []string) (tea.Model, tea.Cmd) {
+		land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			m.roster.marks = nil
+			return m.openly(nil, words...)
+		})
+		return m.openly(land, append(words, "--dry-run")...)
+	})
 }

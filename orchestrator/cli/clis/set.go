@@ -3,8 +3,12 @@
 package clis
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"paw/config"
 	"paw/orchestrator/cli"
@@ -14,6 +18,7 @@ import (
 	"paw/orchestrator/cli/copilot"
 	"paw/orchestrator/cli/demo"
 	"paw/orchestrator/cli/gemini"
+	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/opencode"
 	"paw/orchestrator/cli/qwen"
 )
@@ -75,4 +80,104 @@ func Inherited(env []string) []string {
 		marks = append(marks, cli.CLI{Driver: d}.Marks()...)
 	}
 	return cli.Without(env, marks)
+}
+
+const idPlace = "{id}"
+
+// custom drives a CLI that only the configuration describes. "{id}" in its command stands for an id
+// that paw chooses. To resume, the words of its resume key, with "{id}" replaced, follow the
+// command, or only the program where the command itself has an "{id}".
+type custom struct {
+	cli.Named
+	config.CLI
+}
+
+func (c custom) Program() string { return c.Command[0] }
+
+// Environment returns nothing: the user who configures the command sets what it needs.
+func (custom) Environment() []string { return nil }
+
+// CheckID accepts every id: fill checks the ids of those commands that have a place for one.
+func (custom) CheckID(string) error { return nil }
+
+func (c custom) NewConversation() string {
+	if c.choosesID() {
+		return uuid.NewString()
+	}
+	return ""
+}
+
+func (c custom) choosesID() bool { return hasPlace(c.Command) }
+
+func hasPlace(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, idPlace) })
+}
+
+func (c custom) Launch(s cli.Spec) (cli.Command, error) {
+	words, err := c.fill(c.Command[1:], s.ConversationID)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	argv := slices.Concat([]string{s.Executable}, words, s.Args)
+	if s.Prompt != "" {
+		if c.Prompt == config.PromptSend {
+			return cli.Command{}, &cli.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
+		}
+		if err := prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt); err != nil {
+			return cli.Command{}, err
+		}
+		argv = append(argv, s.Prompt)
+	}
+	return cli.Command{Argv: argv}, nil
+}
+
+func (c custom) Resume(s cli.Spec) (cli.Command, error) {
+	if len(c.CLI.Resume) == 0 {
+		return cli.Command{}, &cli.ConversationError{CLI: c.Name(), ID: s.ConversationID, Reason: "clis." + c.Name() + ".resume is not set"}
+	}
+	command := c.Command[1:]
+	if c.choosesID() {
+		command = nil
+	}
+	words, err := c.fill(slices.Concat(command, c.CLI.Resume), s.ConversationID)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	return cli.Command{Argv: slices.Concat([]string{s.Executable}, words, s.Args)}, nil
+}
+
+func (c custom) fill(words []string, id string) ([]string, error) {
+	if !hasPlace(words) {
+		return words, nil
+	}
+	if err := cli.CheckID(c.Name(), id); err != nil {
+		return nil, err
+	}
+	filled := make([]string, len(words))
+	for i, word := range words {
+		filled[i] = strings.ReplaceAll(word, idPlace, id)
+	}
+	return filled, nil
+}
+
+// Conversation reads no files: it reports what the configuration says about resuming.
+func (c custom) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	if len(c.CLI.Resume) == 0 {
+		return cli.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
+	}
+	if hasPlace(c.CLI.Resume) && cli.CheckID(c.Name(), s.ConversationID) != nil {
+		return cli.Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
+	}
+	return cli.Conversation{Found: true, Resumable: true}, nil
+}
+
+func (c custom) Facts() cli.Facts {
+	facts := cli.Facts{ChoosesID: c.choosesID(), Resume: "no", Turns: cli.UnseenTurns, Unseen: true}
+	switch {
+	case hasPlace(c.CLI.Resume):
+		facts.Resume = "as configured, by id"
+	case len(c.CLI.Resume) > 0:
+		facts.Resume = "as configured"
+	}
+	return facts
 }

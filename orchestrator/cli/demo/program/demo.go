@@ -5,14 +5,23 @@
 package program
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
+	"github.com/google/uuid"
+
+	"paw/session/history"
 	"paw/worktree/git"
 )
 
@@ -140,4 +149,163 @@ func exitCode(err error, errw io.Writer) int {
 		return end.code()
 	}
 	return exitError
+}
+
+// agent is one run of the demo CLI, with the directory it works in and the conversation it
+// continues.
+type agent struct {
+	dir          string
+	env          []string
+	conversation *conversation
+
+	// report is called with every event after it was recorded, in order and never concurrently; it
+	// may block. nil means that no hook program listens.
+	report func(Entry)
+}
+
+// message records a message of the user or the agent.
+func (a *agent) message(role history.Role, content string) {
+	a.conversation.append(Entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
+}
+
+// emit records an event and reports it to the hook program.
+func (a *agent) emit(e Entry) {
+	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
+	line := e
+	line.Prompt = ""
+	a.conversation.append(line)
+	if a.report != nil {
+		a.report(e)
+	}
+}
+
+// ignores reports whether s is the SIGHUP of a lost terminal that the agent is told to survive.
+func (a *agent) ignores(s os.Signal) bool {
+	return s == syscall.SIGHUP && lookup(a.env, "DEMO_IGNORE_HUP") == "1"
+}
+
+// childGrace is how long an interrupted child may clean up (git removes its locks), and how long
+// paw waits for output of processes that a finished command left running.
+const childGrace = time.Second
+
+// git runs git and returns its output. Without a configured author the commits are by demo
+// <demo@localhost>: git itself would guess one from the machine's name, or refuse.
+func (a *agent) git(ctx context.Context, stdin string, args ...string) (string, error) {
+	command := args[0]
+	if command == "commit" {
+		for key, fallback := range map[string]string{
+			"user.name": "demo", "user.email": cmp.Or(lookup(a.env, "EMAIL"), "demo@localhost"),
+		} {
+			if _, err := a.child(ctx, "", "git", "config", "--get", key); err != nil {
+				args = append([]string{"-c", key + "=" + fallback}, args...)
+			}
+		}
+	}
+	output, err := a.child(ctx, stdin, "git", args...)
+	if err != nil {
+		err = fmt.Errorf("git %s: %w: %s", command, err, output)
+	}
+	return output, err
+}
+
+// child runs a program in the agent's directory and returns its output, both streams together. The
+// program gets a process group of its own, which is killed when ctx is cancelled.
+func (a *agent) child(ctx context.Context, stdin, program string, args ...string) (string, error) {
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = a.dir, a.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = childGrace
+	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // processes that ignored SIGTERM
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the command succeeded and left a process running
+	}
+	return strings.TrimRight(output.String(), "\n"), err
+}
+
+const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [--ask-trust] [-p PROMPT] [--version] [PROMPT]
+
+--fork begins with a copy of a conversation; --ask-trust first asks whether to trust the folder.
+
+A small agent that needs no account. A plain prompt is noted in NOTES.md and committed.
+In a conversation /help shows what to try, and /exit ends it.
+A prompt with lines "do: STEP" does those steps instead:
+
+  write PATH TEXT    the file is TEXT and a newline
+  append PATH TEXT   TEXT and a newline go to the file's end
+  remove PATH        delete the file
+  run COMMAND        with sh -c; if it fails, so does the turn
+  commit MESSAGE     commit everything
+  outcome WORD       footer "outcome: WORD" of this prompt's next commit
+  ask QUESTION       wait for y or n; n ends the turn
+  sleep SECONDS      fractions allowed
+  say TEXT           part of the answer
+  fail MESSAGE       end the turn as an API error does
+  limit SECONDS      end it as a usage limit does, which is lifted after that time
+  exit CODE          end the program in the middle of the turn
+  hang               until interrupted
+`
+
+// help is the text of /help. It fits into narrow panes and begins with what shows the behaviour of
+// an agent.
+const help = `I note a plain prompt in NOTES.md and commit it.
+To see how other agents behave:
+do: ask May I?       a permission; answer y or n
+do: sleep 20         a long turn; Esc interrupts it
+do: fail no luck     an error, as of a model
+do: run ls           a command
+do: write a.txt hi   a file, not committed
+do: exit 3           the CLI ends in a turn
+All: paw demo-agent --help. /exit or Ctrl-D leaves.`
+
+type options struct {
+	id       string // never empty, except to resume
+	resume   bool
+	fork     string // conversation to begin with a copy of, "" for none
+	headless bool
+	prompt   string // "" when no prompt was given
+	version  bool
+	asks     bool // ask whether to trust the folder, before anything else
+}
+
+func parseOptions(args []string) (options, error) {
+	o := options{id: uuid.NewString()}
+	set := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&o.id, "session-id", o.id, "")
+	resume := set.String("resume", "", "")
+	set.StringVar(&o.fork, "fork", "", "")
+	set.StringVar(&o.prompt, "p", "", "")
+	set.BoolVar(&o.version, "version", false, "")
+	set.BoolVar(&o.asks, "ask-trust", false, "")
+	if err := set.Parse(args); err != nil {
+		return options{}, err
+	}
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	o.resume, o.headless = given["resume"], given["p"]
+	switch {
+	case set.NArg() > 1 || o.headless && set.NArg() == 1:
+		return options{}, errors.New("arguments: more than one prompt")
+	case o.headless && o.prompt == "":
+		return options{}, errors.New("-p: prompt is empty")
+	case o.resume && given["session-id"]:
+		return options{}, errors.New("--resume: not together with --session-id")
+	case o.resume && given["fork"]:
+		return options{}, errors.New("--resume: not together with --fork")
+	case !validID.MatchString(o.id):
+		return options{}, fmt.Errorf("--session-id: %q is not an id of letters, digits, _ and -", o.id)
+	}
+	if o.resume {
+		o.id = *resume
+	}
+	if !o.headless {
+		o.prompt = set.Arg(0)
+	}
+	return o, nil
 }
