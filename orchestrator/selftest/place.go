@@ -143,9 +143,13 @@ func (p *place) remove() {
 		if p.server != nil {
 			_ = p.server.Close() // the process exits soon
 		}
+		quiet := 0
 		poll.Until(context.Background(), poll.Tick, 5*time.Second, func() bool {
-			p.killRest()
-			return p.delete() == nil
+			if quiet++; p.killRest() {
+				quiet = 0
+			}
+			// A process may have started another one, and ended, while /proc was read.
+			return quiet > 1 && p.delete() == nil
 		})
 	})
 }
@@ -246,12 +250,12 @@ func (p *place) killAll() {
 }
 
 // killRest kills the processes with the trial's HOME, where /proc shows them: processes that a CLI
-// starts may be in other groups.
-func (p *place) killRest() {
+// starts may be in other groups. It reports whether there were any.
+func (p *place) killRest() (found bool) {
 	mark := []byte("\x00HOME=" + filepath.Join(p.root, "home") + "\x00")
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil || p.root == "" {
-		return
+		return false
 	}
 	for _, file := range files {
 		environ, err := os.ReadFile(file)
@@ -260,6 +264,8 @@ func (p *place) killRest() {
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+			found = true
 		}
 	}
+	return found
 }
