@@ -30,6 +30,7 @@ type crashCase struct {
 // add, spawn, recover, stop and remove. paw recover must then lead to the same world
 // as the command that was not killed: the same refs, files, panes, locks and record.
 func TestKilledAfterEveryStep(t *testing.T) {
+	t.Parallel()
 	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	started := func(w *world) { w.ok(w.paw(two...)) }
 	cases := []crashCase{

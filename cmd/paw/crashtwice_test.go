@@ -41,6 +41,7 @@ func (w *world) kill(at string, command ...string) {
 // TestKilledTwice kills a command after each of its steps, and then the recover after it, each time
 // at another step. The next recover must lead to the same world as the command that was not killed.
 func TestKilledTwice(t *testing.T) {
+	t.Parallel()
 	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	started := func(w *world) { w.ok(w.paw(two...)) }
 	lost := func(w *world) {
@@ -123,6 +124,7 @@ func (w *world) nothing() {
 // TestKilledStartIsStoppedOrPurged kills start after each of its steps. A purge must then leave
 // nothing, and after a stop, recover must complete the session.
 func TestKilledStartIsStoppedOrPurged(t *testing.T) {
+	t.Parallel()
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)
 	steps := whole.stepsOf(crashCase{command: start})
@@ -149,6 +151,7 @@ func TestKilledStartIsStoppedOrPurged(t *testing.T) {
 
 // TestKilledPurge kills purge after each of its steps; the next one leaves nothing.
 func TestKilledPurge(t *testing.T) {
+	t.Parallel()
 	purge := []string{"purge", "shop", "--yes", "--tags"}
 	prepare := func(t *testing.T) *world {
 		w := newWorld(t)

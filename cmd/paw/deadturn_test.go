@@ -26,6 +26,7 @@ func killedInTurn(t *testing.T) *world {
 // TestDeadTurnIsClosedFirst kills a CLI in a turn. Each command that writes files first closes the
 // turn as a crash, with the files that the CLI has left and without those of the command.
 func TestDeadTurnIsClosedFirst(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		command []string

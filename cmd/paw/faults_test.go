@@ -170,6 +170,7 @@ func TestEightStartsAtOnce(t *testing.T) {
 }
 
 func TestEightStartsOfOneNameOrBranch(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		args func(i int) []string

@@ -37,6 +37,7 @@ func fullDisk(t *testing.T, w *world) (fill func()) {
 }
 
 func TestStartOnAFullDiskLeavesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fullDisk(t, w)()
 	out := w.paw("start", "--cli", "demo", "--detach")
@@ -58,6 +59,7 @@ func TestStartOnAFullDiskLeavesNothing(t *testing.T) {
 }
 
 func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	fill := fullDisk(t, w)
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))

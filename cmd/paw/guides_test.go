@@ -103,6 +103,7 @@ func (w *world) did(agent, prompt string) {
 
 // The commands of each guide work one after the other, with the demo CLI instead of other CLIs.
 func TestGuidesWork(t *testing.T) {
+	t.Parallel()
 	for name, before := range guides {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -89,6 +89,7 @@ func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 
 // TestKilledHandedHook kills the process that does the hook's work after each step of the work.
 func TestKilledHandedHook(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{"turn.snapshot", "turn.ended", "turn.remembered", "turn.tagged"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()

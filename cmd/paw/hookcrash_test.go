@@ -29,6 +29,7 @@ func (w *world) turnsIn(session, agent string) []turnJSON {
 // recover, tags, log and record must agree: every finished turn has its tag on its commit, no turn
 // is open, and no number is used twice.
 func TestKilledHooks(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{
 		"turn.claimed", "turn.started", "turn.before", "turn.snapshot", "turn.ended", "turn.remembered", "turn.tagged", "turn.aborted",
 	} {

@@ -168,6 +168,7 @@ func TestFrozenHost(t *testing.T) {
 // With any login shell and any greeting on the host, a request arrives word for word, and paw is
 // installed from this machine.
 func TestLoginShells(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"bash", "dash", "fish", "tcsh"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

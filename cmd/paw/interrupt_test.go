@@ -28,6 +28,7 @@ func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, ar
 }
 
 func TestInterruptedStartLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,7 @@ func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 // step of start. Either start takes everything back, or says that recover completes the session,
 // and recover does.
 func TestStartInterruptedAfterEveryStep(t *testing.T) {
+	t.Parallel()
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)
 	steps := whole.stepsOf(crashCase{command: start})

@@ -26,6 +26,7 @@ func moveWorld(t *testing.T) *world {
 // main, back and forth, after each of their steps. Whatever the user does next, with or without
 // recover: main keeps the user's commits, and the agent's files land.
 func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		before  [][]string

@@ -84,6 +84,7 @@ func (w *world) landed() []string {
 // the landing has either taken place or not, the world is the one of that case, and no change of
 // the user is lost.
 func TestKilledLanding(t *testing.T) {
+	t.Parallel()
 	mine := func(w *world) {
 		w.write(w.repo, "README.md", "the user's\n")
 		w.write(w.repo, "mine.txt", "untracked\n")
@@ -188,6 +189,7 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 // merge, the agents' worktrees stay as they are byte for byte, and the user's hooks and line-end
 // settings do not matter. With a git older than 2.39 the result is the same.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git", "squash, all"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

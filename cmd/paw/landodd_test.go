@@ -74,6 +74,7 @@ func TestLandASubmodule(t *testing.T) {
 // TestLandOnAFullDisk: git can neither write all files nor put the branch back. Until recover has
 // finished the landing, which needs space, half a landing cannot be committed.
 func TestLandOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	disk := filepath.Join(w.root, "disk")
 	if err := os.Mkdir(disk, 0o755); err != nil {

@@ -126,6 +126,7 @@ var hintLine = regexp.MustCompile(`(?m)^paw: hint: (.*)$`)
 // TestEveryLauncher starts, uses, loses and ends an agent whose CLI is not the program that the
 // pane has started.
 func TestEveryLauncher(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
 	}
@@ -203,6 +204,7 @@ func (w *world) orphaned() {
 // TestAProgramWhoseLauncherWasKilled: the program that a killed launcher has started still reads
 // from the lost terminal, and may write files, so it counts as the agent.
 func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
 	}
@@ -247,6 +249,7 @@ func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
 // Processes left in the pane's terminal session end with paw's session; a daemon with its own
 // terminal session stays.
 func TestALauncherThatGoesIntoTheBackground(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
 	}

@@ -70,6 +70,7 @@ func (w *world) waits(agent string) bool {
 // parent is prompted once; or never, if paw was killed after recording and before typing the
 // prompt, and then paw status says so.
 func TestKilledDeliveries(t *testing.T) {
+	t.Parallel()
 	for step, unconfirmed := range map[string]bool{
 		"wait.recorded": false, "turn.ended": false, "deliver.recorded": true, "deliver.typed": false, "deliver.acknowledged": false,
 	} {
@@ -106,6 +107,7 @@ func TestKilledDeliveries(t *testing.T) {
 // A child whose CLI or hooks were killed reports nothing. Its parent is prompted nevertheless,
 // without a command of the user, even after a recover in between.
 func TestAKilledChildReachesItsParent(t *testing.T) {
+	t.Parallel()
 	for name, recovered := range map[string]bool{"at once": false, "after a recover": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

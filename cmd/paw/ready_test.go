@@ -167,6 +167,7 @@ func TestReadyKilledAfterEveryStep(t *testing.T) {
 		w.configure(readyConfiguration)
 		w.write(w.root, "shop.paw/kept", "\n") // purge would remove the folder if it were empty
 		w.ok(w.paw(start...))
+		w.ready("one") // an agent that starts may be in a turn, and is not removed
 	}
 	for _, c := range []crashCase{
 		{name: "start", prepare: func(w *world) { w.configure(readyConfiguration) }, command: start},

@@ -110,6 +110,7 @@ func (w *world) busy() string {
 }
 
 func TestInterruptedRunLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +206,7 @@ func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 // timeout(1) signals paw and then the process group, which has paw in it; other programs may go on
 // signalling. The turn is closed nevertheless.
 func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
+	t.Parallel()
 	for name, storm := range map[string]func(t *testing.T, run *running){
 		"timeout": func(t *testing.T, run *running) { run.signal(syscall.SIGTERM) },
 		"storm": func(t *testing.T, run *running) {
@@ -268,6 +270,7 @@ func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
 
 // After paw run is killed, its CLI goes on and keeps the agent's lock: no second CLI is started.
 func TestKilledRunLeavesTheAgentHeldByItsCLI(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"with the lock", "without it"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -306,6 +309,7 @@ func (w *world) killedRun() {
 // A turn whose paw was killed is either aborted or, once its END is written, complete and tagged;
 // its number is never used again.
 func TestKilledRunIsRecovered(t *testing.T) {
+	t.Parallel()
 	command := []string{"run", "one", "--prompt", "a note"}
 	for step, state := range map[string]string{
 		"run.locked": "", "turn.claimed": "", "turn.started": "aborted", "turn.before": "aborted", "run.executed": "aborted",
@@ -346,6 +350,7 @@ func TestKilledRunIsRecovered(t *testing.T) {
 
 // If paw run is killed while it adds an agent, the agent is completed without a pane.
 func TestKilledRunOfANewAgentIsRecovered(t *testing.T) {
+	t.Parallel()
 	command := []string{"run", "--cli", "two=demo", "--prompt", "a note"}
 	ofTheTurn := regexp.MustCompile(`refs/|NOTES\.md|high_water|turns_finished|last_finished|HEAD`) // what the killed run has not done
 	list := func(w *world) []string {

@@ -25,6 +25,7 @@ const patience = 20 * time.Second
 // TestScripts runs the scenarios in testdata/script, each with a HOME, a
 // repository and a private tmux server of its own.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

@@ -93,6 +93,7 @@ func TestTrial(t *testing.T) {
 
 // TestTrialOfABrokenCLI: what a CLI does not do is a FAIL, and no process or file is left.
 func TestTrialOfABrokenCLI(t *testing.T) {
+	t.Parallel()
 	for name, broken := range map[string]struct {
 		script string
 		want   map[string]selftest.Result
@@ -140,6 +141,7 @@ func TestTrialOfABrokenCLI(t *testing.T) {
 // TestInterruptedTrialLeavesNothing: one Ctrl-C during a trial, and two at once, leave nothing
 // behind.
 func TestInterruptedTrialLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for name, signals := range map[string][]syscall.Signal{
 		"Ctrl-C": {syscall.SIGINT}, "terminal closed": {syscall.SIGHUP}, "Ctrl-C twice": {syscall.SIGINT, syscall.SIGINT},
 	} {

@@ -25,6 +25,7 @@ func (w *world) user(name string) []string {
 // a start, with a name chosen by paw and with a given one. The second user gets his own worktrees
 // or is refused, and removing his session takes nothing from the first user.
 func TestTwoUsersStartAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	for _, named := range []string{"", " --name same"} {
 		for _, step := range []string{"start.recorded", "start.tagged", "worktree.filled"} {
 			t.Run(step+named, func(t *testing.T) {
@@ -65,6 +66,7 @@ func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 // another user take the name: what is left of the first start does not touch the other user's
 // session, and can be removed.
 func TestKilledStartLosesItsNameToAnotherUser(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	start := []string{"start", "--cli", "demo", "--detach"}
 	w.kill("start.recorded", start...)
@@ -100,6 +102,7 @@ func (w *world) apart(want int) {
 // TestStartsRaceForAnEmptyDirectory starts several sessions at once in a directory that is no
 // repository yet; one start is refused late.
 func TestStartsRaceForAnEmptyDirectory(t *testing.T) {
+	t.Parallel()
 	for round := range 5 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			w := newWorld(t)
@@ -128,6 +131,7 @@ func TestStartsRaceForAnEmptyDirectory(t *testing.T) {
 }
 
 func TestEmptyDirectoryIsNamedAfterTheSession(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))
 	w.repo = filepath.Join(w.root, "other", "shop")
