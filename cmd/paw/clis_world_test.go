@@ -218,14 +218,10 @@ func (w *cliWorld) await(what string, holds func() bool) {
 // pawInput runs paw with a text on standard input.
 func (w *cliWorld) pawInput(input string, args ...string) output {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*cliPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = w.repo, append(slices.Clone(w.env), "PAW_TEST_MAIN=1"), 5*time.Second
+	cmd := exec.CommandContext(ctx, pawForTests(), args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = w.repo, w.env, 5*time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
 	_ = cmd.Run() // the exit code says whether paw failed

@@ -18,7 +18,7 @@ func TestDemoEndsWithLinesThatWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed := w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1", "PAW=" + self, "TMPDIR=" + w.root}, "sh", script)).stdout
+	printed := w.ok(w.run(w.root, []string{"PAW=" + pawForTests(), "TMPDIR=" + w.root}, "sh", script)).stdout
 	_, lines, found := strings.Cut(printed, "\nYour turn.")
 	alias := regexp.MustCompile(`alias paw=(\S+)/paw`).FindStringSubmatch(lines)
 	if !found || alias == nil {
@@ -33,25 +33,25 @@ func TestDemoEndsWithLinesThatWork(t *testing.T) {
 			continue
 		}
 		if command == "paw attach" {
-			terminal := w.terminal("PAW_TEST_MAIN=1 " + here + "/paw attach")
+			terminal := w.terminal("" + here + "/paw attach")
 			terminal.awaits("left: ", "right: ")
 			killServer(terminal.socket)
 			attached = true
 			continue
 		}
 		// A shell expands an alias only from the next line on.
-		out := w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", fmt.Sprintf("alias paw=%s/paw\n%s\n", here, command)))
+		out := w.ok(w.run(w.root, nil, "sh", "-c", fmt.Sprintf("alias paw=%s/paw\n%s\n", here, command)))
 		switch {
 		case strings.Contains(command, "diff") && !strings.Contains(out.stdout, "+buy bread"),
 			strings.Contains(command, "status") && !strings.Contains(out.stdout, "May I?"):
 			t.Errorf("%s (%s) shows:\n%s", command, about, out.stdout)
 		}
 		if strings.Contains(command, "buy bread") {
-			w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, here+"/paw", "wait", "right"))
+			w.ok(w.run(w.root, nil, here+"/paw", "wait", "right"))
 		}
 		if strings.Contains(command, "May I?") {
 			waitFor(t, "the question is there", func() bool {
-				return strings.Contains(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, here+"/paw", "status").stdout, "May I?")
+				return strings.Contains(w.run(w.root, nil, here+"/paw", "status").stdout, "May I?")
 			})
 		}
 	}

@@ -49,8 +49,8 @@ const deskScript = `echo before; stty -g > set.before; paw; code=$?; n=0; until 
 // desks returns the pids of the desks of this world, and of the processes that restore their
 // terminals.
 func (w *world) desks() (pids []int) {
-	for _, p := range processes("HOME="+filepath.Join(w.root, "home"), "PAW_TEST_MAIN=1") {
-		if len(p.words) == 1 || p.words[1] == "ui" || p.words[1] == "__restore" {
+	for _, p := range processes("HOME=" + filepath.Join(w.root, "home")) {
+		if filepath.Base(p.words[0]) == "paw" && (len(p.words) == 1 || p.words[1] == "ui" || p.words[1] == "__restore") {
 			pids = append(pids, p.pid)
 		}
 	}
@@ -288,7 +288,7 @@ func TestDeskInAPopup(t *testing.T) {
 	popup := func() (closed chan output) {
 		closed = make(chan output, 1)
 		go func() {
-			closed <- w.tmux("display-popup", "-c", client, "-d", w.repo, "-w", "90%", "-h", "85%", "-E", "PAW_TEST_MAIN=1 exec "+self+" ui")
+			closed <- w.tmux("display-popup", "-c", client, "-d", w.repo, "-w", "90%", "-h", "85%", "-E", "exec "+pawForTests()+" ui")
 		}()
 		terminal.awaits("QUIET 2", "? help")
 		return closed

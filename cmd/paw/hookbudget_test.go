@@ -238,7 +238,7 @@ func (w *world) hookOf(cli string, a agentJSON, env []string, payload map[string
 		w.t.Fatal(err)
 	}
 	env = append([]string{"PAW_SESSION=shop", "PAW_AGENT=" + a.Name, "PAW_LAUNCH=shop/" + a.Name + "/1", "PWD=" + a.WorktreePath}, env...)
-	return w.runReading(string(report), a.WorktreePath, env, self, "hook", cli, payload["hook_event_name"].(string))
+	return w.runReading(string(report), a.WorktreePath, env, pawForTests(), "hook", cli, payload["hook_event_name"].(string))
 }
 
 // look returns what no hook may change: the output of git, and content, mode and time of each file

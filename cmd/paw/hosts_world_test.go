@@ -49,10 +49,10 @@ func newMachines(t *testing.T, shell string) *machines {
 	}
 	here := filepath.Join(root, "here")
 	bin := filepath.Join(root, "bin")
-	m.link(os.Args[0], filepath.Join(bin, "paw"))
+	m.link(pawForTests(), filepath.Join(bin, "paw"))
 	m.write(filepath.Join(bin, "ssh"), "#!/bin/sh\nexec /usr/bin/ssh -F "+m.conf+" \"$@\"\n", 0o755)
 	path := bin + ":" + os.Getenv("PATH")
-	m.env = append(scriptEnvironment(here, filepath.Join(root, "run", "h")), "PATH="+path, "XDG_RUNTIME_DIR="+filepath.Join(root, "run"), "PAW_TEST_MAIN=1")
+	m.env = append(scriptEnvironment(here, filepath.Join(root, "run", "h")), "PATH="+path, "XDG_RUNTIME_DIR="+filepath.Join(root, "run"))
 	t.Cleanup(func() { killServer(filepath.Join(root, "run", "h")); killServer(filepath.Join(root, "run", "t")) })
 	m.git(m.repo, "init", "-q", "-b", "main")
 	m.write(filepath.Join(m.repo, "README"), "shop\n", 0o644)
@@ -73,7 +73,7 @@ func newMachines(t *testing.T, shell string) *machines {
 		name, value, _ := strings.Cut(kv, "=")
 		script += fmt.Sprintf("export %s='%s'\n", name, value)
 	}
-	script += "export PAW_TEST_MAIN=1\nexport PATH='" + path + "'\nexport SHELL=" + shell + "\n[ -e '" + root + "/profile' ] && . '" + root + "/profile'\ncd \"$HOME\"\n"
+	script += "export PATH='" + path + "'\nexport SHELL=" + shell + "\n[ -e '" + root + "/profile' ] && . '" + root + "/profile'\ncd \"$HOME\"\n"
 	script += "echo 'Welcome to the other machine'\n" // a greeting, as login shells print one
 	script += "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then exec " + shell + " -c \"$SSH_ORIGINAL_COMMAND\"; fi\nexec " + shell + "\n"
 	m.write(login, script, 0o755)

@@ -24,8 +24,8 @@ func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "start", "--cli", "demo", "--detach")
-	cmd.Dir, cmd.Env, cmd.ExtraFiles = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), []*os.File{lock}
+	cmd := exec.CommandContext(t.Context(), pawForTests(), "start", "--cli", "demo", "--detach")
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = w.repo, w.env, []*os.File{lock}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -55,16 +55,16 @@ func markAll() {
 func launchers(t *testing.T) map[string][]string {
 	t.Helper()
 	kinds := map[string][]string{
-		"exec that drops the lock":    {self, "__launcher", "exec-drop", self},
-		"shell that waits":            {"sh", "-c", `"$0" "$@"; exit $?`, self},
-		"shim that execs":             {"sh", "-c", `exec "$0" "$@"`, self},
-		"shim that spawns and waits":  {self, "__launcher", "spawn-drop", self},
-		"shell below a dropping exec": {self, "__launcher", "exec-drop", "sh", "-c", `"$0" "$@"; exit $?`, self},
+		"exec that drops the lock":    {testBinary(), "__launcher", "exec-drop", pawForTests()},
+		"shell that waits":            {"sh", "-c", `"$0" "$@"; exit $?`, pawForTests()},
+		"shim that execs":             {"sh", "-c", `exec "$0" "$@"`, pawForTests()},
+		"shim that spawns and waits":  {testBinary(), "__launcher", "spawn-drop", pawForTests()},
+		"shell below a dropping exec": {testBinary(), "__launcher", "exec-drop", "sh", "-c", `"$0" "$@"; exit $?`, pawForTests()},
 	}
 	const becomes = `process.execve(process.argv[1], process.argv.slice(1), process.env)`
 	for _, node := range []string{"node", ownNode()} {
 		if out, err := exec.Command(node, "-p", "typeof process.execve").Output(); err == nil && strings.TrimSpace(string(out)) == "function" {
-			kinds["node that becomes it"] = []string{node, "-e", becomes, self}
+			kinds["node that becomes it"] = []string{node, "-e", becomes, pawForTests()}
 		}
 	}
 	return kinds
@@ -118,7 +118,7 @@ func (w *world) launched() []int {
 // paste runs a hint in a shell in which paw is the test binary.
 func (w *world) paste(hint string) output {
 	w.t.Helper()
-	return w.run(w.repo, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", `paw() { "`+self+`" "$@"; }; `+hint)
+	return w.run(w.repo, nil, "sh", "-c", `paw() { "`+pawForTests()+`" "$@"; }; `+hint)
 }
 
 var hintLine = regexp.MustCompile(`(?m)^paw: hint: (.*)$`)
@@ -253,7 +253,7 @@ func TestALauncherThatGoesIntoTheBackground(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
 	}
-	w := launchedBy(t, []string{self, "__launcher", "exec-drop", "sh", "-c", `cd ../../..; trap '' HUP; sleep 1000 </dev/null & echo $! >left
+	w := launchedBy(t, []string{testBinary(), "__launcher", "exec-drop", "sh", "-c", `cd ../../..; trap '' HUP; sleep 1000 </dev/null & echo $! >left
 setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 	w.paw("start", "--cli", "demo", "--detach")
 	pids := w.pids("left", "daemon")

@@ -23,7 +23,7 @@ func TestNextFromInsideTmux(t *testing.T) {
 		return strings.TrimSpace(w.tmux("list-clients", "-F", "#{session_name} #{@paw_agent}").stdout)
 	}
 	waitFor(t, "the user's session is shown", func() bool { return shown() == "mine" })
-	next := "TMUX_PANE=#{pane_id} PAW_TEST_MAIN=1 HOME=" + filepath.Join(w.root, "home") + " PAW_TMUX_SOCKET=" + w.socket + " " + self + " next"
+	next := "TMUX_PANE=#{pane_id} HOME=" + filepath.Join(w.root, "home") + " PAW_TMUX_SOCKET=" + w.socket + " " + pawForTests() + " next"
 	press := func() {
 		terminal.press("C-b", "N")
 	}

@@ -32,7 +32,7 @@ func (w *world) awaitPrompt(agent, prompt string) {
 // sendBytes sends a prompt on the standard input of paw send.
 func (w *world) sendBytes(agent, prompt string) {
 	w.t.Helper()
-	w.ok(w.runReading(prompt, w.repo, nil, self, "send", agent))
+	w.ok(w.runReading(prompt, w.repo, nil, pawForTests(), "send", agent))
 }
 
 func TestHostilePromptArrivesByteForByte(t *testing.T) {

@@ -39,7 +39,7 @@ func portsAlone(t *testing.T) {
 // portsOf returns the first port of each agent of a session.
 func (w *world) portsOf(dir string, extra []string, args ...string) map[string]int {
 	w.t.Helper()
-	out := w.ok(w.run(dir, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, append([]string{"status", "--json"}, args...)...)).stdout
+	out := w.ok(w.run(dir, extra, pawForTests(), append([]string{"status", "--json"}, args...)...)).stdout
 	found := map[string]int{}
 	for _, m := range regexp.MustCompile(`"name":"(\w+)","cli":.*?"ports":\[(\d+),`).FindAllStringSubmatch(out, -1) {
 		found[m[1]], _ = strconv.Atoi(m[2])
@@ -80,7 +80,7 @@ command = ["sh", "-c", "basename $PWD > who; exec python3 -m http.server $PORT -
 	listen(t, "tcp4", "127.0.0.1", free+3)
 	listen(t, "tcp6", "::1", free+13)
 	listen(t, "tcp4", "0.0.0.0", free+23)
-	w.ok(w.run(other, []string{"PAW_TEST_MAIN=1"}, self, "start", "--cli", "c=server,d=server", "--detach"))
+	w.ok(w.run(other, nil, pawForTests(), "start", "--cli", "c=server,d=server", "--detach"))
 	w.ok(w.paw("add", "--cli", "e=server"))
 	ports := w.portsOf(w.repo, nil, "--all")
 	if len(ports) != 5 {

@@ -39,9 +39,9 @@ func (w *world) beginWith(extra []string, args ...string) *running {
 // beginBy starts paw in the background through another program, such as nohup.
 func (w *world) beginBy(before, extra []string, args ...string) *running {
 	w.t.Helper()
-	argv := slices.Concat(before, []string{self}, args)
+	argv := slices.Concat(before, []string{pawForTests()}, args)
 	r := &running{w: w, cmd: exec.CommandContext(w.t.Context(), argv[0], argv[1:]...), ended: make(chan struct{})}
-	r.cmd.Dir, r.cmd.Env = w.repo, slices.Concat(w.env, []string{"PAW_TEST_MAIN=1"}, extra)
+	r.cmd.Dir, r.cmd.Env = w.repo, slices.Concat(w.env, extra)
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
 	if err := r.cmd.Start(); err != nil {
 		w.t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 func (w *world) readOnly(dirs []string, args ...string) output {
 	w.t.Helper()
 	const script = `while [ "$1" != -- ]; do mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; shift; done; shift; exec "$@"`
-	argv := append(append([]string{"--mount", "sh", "-c", script, "sh"}, dirs...), append([]string{"--", self}, args...)...)
-	out := w.run(w.repo, asAgent("one", "PAW_TEST_MAIN=1"), "unshare", argv...)
+	argv := append(append([]string{"--mount", "sh", "-c", script, "sh"}, dirs...), append([]string{"--", pawForTests()}, args...)...)
+	out := w.run(w.repo, asAgent("one"), "unshare", argv...)
 	if out.code == 99 || strings.HasPrefix(out.stderr, "unshare:") {
 		w.t.Skipf("cannot make a read-only mount here: %s", out.stderr)
 	}

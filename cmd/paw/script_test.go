@@ -26,6 +26,7 @@ const patience = 20 * time.Second
 // repository and a private tmux server of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	pawForTests()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -125,7 +126,7 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 // pause waits before a condition is checked again, longer from time to time, so that slow checks do
 // not take the time of what they wait for.
 func pause(began time.Time) {
-	time.Sleep(min(max(20*time.Millisecond, time.Since(began)/10), 250*time.Millisecond))
+	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/8), 250*time.Millisecond))
 }
 
 // tmux ARGS...: runs tmux with the script's own server.
@@ -245,6 +246,7 @@ func newWorld(t *testing.T) *world {
 // newWorldIn makes a world in an empty folder, which is deleted at the end.
 func newWorldIn(t *testing.T, root string) *world {
 	t.Helper()
+	pawForTests()
 	socket, err := tmuxSocket(root)
 	if err != nil {
 		t.Fatal(err)
@@ -344,7 +346,7 @@ func (w *world) paw(args ...string) output {
 
 func (w *world) pawWith(extra []string, args ...string) output {
 	w.t.Helper()
-	return w.run(w.repo, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, args...)
+	return w.run(w.repo, extra, pawForTests(), args...)
 }
 
 // ok fails the test unless the command ended with exit code 0.

@@ -119,7 +119,7 @@ func TestTrialOfABrokenCLI(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			wrapper := filepath.Join(w.root, "wrapper")
-			w.script(w.root, "wrapper", "#!/bin/sh\nPAW="+self+"\n"+broken.script+"\n")
+			w.script(w.root, "wrapper", "#!/bin/sh\nPAW="+pawForTests()+"\n"+broken.script+"\n")
 			w.configure("[clis.demo]\ncommand = [\"" + wrapper + "\"]\n")
 			view, lines, out := w.tried("PAW_TEST_PATIENCE=4s")
 			if out.code != 1 {

@@ -33,7 +33,7 @@ func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 				w := newWorld(t)
 				start := strings.Fields("start --cli demo --detach" + named)
 				second, code := w.user("second"), filepath.Join(w.root, "code")
-				do := fmt.Sprintf("env %s PAW_TEST_MAIN=1 '%s' %s >/dev/null 2>&1; echo $? >%s", strings.Join(second, " "), self, strings.Join(start, " "), code)
+				do := fmt.Sprintf("env %s '%s' %s >/dev/null 2>&1; echo $? >%s", strings.Join(second, " "), pawForTests(), strings.Join(start, " "), code)
 				first := w.pawWith([]string{"PAW_TEST_AT=" + step, "PAW_TEST_DO=" + do}, start...)
 				data, err := os.ReadFile(code)
 				if err != nil {
