@@ -177,7 +177,10 @@ func (l lockHolders) holder(holders []int) string {
 	return "another process"
 }
 
-func (l lockHolders) endsSoon(pid int) bool { return isGit(pid) || l.isPaw(pid) }
+// endsSoon reports whether a process is a git or a paw, or has ended already.
+func (l lockHolders) endsSoon(pid int) bool {
+	return session.ProgramName(pid) == "" || isGit(pid) || l.isPaw(pid)
+}
 
 func isGit(pid int) bool { return strings.HasPrefix(session.ProgramName(pid), "git") }
 
