@@ -41,33 +41,26 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 			t.Parallel()
 			w := moveWorld(t)
 			dir := w.worktree("one")
-			base, users := w.head(dir), w.head(w.repo)
-			prepare := func() {
-				w.git(w.repo, "reset", "-q", "--hard", users)
-				w.git(dir, "reset", "-q", "--hard", base)
-				w.git(dir, "clean", "-qfdx")
-				w.write(dir, "mine.txt", "x\n")
-				w.run(w.repo, nil, "sh", "-c", "git for-each-ref --format='delete %(refname)' refs/paw/shop_one/rescue | git update-ref --stdin")
-				for _, command := range c.before {
-					w.ok(w.paw(command...))
-				}
+			for _, command := range c.before {
+				w.ok(w.paw(command...))
 			}
+			before := w.keep()
 			check := func(at, next string) {
 				t.Helper()
-				if got := w.run(w.repo, nil, "git", "show", "main:m.txt").stdout + w.git(w.repo, "show", "main:README.md"); got != "important\nthe user's\n" {
+				if got := w.run(w.repo, nil, "git", "show", "main:m.txt", "main:README.md").stdout; got != "important\nthe user's\n" {
 					t.Fatalf("killed after %s, then %s: main has %q", at, next, got)
 				}
 			}
-			prepare()
 			steps := w.stepsOf(crashCase{command: c.command})
 			if len(steps) < 4 {
 				t.Fatalf("its steps are %q", steps)
 			}
 			for _, at := range steps {
+				w.putBack(before)
+				w.kill(at, c.command...)
+				open, killed := w.moveOpen(dir), w.keep()
 				for _, next := range []string{"paw recover", "paw land one", "paw update one", "paw rewind one --undo", "paw rewind one 1", "paw send one do:", "git commit -qam x"} {
-					prepare()
-					w.kill(at, c.command...)
-					open := w.moveOpen(dir)
+					w.putBack(killed)
 					var out output
 					if program, args, _ := strings.Cut(next, " "); program == "git" {
 						out = w.run(dir, nil, "git", strings.Fields(args)...)
@@ -112,8 +105,12 @@ func (w *world) head(dir string) string {
 // it.
 func (w *world) moveOpen(dir string) bool {
 	w.t.Helper()
-	admin := strings.TrimSpace(w.git(dir, "rev-parse", "--absolute-git-dir"))
-	_, err := os.Lstat(filepath.Join(admin, "paw-journal"))
+	file, err := os.ReadFile(filepath.Join(dir, ".git"))
+	admin, linked := strings.CutPrefix(strings.TrimSpace(string(file)), "gitdir: ")
+	if err != nil || !linked {
+		w.t.Fatalf("%s is no worktree: %v", dir, err)
+	}
+	_, err = os.Lstat(filepath.Join(admin, "paw-journal"))
 	_, lockErr := os.Lstat(filepath.Join(admin, "index.lock"))
 	return err == nil || lockErr == nil
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -41,6 +43,30 @@ func newWorld(t *testing.T) *world {
 	return newWorldIn(t, root)
 }
 
+// firstCommit returns a repository of one commit, made once: the worlds have copies of it.
+var firstCommit = sync.OnceValue(func() string {
+	dir := filepath.Join(filepath.Dir(pawForTests()), "shop")
+	git := func(args ...string) {
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(os.Environ(), scriptEnvironment(dir, "")...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("git %v: %v\n%s", args, err, out))
+		}
+	}
+	git("init", "-q", "-b", "main", dir)
+	for name, content := range map[string]string{"README.md": "hello\n", "sub/a.txt": "a\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			panic(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			panic(err)
+		}
+	}
+	git("-C", dir, "add", "-A")
+	git("-C", dir, "commit", "-q", "-m", "first")
+	return dir
+})
+
 // newWorldIn makes a world in an empty folder, which is deleted at the end.
 func newWorldIn(t *testing.T, root string) *world {
 	t.Helper()
@@ -64,11 +90,9 @@ func newWorldIn(t *testing.T, root string) *world {
 		killServer(w.socket)
 		os.RemoveAll(root)
 	})
-	w.write(w.repo, "README.md", "hello\n")
-	w.write(w.repo, "sub/a.txt", "a\n")
-	w.git(root, "init", "-q", "-b", "main", w.repo)
-	w.git(w.repo, "add", "-A")
-	w.git(w.repo, "commit", "-q", "-m", "first")
+	if err := os.CopyFS(w.repo, os.DirFS(firstCommit())); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
