@@ -251,7 +251,7 @@ func writeHolder(f *os.File, h Holder) error {
 // Holder. A file that cannot be read at an offset, such as a FIFO, is an error.
 func readHolder(fd int) (Holder, error) {
 	var content [maxHolder]byte
-	n, err := rawFile(fd).ReadAt(content[:], 0)
+	n, err := disk.RawFile(fd).ReadAt(content[:], 0)
 	if errors.Is(err, unix.ESPIPE) {
 		return Holder{}, errNotRegular
 	}

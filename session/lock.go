@@ -295,25 +295,6 @@ func readRegularInto(path string, buffer []byte) ([]byte, error) {
 	return disk.ReadRaw(fd, path, buffer)
 }
 
-// rawFile reads a file descriptor that does not block.
-type rawFile int
-
-// ReadAt implements io.ReaderAt, except that its errors name no path.
-func (fd rawFile) ReadAt(p []byte, at int64) (int, error) {
-	for {
-		n, err := unix.Pread(int(fd), p, at)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return 0, err
-		case n < len(p):
-			return n, io.EOF
-		default:
-			return n, nil
-		}
-	}
-}
-
 // LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,
 // such as context.DeadlineExceeded or context.Canceled.
 type LockedError struct {

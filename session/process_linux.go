@@ -56,7 +56,7 @@ func readStat(pid string) (string, error) {
 		return "", err
 	}
 	var stat [1024]byte // The kernel returns the whole file with one read.
-	n, err := rawFile(fd).ReadAt(stat[:], 0)
+	n, err := disk.RawFile(fd).ReadAt(stat[:], 0)
 	_ = unix.Close(fd)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", &os.PathError{Op: "read", Path: path, Err: err}

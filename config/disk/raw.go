@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,24 +38,56 @@ func OpenRaw(path string, flags int) (int, error) {
 	}
 }
 
+// RawFile is the plain descriptor of a file that does not block. Errors of its methods name no path.
+type RawFile int
+
+// Read implements io.Reader.
+func (fd RawFile) Read(p []byte) (int, error) {
+	n, err := ignoringSignals(func() (int, error) { return unix.Read(int(fd), p) })
+	if err == nil && n == 0 && len(p) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ReadAt implements io.ReaderAt.
+func (fd RawFile) ReadAt(p []byte, at int64) (int, error) {
+	n, err := ignoringSignals(func() (int, error) { return unix.Pread(int(fd), p, at) })
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Close closes the file.
+func (fd RawFile) Close() { _ = unix.Close(int(fd)) }
+
+// ignoringSignals repeats a read that a signal has interrupted.
+func ignoringSignals(read func() (int, error)) (int, error) {
+	for {
+		n, err := read()
+		if !errors.Is(err, unix.EINTR) {
+			return max(n, 0), err
+		}
+	}
+}
+
 // ReadRaw reads and closes an open file that does not block. The result uses buffer's memory if the
 // content fits.
 func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
-	defer func() { _ = unix.Close(fd) }()
+	file := RawFile(fd)
+	defer file.Close()
 	content := buffer[:0]
 	for {
 		if len(content) == cap(content) {
 			content = append(content, 0)[:len(content)]
 		}
-		n, err := unix.Read(fd, content[len(content):cap(content)])
-		if errors.Is(err, unix.EINTR) {
-			continue
+		n, err := file.Read(content[len(content):cap(content)])
+		if errors.Is(err, io.EOF) {
+			return content, nil
 		}
 		if err != nil {
 			return nil, &os.PathError{Op: "read", Path: path, Err: err}
-		}
-		if n == 0 {
-			return content, nil
 		}
 		content = content[:len(content)+n]
 	}

@@ -277,9 +277,9 @@ func environment(env []string) []string {
 }
 
 // GlobQuote escapes a path so that filepath.Glob takes it literally.
-func GlobQuote(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
+func GlobQuote(path string) string { return globQuoter.Replace(path) }
+
+var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // ChildSession is a variable that claude sets for everything it runs, a tmux server included. An
 // interactive claude that inherits it writes neither transcript nor registry and cannot be resumed.

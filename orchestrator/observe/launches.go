@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -200,7 +201,7 @@ func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *t
 		}
 	}
 	var note unwritten
-	data, err := os.ReadFile(unwrittenPath(h, sessionName, agentName))
+	data, err := disk.ReadFile(unwrittenPath(h, sessionName, agentName))
 	if err != nil || json.Unmarshal(data, &note) != nil || note.Launch != launch {
 		return ""
 	}
@@ -213,9 +214,14 @@ func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *t
 // unwritable returns the first folder of those that an agent's hooks write, which this process
 // cannot write.
 func unwritable(h *app.App, sessionName, agentName string) string {
-	folder, _ := app.Unwritable(
-		h.Paths.SessionsDir, h.Paths.LocksDir(), h.TurnDir(sessionName, agentName).Path, h.StateDir(sessionName, agentName),
-	)
+	ofAll := cli.Once(h.Look, "unwritable", func() string {
+		folder, _ := app.Unwritable(h.Paths.SessionsDir, h.Paths.LocksDir())
+		return folder
+	})
+	if ofAll != "" {
+		return ofAll
+	}
+	folder, _ := app.Unwritable(h.TurnDir(sessionName, agentName).Path, h.StateDir(sessionName, agentName))
 	return folder
 }
 

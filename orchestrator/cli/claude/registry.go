@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"paw/config/disk"
 	"paw/orchestrator/cli"
 )
 
@@ -100,7 +101,7 @@ func (e registryEntry) alive() bool {
 	if e.PID <= 0 || errors.Is(unix.Kill(e.PID, 0), unix.ESRCH) {
 		return false
 	}
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(e.PID), "stat"))
+	stat, err := disk.ReadFile(filepath.Join("/proc", strconv.Itoa(e.PID), "stat"))
 	if err != nil || e.ProcStart == "" {
 		return true
 	}
@@ -134,7 +135,7 @@ func readEntry(file string) (registryEntry, error) {
 		}
 	}
 	read := entryRead{at: info.ModTime(), size: info.Size()}
-	content, err := os.ReadFile(file)
+	content, err := disk.ReadFile(file)
 	if err != nil {
 		return registryEntry{}, err
 	}

@@ -11,8 +11,12 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/session/turn"
 )
@@ -26,12 +30,15 @@ func EachLine[T any](path string, visit func(T) bool) error {
 
 // CountLines is like EachLine, and counts the lines that were skipped.
 func CountLines[T any](path string, visit func(T) bool) (skipped int, err error) {
-	file, err := os.Open(path)
+	fd, err := disk.OpenRaw(path, 0)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = file.Close() }()
-	reader := bufio.NewReaderSize(file, 8<<10)
+	file := disk.RawFile(fd)
+	defer file.Close()
+	reader := readers.Get().(*bufio.Reader)
+	defer readers.Put(reader)
+	reader.Reset(file)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -46,10 +53,19 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 			return skipped, nil
 		}
 		if err != nil {
-			return skipped, err
+			return skipped, &os.PathError{Op: "read", Path: path, Err: err}
 		}
 	}
 }
+
+// pieceSize is how many bytes of a file are read at first.
+const pieceSize = 8 << 10
+
+// A look at many agents reads a file of each into the same memory.
+var (
+	readers    = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, pieceSize) }}
+	lastPieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
+)
 
 // Lookup looks up a conversation that is one file and whose id cannot be used again before it has a
 // prompt. said recognizes a prompt; missing is the reason when there is no file.
@@ -124,25 +140,30 @@ func EachBack[T any](path string, visit func(T) bool) error {
 }
 
 // LinesBack calls visit with the lines of a file from the last to the first, without their ends,
-// until visit returns false or tailLimit bytes were read. A torn last line is included.
+// until visit returns false or tailLimit bytes were read. A torn last line is included. The memory
+// of a line is used again after visit.
 func LinesBack(path string, visit func(line []byte) bool) error {
-	file, err := os.Open(path)
+	fd, err := disk.OpenRaw(path, 0)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return err
+	file := disk.RawFile(fd)
+	defer file.Close()
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	end := info.Size()
+	end := info.Size
 	least := max(0, end-tailLimit)
+	first := lastPieces.Get().(*[pieceSize]byte)
+	defer lastPieces.Put(first)
+	memory := first[:0]
 	var rest []byte // end of a line whose beginning is not read yet
-	for piece := int64(8 << 10); end > least; piece = min(2*piece, 1<<20) {
+	for piece := int64(pieceSize); end > least; piece, memory = min(2*piece, 1<<20), nil {
 		start := max(least, end-piece)
-		chunk := make([]byte, end-start, end-start+int64(len(rest)))
+		chunk := slices.Grow(memory, int(end-start)+len(rest))[:end-start]
 		if _, err := file.ReadAt(chunk, start); err != nil && !errors.Is(err, io.EOF) {
-			return err
+			return &os.PathError{Op: "read", Path: path, Err: err}
 		}
 		chunk = append(chunk, rest...)
 		for {
