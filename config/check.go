@@ -63,21 +63,21 @@ func oneOf(words ...string) func(string) *problem {
 }
 
 func checkCLIName(s string) *problem {
-	if !cliName.MatchString(s) {
+	if !cliName().MatchString(s) {
 		return problemf("%q is not a cli name (letters, digits and _)", s)
 	}
 	return nil
 }
 
 func checkPresetName(s string) *problem {
-	if !presetName.MatchString(s) {
+	if !presetName().MatchString(s) {
 		return problemf("%q is not a preset name (letters, digits, _ and -)", s)
 	}
 	return nil
 }
 
 func checkPromptName(s string) *problem {
-	if !presetName.MatchString(s) {
+	if !presetName().MatchString(s) {
 		return problemf("%q is not the name of a prompt (letters, digits, _ and -)", s)
 	}
 	return nil
@@ -111,7 +111,7 @@ func checkCLIItem(s string) *problem {
 	if !given {
 		return checkCLIName(s)
 	}
-	if !cliName.MatchString(agent) {
+	if !cliName().MatchString(agent) {
 		return problemf("%q is not an agent name (letters, digits and _)", agent)
 	}
 	return checkCLIName(cli)
@@ -119,7 +119,7 @@ func checkCLIItem(s string) *problem {
 
 // checkHostName refuses a name that cannot stand before the colon of HOST:AGENT.
 func checkHostName(s string) *problem {
-	if !presetName.MatchString(s) {
+	if !presetName().MatchString(s) {
 		return problemf("%q is not the name of a host (letters, digits, _ and -)", s)
 	}
 	return nil
@@ -150,7 +150,7 @@ func checkRemotePath(s string) *problem {
 
 // checkRemoteProgram accepts a path that every shell takes as one word without quotes.
 func checkRemoteProgram(s string) *problem {
-	if !remotePath.MatchString(s) || !strings.Contains(s, "/") || strings.HasPrefix(s, "-") {
+	if !remotePath().MatchString(s) || !strings.Contains(s, "/") || strings.HasPrefix(s, "-") {
 		return problemf("%q is not the path of a program, absolute or below the home folder", s)
 	}
 	return nil
@@ -242,7 +242,7 @@ func checkVariable(name string) *problem {
 	case "PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH":
 		return problemf("%s is set by paw itself", name)
 	}
-	if !envName.MatchString(name) {
+	if !envName().MatchString(name) {
 		return problemf("%q is not the name of a variable", name)
 	}
 	return nil

@@ -108,7 +108,7 @@ func beyondBounds(text string) (offset int, excess string) {
 		}
 		switch c {
 		case '"', '\'', '#':
-			piece := skipped.FindString(text[i:])
+			piece := skipped().FindString(text[i:])
 			if piece == "" { // The quote is not closed.
 				return 0, ""
 			}

@@ -37,7 +37,7 @@ var valueWords = map[string]func(Filling) string{
 // Fill expands a template. ok is false when a word asks for a port that the agent does not have.
 func (f Filling) Fill(template string) (value string, ok bool) {
 	ok = true
-	value = templateWord.ReplaceAllStringFunc(template, func(word string) string {
+	value = templateWord().ReplaceAllStringFunc(template, func(word string) string {
 		word = word[1 : len(word)-1]
 		if of := valueWords[word]; of != nil {
 			return of(f)
@@ -79,7 +79,7 @@ func portOffset(word string) (offset int, ok bool) {
 // checkValue accepts a template with known words only.
 func checkValue(template string) *problem {
 	known := append(slices.Sorted(maps.Keys(valueWords)), "port", "port+N")
-	for _, at := range templateWord.FindAllStringIndex(template, -1) {
+	for _, at := range templateWord().FindAllStringIndex(template, -1) {
 		word := template[at[0]:at[1]]
 		name := word[1 : len(word)-1]
 		if _, ok := portOffset(name); ok || valueWords[name] != nil {

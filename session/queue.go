@@ -163,7 +163,7 @@ var taskID = lazyregexp.New(`^[a-z0-9][a-z0-9_-]*$`)
 
 // ValidateTaskID checks a task's id, which is used as a file name and as a word of a command line.
 func ValidateTaskID(id string) error {
-	if len(id) > MaxName || !taskID.MatchString(id) {
+	if len(id) > MaxName || !taskID().MatchString(id) {
 		return fmt.Errorf("task id %q: letters a to z, digits, _ and - are allowed, at most %d, and neither _ nor - first", id, MaxName)
 	}
 	return nil

@@ -290,7 +290,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // messages maps tmux's messages, which no locale translates, to errors; the first match counts.
 // Collected from tmux 3.0a to 3.7.
 var messages = []struct {
-	text *lazyregexp.Regexp
+	text lazyregexp.Regexp
 	err  error
 }{
 	{lazyregexp.New(`^error connecting to .* \(No such file or directory\)$`), ErrNoServer},
@@ -319,7 +319,7 @@ func classify(stderr string) error {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimPrefix(strings.TrimSpace(lines[i]), "tmux: ")
 		for _, s := range messages {
-			if s.text.MatchString(line) {
+			if s.text().MatchString(line) {
 				return s.err
 			}
 		}

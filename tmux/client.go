@@ -230,7 +230,7 @@ func parseVersion(text string) (Version, error) {
 	if raw == "master" || strings.HasPrefix(raw, "openbsd-") {
 		return Version{Major: newest, Raw: raw}, nil
 	}
-	m := versionPattern.FindStringSubmatch(raw)
+	m := versionPattern().FindStringSubmatch(raw)
 	if m == nil {
 		return Version{}, fmt.Errorf("tmux: version %q is not understood", raw)
 	}

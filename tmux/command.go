@@ -103,7 +103,7 @@ var hashes = lazyregexp.New(`#+\[?`)
 // literal escapes a path for an option that tmux expands as a format, such as -c. tmux leaves any
 // number of # before a bracket as they are.
 func literal(path string) string {
-	return hashes.ReplaceAllStringFunc(path, func(run string) string {
+	return hashes().ReplaceAllStringFunc(path, func(run string) string {
 		if strings.HasSuffix(run, "[") {
 			return run
 		}

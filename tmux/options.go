@@ -36,7 +36,7 @@ func (a AgentPane) check() error {
 	if !isWord(a.Identity.Session) || !isWord(a.Identity.Agent) {
 		return fmt.Errorf("agent %q: not a valid identity", a.Identity.option())
 	}
-	if a.PawID != "" && !pawID.MatchString(a.PawID) {
+	if a.PawID != "" && !pawID().MatchString(a.PawID) {
 		return fmt.Errorf("agent %s: %q is not an id", a.Identity.Agent, a.PawID)
 	}
 	if len(a.Argv) < 2 {
@@ -69,7 +69,7 @@ var refreshWord = lazyregexp.New(`^[A-Za-z0-9./_@:=,+-]+$`)
 // program runs in the background: tmux would show "not ready" while it waits for one.
 func (a AgentPane) refresh() string {
 	for _, w := range a.Refresh {
-		if !refreshWord.MatchString(w) {
+		if !refreshWord().MatchString(w) {
 			return ""
 		}
 	}
@@ -107,7 +107,7 @@ func paneOptions(pane string, a AgentPane) []command {
 // program in the same tmux call: a respawn ends the pipe of the program before. The shell's ulimit
 // -f counts blocks of 512 bytes.
 func (a AgentPane) pipe(pane string) []command {
-	if !refreshWord.MatchString(a.Log) {
+	if !refreshWord().MatchString(a.Log) {
 		return nil
 	}
 	return []command{{"pipe-pane", "-t", pane, fmt.Sprintf("ulimit -f %d; exec cat >>%s", maxLog/512, a.Log)}}
@@ -194,13 +194,13 @@ var pawID = lazyregexp.New(`^[A-Za-z0-9-]+$`)
 var sessionName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 
 func (s *NewSession) check() error {
-	if !sessionName.MatchString(s.Name) {
+	if !sessionName().MatchString(s.Name) {
 		return fmt.Errorf("tmux session %q: not a valid name", s.Name)
 	}
 	if !isWord(s.PawSession) {
 		return fmt.Errorf("session %q: not a valid name", s.PawSession)
 	}
-	if s.PawID != "" && !pawID.MatchString(s.PawID) {
+	if s.PawID != "" && !pawID().MatchString(s.PawID) {
 		return fmt.Errorf("session %s: %q is not an id", s.PawSession, s.PawID)
 	}
 	if len(s.Agents) == 0 {

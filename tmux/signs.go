@@ -231,7 +231,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 		return err
 	}
 	for _, word := range append([]string{t.Mark, "x" + t.Name}, t.Words...) {
-		if !argument.MatchString(word) {
+		if !argument().MatchString(word) {
 			return errors.New("timer: not a word: " + word)
 		}
 	}
@@ -241,7 +241,7 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 	commands := []command{set("PROGRAM", t.Program)}
 	shell := "env -i"
 	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
-		if !variable.MatchString(name) {
+		if !variable().MatchString(name) {
 			return errors.New("timer: not a variable: " + name)
 		}
 		commands = append(commands, set(name, t.Env[name]))

@@ -104,7 +104,7 @@ func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 	if err != nil {
 		return false
 	}
-	recorded := recordedFile.FindAllStringSubmatch(out, -1)
+	recorded := recordedFile().FindAllStringSubmatch(out, -1)
 	if len(recorded) == 0 {
 		content, err := os.ReadDir(e.Path)
 		return err == nil && len(content) > 0

@@ -319,7 +319,7 @@ var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)
 // placeIn reads FILE, FILE:LINE or FILE:LINE-LINE. The lines are 0 for the whole file. whole
 // reports whether there is a file whose name is all of the word.
 func placeIn(cmd *cobra.Command, word string, whole func(string) bool) (file string, first, last int, err error) {
-	found := fileAndLines.FindStringSubmatch(word)
+	found := fileAndLines().FindStringSubmatch(word)
 	if found == nil || whole(word) {
 		return word, 0, 0, nil
 	}

@@ -221,7 +221,7 @@ func nearTopic(word string) string {
 
 // withHeads makes the headings of a help text bold: words in capitals at the begin of a line.
 func (p helpPrinter) withHeads(text string) string {
-	return headWords.ReplaceAllStringFunc(text, func(word string) string { return p.paint(word, styleHead) })
+	return headWords().ReplaceAllStringFunc(text, func(word string) string { return p.paint(word, styleHead) })
 }
 
 var headWords = lazyregexp.New(`(?m)^[A-Z][A-Z, ]+[A-Z]($|  )`)

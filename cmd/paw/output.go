@@ -88,7 +88,7 @@ func writeJSON(w io.Writer, v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, controlCharacter.ReplaceAllStringFunc(line.String(), func(c string) string {
+	_, err := io.WriteString(w, controlCharacter().ReplaceAllStringFunc(line.String(), func(c string) string {
 		r, _ := utf8.DecodeRuneInString(c)
 		return fmt.Sprintf(`\u%04x`, r)
 	}))

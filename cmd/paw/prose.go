@@ -51,7 +51,7 @@ func broken(text string, width, hang int) string {
 			continue
 		}
 		indent := len(content) - len(strings.TrimLeft(content, " ")) + hang
-		if two := columns.Width(twoColumns.FindString(display.Strip(content))); two > 0 && two <= width/2 {
+		if two := columns.Width(twoColumns().FindString(display.Strip(content))); two > 0 && two <= width/2 {
 			indent = two
 		}
 		out.WriteString(strings.Join(sentence(content, width, strings.Repeat(" ", indent)), "\n"))

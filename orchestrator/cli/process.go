@@ -298,7 +298,7 @@ func askVersion(ctx context.Context, executable string, env []string) (string, e
 	if err != nil {
 		return "", err
 	}
-	if found := number.FindString(string(out)); found != "" {
+	if found := number().FindString(string(out)); found != "" {
 		return strings.TrimRight(found, "."), nil
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")

@@ -115,15 +115,15 @@ var (
 // Means classifies an option by its label. An unclear label is MeansOther.
 func (o Option) Means() Meaning {
 	switch {
-	case saysText.MatchString(o.Label):
+	case saysText().MatchString(o.Label):
 		return MeansText
-	case saysNo.MatchString(o.Label), strings.EqualFold(o.Label, "n"):
+	case saysNo().MatchString(o.Label), strings.EqualFold(o.Label, "n"):
 		return MeansNo
-	case saysAlways.MatchString(o.Label + " " + o.About):
-		if saysYes.MatchString(o.Label) || strings.HasPrefix(o.Label, "Allow") {
+	case saysAlways().MatchString(o.Label + " " + o.About):
+		if saysYes().MatchString(o.Label) || strings.HasPrefix(o.Label, "Allow") {
 			return MeansAlways
 		}
-	case saysYes.MatchString(o.Label):
+	case saysYes().MatchString(o.Label):
 		return MeansYes
 	}
 	return MeansOther

@@ -130,7 +130,7 @@ func placesOf(text string) []place {
 				path, one.path = named, named
 			}
 		case strings.HasPrefix(line, "@@ "):
-			if m := hunkHead.FindStringSubmatch(line); m != nil {
+			if m := hunkHead().FindStringSubmatch(line); m != nil {
 				was, is = atoi(m[1]), atoi(m[2])
 				leftOld, leftNew = hunkLengths(line)
 				hunk++

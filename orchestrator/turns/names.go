@@ -132,7 +132,7 @@ func (space Names) Of(name string) Earlier {
 		owner := space.owner[turnSession]
 		switch {
 		case !ok || agent == "" || slices.Contains(space.logged[name], agent):
-		case owner != "" && owner != name || owner == "" && numberedName.MatchString(agent):
+		case owner != "" && owner != name || owner == "" && numberedName().MatchString(agent):
 		case space.hidden[turnSession]:
 			found.Stranger = append(found.Stranger, agent)
 		default:

@@ -55,7 +55,7 @@ var filterRefused = lazyregexp.New(`(?m)^fatal: .*: (?:clean|smudge) filter '?(.
 // RefusingFilter returns the name of the required filter (filter.NAME.required) that failed, "" for
 // another error.
 func (e *Error) RefusingFilter() string {
-	found := filterRefused.FindStringSubmatch(e.Stderr)
+	found := filterRefused().FindStringSubmatch(e.Stderr)
 	if found == nil {
 		return ""
 	}

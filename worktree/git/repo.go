@@ -267,7 +267,7 @@ func Version(ctx context.Context) (major, minor int, raw string, err error) {
 
 func parseVersion(out string) (major, minor int, raw string, err error) {
 	raw = strings.TrimPrefix(out, "git version ")
-	match := versionPattern.FindStringSubmatch(out)
+	match := versionPattern().FindStringSubmatch(out)
 	if match == nil {
 		return 0, 0, raw, fmt.Errorf("git: version %q is not understood", out)
 	}

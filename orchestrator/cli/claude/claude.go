@@ -114,7 +114,7 @@ var commandLike = lazyregexp.New(`^(/|[[:alpha:]][\w-]{0,63}$)`)
 // argument puts a space before a prompt that claude's command line would take for a command. It
 // does not help against the commands that checkOwn refuses.
 func argument(prompt string) string {
-	if commandLike.MatchString(prompt) {
+	if commandLike().MatchString(prompt) {
 		return " " + prompt
 	}
 	return prompt

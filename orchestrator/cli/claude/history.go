@@ -141,7 +141,7 @@ type talk struct {
 
 func (t *talk) add(r record) {
 	switch {
-	case r.Type == "user" && message.MatchString(r.Message.Content.text()):
+	case r.Type == "user" && message().MatchString(r.Message.Content.text()):
 		t.Say(history.RoleSystem, r.Timestamp, turn.Prompt(r.Message.Content.text()).Words())
 	case r.IsMeta || r.IsCompactSummary:
 	case r.Type == "user":
@@ -151,7 +151,7 @@ func (t *talk) add(r record) {
 	case r.Type == "attachment" && r.Attachment.Type == "queued_command":
 		role, text := history.RoleUser, pasted(r.Attachment.Prompt.text())
 		switch {
-		case message.MatchString(text):
+		case message().MatchString(text):
 			role, text = history.RoleSystem, turn.Prompt(text).Words()
 		case r.Attachment.Mode != "" && r.Attachment.Mode != "prompt":
 			role = history.RoleSystem // such as the end of a background task
@@ -223,14 +223,14 @@ func (t *talk) addUser(r record) {
 	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<local-command-"):
 		// claude's own command, which the model does not see
 	case strings.HasPrefix(text, "<command-message>"):
-		if words := slash.FindStringSubmatch(text); words != nil {
+		if words := slash().FindStringSubmatch(text); words != nil {
 			text = strings.TrimSpace(words[1] + " " + words[2])
 		}
 		t.Say(history.RoleUser, r.Timestamp, text)
 	case strings.HasPrefix(text, "<bash-input>"):
-		t.Say(history.RoleUser, r.Timestamp, "!"+shell.ReplaceAllString(text, ""))
+		t.Say(history.RoleUser, r.Timestamp, "!"+shell().ReplaceAllString(text, ""))
 	case strings.HasPrefix(text, "<bash-stdout>"):
-		t.Say(history.RoleSystem, r.Timestamp, shell.ReplaceAllString(text, ""))
+		t.Say(history.RoleSystem, r.Timestamp, shell().ReplaceAllString(text, ""))
 	default:
 		t.Say(history.RoleUser, r.Timestamp, text)
 	}

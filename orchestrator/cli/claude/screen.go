@@ -18,7 +18,7 @@ import (
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	if box, ok := boxIn(s, rows); ok {
-		box.Works = works.MatchString(screens.TextOf(rows))
+		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
 	return cli.Screen{Dialog: dialogIn(besidePanel(s, rows))}
@@ -46,13 +46,13 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 	if top < 0 || top == s.CursorY {
 		return cli.Screen{}, false
 	}
-	if hidden.MatchString(rows[top].String()) {
+	if hidden().MatchString(rows[top].String()) {
 		return cli.Screen{Box: cli.BoxFilled}, true
 	}
 	if cut && (top != s.CursorY-1 || bottom != s.CursorY+1) {
 		return cli.Screen{}, false
 	}
-	if !cut && other.MatchString(screens.TextOf(rows[bottom:])) {
+	if !cut && other().MatchString(screens.TextOf(rows[bottom:])) {
 		return cli.Screen{}, false
 	}
 	first := rows[top+1]
@@ -67,7 +67,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 		return cli.Screen{}, false
 	}
 	text := rows[top+1 : bottom]
-	if !cut && visual.MatchString(screens.TextOf(rows[bottom:])) {
+	if !cut && visual().MatchString(screens.TextOf(rows[bottom:])) {
 		return cli.Screen{Box: cli.BoxFilled}, true
 	}
 	if len(text) == 1 && empty(first.From(2), s.CursorX) {
@@ -172,7 +172,7 @@ func dialogIn(s cli.Screenshot, rows []screens.Row) string {
 // whether the screen says how to leave it. A dialog starts at a line over the whole width; some
 // dialogs have further lines inside.
 func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, from []screens.Row, keyed bool) {
-	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 3))) {
+	if !keys().MatchString(screens.TextOf(screens.Ending(rows, 3))) {
 		return cutDialogs, rows, false
 	}
 	for begin := len(rows) - 1; begin >= 0; begin-- {
@@ -197,10 +197,10 @@ func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	text := screens.TextOf(from)
 	asked, _ := screens.AskedIn(text, known)
 	options := screens.Choices(from, "❯")
-	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
+	if asked == "" || options == nil || ticked().MatchString(text) || typedInto(options) {
 		return cli.Question{}, false
 	}
-	return cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages.MatchString(text)}, true
+	return cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages().MatchString(text)}, true
 }
 
 // deaf is how long claude ignores answers after it has drawn a dialog. Measured: of five answers
@@ -273,7 +273,7 @@ func (driver) Pastes(text string, rows int) []string {
 		return []string{text}
 	}
 	var pastes []string
-	images := imageNames.FindAllStringIndex(text, -1)
+	images := imageNames().FindAllStringIndex(text, -1)
 	begin, seen := 0, 0
 	cut := func(end int) {
 		if end > begin {

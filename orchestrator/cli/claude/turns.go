@@ -216,7 +216,7 @@ func promptType(prompt string) turn.Type {
 	switch {
 	case strings.HasPrefix(prompt, "<task-notification>"):
 		return turn.TypeNotification // claude prompts itself when a background task has ended
-	case message.MatchString(prompt):
+	case message().MatchString(prompt):
 		return turn.TypeMessage
 	}
 	return ""
@@ -274,7 +274,7 @@ func reported(transcript string) int {
 	}
 	n := 0
 	for _, prompt := range queue {
-		task := taskID.FindStringSubmatch(prompt)
+		task := taskID().FindStringSubmatch(prompt)
 		if task == nil {
 			continue
 		}

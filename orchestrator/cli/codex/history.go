@@ -205,7 +205,7 @@ func (t *talk) addCodexMessage(r record) {
 		t.Say(history.RoleAssistant, r.Timestamp, text)
 	case p.Role != "user":
 	case strings.HasPrefix(text, "<user_shell_command>"):
-		if shell := shellCommand.FindStringSubmatch(text); shell != nil {
+		if shell := shellCommand().FindStringSubmatch(text); shell != nil {
 			t.Say(history.RoleUser, r.Timestamp, "!"+shell[1])
 			t.Say(history.RoleSystem, r.Timestamp, shell[2])
 		}
@@ -217,7 +217,7 @@ func (t *talk) addCodexMessage(r record) {
 			}
 		}
 		t.Say(history.RoleUser, r.Timestamp, typed.text())
-	case !injected.MatchString(text):
+	case !injected().MatchString(text):
 		t.Say(history.RoleUser, r.Timestamp, text)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	if box, ok := boxIn(s, rows); ok {
-		box.Works = works.MatchString(screens.TextOf(rows))
+		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
 	return cli.Screen{Dialog: dialogIn(rows)}
@@ -62,7 +62,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 		(len(placeholder) == 0 || placeholder.All(screens.Dim)) {
 		return cli.Screen{Box: cli.BoxEmpty}, true
 	}
-	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer.MatchString(screens.TextOf(below[end+1:])) {
+	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer().MatchString(screens.TextOf(below[end+1:])) {
 		return cli.Screen{Box: cli.BoxFilled}, true // the text is cut off, or an empty line in it looks like the one above the footer
 	}
 	return screens.Filled(text, 2, s.Width-4, places), true
@@ -93,7 +93,7 @@ func dialogIn(rows []screens.Row) string {
 	if words := screens.NamedIn(text, cut); words != "" {
 		return words
 	}
-	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 2))) {
+	if !keys().MatchString(screens.TextOf(screens.Ending(rows, 2))) {
 		return ""
 	}
 	if words := screens.NamedIn(text, dialogs); words != "" {

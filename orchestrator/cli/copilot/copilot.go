@@ -110,8 +110,8 @@ const maxPaste = 8 << 20
 // typed replaces the tags of pastes in a prompt by their texts. Only files of the same conversation
 // count: a tag that names any other file is the user's own text.
 func typed(conversation, prompt string) string {
-	return paste.ReplaceAllStringFunc(prompt, func(tag string) string {
-		path := paste.FindStringSubmatch(tag)[1]
+	return paste().ReplaceAllStringFunc(prompt, func(tag string) string {
+		path := paste().FindStringSubmatch(tag)[1]
 		folder := filepath.Dir(path)
 		ours := conversation != "" && filepath.IsAbs(path) && filepath.Clean(path) == path && filepath.Base(folder) == "files" &&
 			filepath.Base(filepath.Dir(folder)) == conversation && strings.HasPrefix(filepath.Base(path), "paste-")
@@ -198,9 +198,9 @@ func (l streamLine) tell(t *streams.Turn) {
 // are recognized by their texts.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	switch text := screens.TextOf(screens.RowsOf(s)); {
-	case starts.MatchString(text):
+	case starts().MatchString(text):
 		return cli.Screen{}
-	case loggedOut.MatchString(text):
+	case loggedOut().MatchString(text):
 		return cli.Screen{Dialog: "asks you to log in"}
 	}
 	return box.Screen(s)

@@ -54,7 +54,7 @@ var meanwhile = lazyregexp.New(`(?s)^The user sent a new message while you were 
 
 // hearOrSay takes a note of the CLI, which may contain a prompt of the user.
 func (q *request) hearOrSay(text string) {
-	if found := meanwhile.FindStringSubmatch(text); found != nil {
+	if found := meanwhile().FindStringSubmatch(text); found != nil {
 		q.say(found[1])
 		return
 	}

@@ -32,7 +32,7 @@ func newRequest(protocol, model string, stream bool) request {
 }
 
 // directories matches the ways in which CLIs tell the model their working directory.
-var directories = []*lazyregexp.Regexp{
+var directories = []lazyregexp.Regexp{
 	lazyregexp.New(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
 	lazyregexp.New(`<cwd>(/[^\n<]+)</cwd>`),                                        // codex
 	lazyregexp.New(`(?i)working in the directory:[ \t]*(/[^\n<]+)`),                // qwen
@@ -45,7 +45,7 @@ func (q *request) hear(text string) {
 		return
 	}
 	for _, expression := range directories {
-		if found := expression.FindStringSubmatch(text); found != nil {
+		if found := expression().FindStringSubmatch(text); found != nil {
 			q.directory = strings.TrimSpace(found[1])
 			return
 		}
@@ -95,7 +95,7 @@ var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read
 // result takes a tool's result. A refused write does not count: it is repeated in another way.
 func (q *request) result(text string) {
 	q.newest = text
-	if q.refusedWrite = refusal.MatchString(text) && q.wrote(); !q.refusedWrite {
+	if q.refusedWrite = refusal().MatchString(text) && q.wrote(); !q.refusedWrite {
 		q.results++
 	}
 }
@@ -118,7 +118,7 @@ var opening = lazyregexp.New(`(?m)^[ \t]*<([A-Za-z][\w-]*)[^>\n]*>`)
 // when nothing is left.
 func withoutNotes(text string) string {
 	for from := 0; ; {
-		found := opening.FindStringSubmatchIndex(text[from:])
+		found := opening().FindStringSubmatchIndex(text[from:])
 		if found == nil {
 			break
 		}
@@ -149,7 +149,7 @@ var own = lazyregexp.New(
 // aside reports whether a CLI asks for itself. Requests without tools count as such: titles,
 // probes.
 func (q *request) aside() bool {
-	return q.wanted != nil || len(q.tools) == 0 || q.prompt == "" || own.MatchString(q.prompt)
+	return q.wanted != nil || len(q.tools) == 0 || q.prompt == "" || own().MatchString(q.prompt)
 }
 
 // answer returns the model's answer, and the tool call for its action.

@@ -15,7 +15,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	rows := screens.RowsOf(s)
 	text := screens.TextOf(rows)
 	if box := boxIn(s, rows); box.Box != cli.BoxUnseen {
-		box.Works, box.Mode, box.Fresh = works.MatchString(text), modeIn(rows), home.MatchString(text)
+		box.Works, box.Mode, box.Fresh = works().MatchString(text), modeIn(rows), home().MatchString(text)
 		return box
 	}
 	return cli.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
@@ -99,7 +99,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	switch {
 	case whole && lines[len(lines)-1] == "Shell": // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
-	case s.CursorX == side+3 && placeholder.MatchString(here):
+	case s.CursorX == side+3 && placeholder().MatchString(here):
 		return cli.Screen{Box: cli.BoxEmpty}
 	case !whole:
 		return cli.Screen{Box: cli.BoxFilled}
@@ -108,7 +108,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	if len(lines) == 1 && here == "" && s.CursorX == side+3 {
 		return cli.Screen{Box: cli.BoxEmpty}
 	}
-	if places.MatchString(strings.Join(lines, "\n")) {
+	if places().MatchString(strings.Join(lines, "\n")) {
 		return cli.Screen{Box: cli.BoxFilled}
 	}
 	return cli.Screen{Box: cli.BoxFilled, Draft: screens.Draft(lines, right-side-30)}
@@ -174,9 +174,9 @@ func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
 
 // sideBySide returns the answers in a row, nil where there are none: the selected one has another
 // background.
-func sideBySide(r screens.Row, answers *lazyregexp.Regexp) []cli.Option {
+func sideBySide(r screens.Row, answers lazyregexp.Regexp) []cli.Option {
 	text := r.String()
-	found := answers.FindStringSubmatchIndex(text)
+	found := answers().FindStringSubmatchIndex(text)
 	if found == nil {
 		return nil
 	}

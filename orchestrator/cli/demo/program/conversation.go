@@ -88,7 +88,7 @@ func conversationsDir(env []string) (string, error) {
 
 // forkConversation creates a conversation that begins with a copy of another one.
 func forkConversation(folder, id, from string) (*conversation, error) {
-	if !validID.MatchString(from) {
+	if !validID().MatchString(from) {
 		return nil, &unknownError{from}
 	}
 	content, err := os.ReadFile(filepath.Join(folder, from+".jsonl"))
@@ -113,7 +113,7 @@ func forkConversation(folder, id, from string) (*conversation, error) {
 
 // openConversation creates a conversation, or opens an existing one to resume it.
 func openConversation(folder, id string, resume bool) (*conversation, error) {
-	if resume && !validID.MatchString(id) {
+	if resume && !validID().MatchString(id) {
 		return nil, &unknownError{id}
 	}
 	c := &conversation{id: id, path: filepath.Join(folder, id+".jsonl")}

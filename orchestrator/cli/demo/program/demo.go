@@ -298,7 +298,7 @@ func parseOptions(args []string) (options, error) {
 		return options{}, errors.New("--resume: not together with --session-id")
 	case o.resume && given["fork"]:
 		return options{}, errors.New("--resume: not together with --fork")
-	case !validID.MatchString(o.id):
+	case !validID().MatchString(o.id):
 		return options{}, fmt.Errorf("--session-id: %q is not an id of letters, digits, _ and -", o.id)
 	}
 	if o.resume {

@@ -147,13 +147,13 @@ func Dim(c Cell) bool { return c.Dim }
 
 // Filled returns a filled box with the text of these rows from a column on. Draft is "" where a
 // part of the text is a suggestion, a placeholder, or was broken at width (see Draft).
-func Filled(rows []Row, column, width int, places *lazyregexp.Regexp) cli.Screen {
+func Filled(rows []Row, column, width int, places lazyregexp.Regexp) cli.Screen {
 	filled := cli.Screen{Box: cli.BoxFilled}
 	var lines []string
 	for _, r := range rows {
 		typed := r.From(column)
 		line := strings.TrimSuffix(typed.String(), " \u200b") // some CLIs draw their cursor after the text
-		if places.MatchString(line) || typed.Some(Dim) {
+		if places().MatchString(line) || typed.Some(Dim) {
 			return filled
 		}
 		lines = append(lines, line)
@@ -177,13 +177,13 @@ func Draft(lines []string, width int) string {
 // EdgedBox describes the input box of gemini, its descendant qwen, and copilot: between two lines
 // over the whole width, with a mark before the text. Some draw earlier prompts in the same way.
 type EdgedBox struct {
-	Upper, Lower string             // characters of the box's upper and lower edge
-	Marks        string             // marks before a prompt; the mark before a shell command is "!"
-	Mark         int                // column of the mark; the text begins two columns further right
-	Weak         string             // words below the box in the colour of suggestions, "" for a CLI without suggestions
-	Placeholder  *lazyregexp.Regexp // text of an empty box, with the cursor before it
-	Places       *lazyregexp.Regexp // placeholders for long pastes
-	Works        *lazyregexp.Regexp // text on the screen while a turn runs
+	Upper, Lower string            // characters of the box's upper and lower edge
+	Marks        string            // marks before a prompt; the mark before a shell command is "!"
+	Mark         int               // column of the mark; the text begins two columns further right
+	Weak         string            // words below the box in the colour of suggestions, "" for a CLI without suggestions
+	Placeholder  lazyregexp.Regexp // text of an empty box, with the cursor before it
+	Places       lazyregexp.Regexp // placeholders for long pastes
+	Works        lazyregexp.Regexp // text on the screen while a turn runs
 	Dialogs      []Dialog
 }
 
@@ -207,7 +207,7 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 		}
 	}
 	found := b.read(text, s.Width, weak)
-	found.Works = found.Box != cli.BoxUnseen && b.Works.MatchString(TextOf(rows))
+	found.Works = found.Box != cli.BoxUnseen && b.Works().MatchString(TextOf(rows))
 	return found
 }
 
@@ -264,7 +264,7 @@ func (b EdgedBox) markOf(first Row) rune {
 // empty reports whether a box has only the placeholder or a suggestion.
 func (b EdgedBox) empty(text []Row, weak string) bool {
 	typed := text[0].From(b.Mark + 2)
-	if len(text) == 1 && (len(typed) == 0 || b.Placeholder.MatchString(typed.String())) {
+	if len(text) == 1 && (len(typed) == 0 || b.Placeholder().MatchString(typed.String())) {
 		return true
 	}
 	return b.suggested(text, weak)

@@ -11,7 +11,7 @@ import (
 
 // Dialog recognizes a dialog that a CLI shows in place of its input box.
 type Dialog struct {
-	shows  *lazyregexp.Regexp
+	shows  lazyregexp.Regexp
 	words  string // paw's words for the dialog; "$1" is the first group of the expression
 	inTurn bool   // the model asks, and not the CLI itself
 	listed bool   // the CLI itself asks, with a numbered list
@@ -54,8 +54,8 @@ func AskedIn(text string, all []Dialog) (words string, outside bool) {
 
 func firstIn(text string, all []Dialog) (words string, which Dialog) {
 	for _, d := range all {
-		if found := d.shows.FindStringSubmatchIndex(text); found != nil {
-			words := d.shows.ExpandString(nil, d.words, text, found)
+		if found := d.shows().FindStringSubmatchIndex(text); found != nil {
+			words := d.shows().ExpandString(nil, d.words, text, found)
 			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d
 		}
 	}
@@ -114,9 +114,9 @@ func Choices(rows []Row, marks string) []cli.Option {
 	open := false // following lines belong to the last option
 	for _, r := range rows {
 		line := strings.Trim(r.String(), " \u00a0│┃█")
-		m := choice.FindStringSubmatch(line)
+		m := choice().FindStringSubmatch(line)
 		if m == nil || m[1] != "" && !strings.Contains(marks, m[1]) {
-			open = open && line != "" && strings.Trim(line, "─╌╭╮╰╯") != "" && !below.MatchString(line)
+			open = open && line != "" && strings.Trim(line, "─╌╭╮╰╯") != "" && !below().MatchString(line)
 			if open {
 				last := &list[len(list)-1]
 				last.About = strings.TrimSpace(last.About + " " + line)
