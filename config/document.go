@@ -184,8 +184,7 @@ func (d *document) line(key toml.Key) int {
 		if at, found = table[name]; !found {
 			break
 		}
-		var refused toml.ParseError
-		if errors.As(d.meta.PrimitiveDecode(at, new(refusal)), &refused) && refused.Position.Line > 0 {
+		if refused, ok := errors.AsType[toml.ParseError](d.meta.PrimitiveDecode(at, new(refusal))); ok && refused.Position.Line > 0 {
 			line = d.lineAt(refused.Position.Start)
 		}
 	}

@@ -63,8 +63,7 @@ func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) 
 
 // onlyUnknown splits an error: an Error that is Unknown, or any other error.
 func onlyUnknown(err error) (*Error, error) {
-	var e *Error
-	if errors.As(err, &e) && e.Unknown {
+	if e, ok := errors.AsType[*Error](err); ok && e.Unknown {
 		return e, nil
 	}
 	return nil, err

@@ -28,8 +28,7 @@ func (d *document) assignments() (result []assignment, unknown *Error, err error
 	seen := map[string]bool{}
 	for _, key := range d.meta.Keys() {
 		s, path, err := d.resolve(key)
-		var e *Error
-		if errors.As(err, &e) && e.Unknown {
+		if e, ok := errors.AsType[*Error](err); ok && e.Unknown {
 			unknown = cmp.Or(unknown, e)
 			continue
 		}

@@ -47,8 +47,7 @@ func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 		_, infos[i].Looked = cli.StandingOf(name, "")
 		executable, err := h.Program(c)
 		if err != nil {
-			var e *errs.Error
-			if !errors.As(err, &e) {
+			if _, ok := errors.AsType[*errs.Error](err); !ok {
 				infos[i].Err = err
 			}
 			continue

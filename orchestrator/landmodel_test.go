@@ -507,8 +507,7 @@ func (m *landModel) check(what string) {
 
 // kindOf is the kind of an error of paw, -1 for none.
 func kindOf(err error) errs.Kind {
-	var e *errs.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return e.Kind
 	}
 	return -1

@@ -29,8 +29,7 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 	}
 	f, err := observe.RefuseNotAtRest(ctx, h, s, names...)
 	if err != nil {
-		var refused *errs.Error
-		if errors.As(err, &refused) && refused.Kind == errs.Refused {
+		if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
 			refused.Kind = errs.Locked
 		}
 		return err

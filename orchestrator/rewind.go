@@ -208,8 +208,7 @@ func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kin
 
 // withdraw removes the entry of intend from the record, unless the worktree is half moved.
 func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
-	var half *worktree.HalfMovedError
-	if errors.As(cause, &half) {
+	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
 		return nil
 	}
 	_, err := h.Update(context.WithoutCancel(ctx), r.Session, func(rec *session.Session) error {

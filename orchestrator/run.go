@@ -107,8 +107,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 		argv := launch.RecordedCommand(r.command.Argv, r.o.Prompt)
 		return one.Execute("one-shot mode: " + strings.Join(argv, " "))
 	})
-	var taken *turns.TagTakenError
-	if errors.As(err, &taken) {
+	if taken, ok := errors.AsType[*turns.TagTakenError](err); ok {
 		return errs.New(errs.Failed, "%s: %w", r.w.Name, err).Hint("git show --no-patch %s", taken.Tag)
 	}
 	return err
@@ -257,8 +256,7 @@ func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
 		return answer, nil
 	}
 	failed = &turn.Abort{Reason: turn.ReasonError, Trace: e.Trace, Cause: err}
-	var said *cli.TurnError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*cli.TurnError](err); ok {
 		failed.ErrorType, failed.Message = said.Type, said.Message
 	}
 	if failed.Message == "" {

@@ -220,8 +220,7 @@ func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string,
 		if held.giveBack != nil {
 			held.giveBack()
 		}
-		var locked *session.LockedError
-		if errors.As(err, &locked) {
+		if _, ok := errors.AsType[*session.LockedError](err); ok {
 			return nil, errs.New(errs.Locked, "%w", err).Hint("paw status %s", s.Name)
 		}
 		return nil, err

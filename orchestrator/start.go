@@ -200,8 +200,7 @@ func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) e
 		return h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) })
 	})
 	if err != nil {
-		var taken *session.TakenError
-		if errors.As(err, &taken) {
+		if _, ok := errors.AsType[*session.TakenError](err); ok {
 			return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 		}
 		return h.RecordError(s.Name, err)

@@ -131,8 +131,7 @@ func emptyToNil(s *Session) {
 
 // jsonFault describes a decoding error without the names of Go types.
 func jsonFault(err error) string {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("not JSON at byte %d: %s", syntax.Offset, syntax)
 	}
 	var kind *json.UnmarshalTypeError

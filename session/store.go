@@ -196,8 +196,7 @@ func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
 	defer cancel()
 	err = st.locked(ctx, name, func(path string) error {
 		_, err := st.Load(name)
-		var corrupt *CorruptError
-		if !errors.As(err, &corrupt) {
+		if _, ok := errors.AsType[*CorruptError](err); !ok {
 			return err
 		}
 		to := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000000000Z")

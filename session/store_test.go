@@ -328,8 +328,7 @@ func TestBadNamesNeverReachTheDisk(t *testing.T) {
 			"load": load, "update": update, "set aside": aside, "delete": st.Delete(ctx, name, nil),
 			"save": st.Save(ctx, minimal(name, "/r")), "create": st.Create(ctx, minimal(name, "/r"), nil),
 		} {
-			var bad *NameError
-			if !errors.As(err, &bad) {
+			if _, ok := errors.AsType[*NameError](err); !ok {
 				t.Errorf("%s %q: got %v", what, name, err)
 			}
 		}

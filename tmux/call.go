@@ -74,8 +74,7 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 
 // notRun returns the error for a call that could not start a tmux client.
 func notRun(args command, err error) error {
-	var unsafe *UnsafeError
-	if errors.As(err, &unsafe) {
+	if _, ok := errors.AsType[*UnsafeError](err); ok {
 		return err // An UnsafeError names the socket and the reason itself.
 	}
 	return &Error{Args: args, ExitCode: -1, Err: err}

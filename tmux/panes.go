@@ -133,8 +133,7 @@ func (c *Client) listPanes(ctx context.Context) (Server, []Pane, Version, error)
 
 // named replaces the name of the command in a tmux error with the one that the call was made for.
 func named(err error, name string) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Args = append(command{name}, e.Args[1:]...)
 	}
 	return err

@@ -119,8 +119,7 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path))
 	_ = os.Remove(running)
 	markLeft(path)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
 	}
 	return 0, err

@@ -326,8 +326,7 @@ func (m Manager) filledAnyway(ctx context.Context, c *creation) bool {
 }
 
 func hookWarning(err error) string {
-	var failed *git.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*git.Error](err); ok {
 		if said := strings.TrimSpace(failed.Stderr); said != "" {
 			lines := strings.Split(said, "\n")
 			return "post-checkout hook failed: " + strings.TrimSpace(lines[len(lines)-1])

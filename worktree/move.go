@@ -300,8 +300,7 @@ func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log st
 		args = git.Quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
 	}
 	err := m.refs.Retry(ctx, ref, func() error { return repo.Run(ctx, args...) })
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.Said("but expected") {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {
 		return ErrBranchMoved
 	}
 	return err

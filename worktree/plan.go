@@ -76,8 +76,7 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 			return nil, err
 		}
 		if err := m.Registry().checkRegistry(p, entries); err != nil {
-			var c *git.ConflictError
-			if errors.As(err, &c) && c.Branch != "" {
+			if c, ok := errors.AsType[*git.ConflictError](err); ok && c.Branch != "" {
 				c.Free = freeBranch(c.Branch+"-2", branches)
 			}
 			return nil, err

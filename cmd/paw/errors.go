@@ -28,8 +28,7 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 // printError prints err as "paw: error: ..." with its hints or, with --json, as one JSON object.
 func (a *invocation) printError(err error) {
-	var status exitStatus
-	if errors.As(err, &status) {
+	if _, ok := errors.AsType[exitStatus](err); ok {
 		return
 	}
 	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
@@ -75,8 +74,7 @@ func hintsOf(err error) []string {
 	if line := app.NewIndex(err); line != "" {
 		return []string{line}
 	}
-	var e *errs.Error
-	if errors.As(err, &e) && len(e.Hints) > 0 {
+	if e, ok := errors.AsType[*errs.Error](err); ok && len(e.Hints) > 0 {
 		return append([]string{}, e.Hints...)
 	}
 	for _, line := range []string{freeSpace(err), app.RefusingHook(err)} {
@@ -84,8 +82,7 @@ func hintsOf(err error) []string {
 			return []string{line}
 		}
 	}
-	var c *config.Error
-	if errors.As(err, &c) && c.Hint() != "" {
+	if c, ok := errors.AsType[*config.Error](err); ok && c.Hint() != "" {
 		return []string{c.Hint()}
 	}
 	return []string{}
@@ -107,12 +104,10 @@ func freeSpace(err error) string {
 
 // exitCode maps an error to the documented exit codes (docs/reference.md).
 func exitCode(err error) int {
-	var status exitStatus
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[exitStatus](err); ok {
 		return int(status)
 	}
-	var e *errs.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return int(e.Kind)
 	}
 	return int(errs.Failed)

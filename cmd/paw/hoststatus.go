@@ -342,8 +342,7 @@ func attachThere(ctx context.Context, h *app.App, name string) error {
 		return err
 	}
 	err = endedThere(client.Screen(ctx, hosts.Host{Name: host, Host: known}, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
-	var ended exitStatus
-	if errors.As(err, &ended) {
+	if _, ok := errors.AsType[exitStatus](err); ok {
 		return errs.New(errs.Failed, "%s: could not be shown", name).Hint("paw status")
 	}
 	return err

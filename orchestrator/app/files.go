@@ -69,8 +69,7 @@ func denied(err error) bool {
 
 // reasonOf returns the system's message for a forbidden operation.
 func reasonOf(err error) string {
-	var number unix.Errno
-	if errors.As(err, &number) {
+	if number, ok := errors.AsType[unix.Errno](err); ok {
 		return number.Error()
 	}
 	return "operation not permitted"

@@ -17,8 +17,7 @@ import (
 
 // UnlessGone returns nil for the error of a session that does not exist any more.
 func UnlessGone(err error) error {
-	var e *errs.Error
-	if errors.As(err, &e) && e.Kind == errs.NotFound {
+	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.NotFound {
 		return nil
 	}
 	return err

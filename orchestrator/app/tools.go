@@ -72,8 +72,7 @@ const installGit = "https://git-scm.com/downloads"
 // MissingProgram turns the error of a PATH without git or tmux into an *errs.Error with a hint, and
 // returns other errors unchanged. Every error of a command passes through it.
 func MissingProgram(err error) error {
-	var said *errs.Error
-	if errors.As(err, &said) && said.Kind == errs.Missing {
+	if said, ok := errors.AsType[*errs.Error](err); ok && said.Kind == errs.Missing {
 		return err
 	}
 	switch {

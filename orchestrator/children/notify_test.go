@@ -53,8 +53,7 @@ func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {
 }
 
 func kindOf(err error) errs.Kind {
-	var e *errs.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return e.Kind
 	}
 	return 0

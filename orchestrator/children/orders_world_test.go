@@ -416,8 +416,7 @@ func (f *family) wait(o WaitOptions) {
 	f.as(func() {
 		s := f.record()
 		_, err := notify(f.tb.Context(), f.p, s, s.Agent(parentName), o, f.panes)
-		var e *errs.Error
-		if errors.As(err, &e) && (e.Kind == errs.NotFound || strings.HasSuffix(e.Message, "no child is at work")) {
+		if e, ok := errors.AsType[*errs.Error](err); ok && (e.Kind == errs.NotFound || strings.HasSuffix(e.Message, "no child is at work")) {
 			return
 		}
 		f.must(err)

@@ -56,8 +56,7 @@ func New(kind Kind, format string, args ...any) *Error {
 
 // HintsOf returns the hints of an error.
 func HintsOf(err error) []string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Hints
 	}
 	return nil

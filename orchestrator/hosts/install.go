@@ -169,12 +169,11 @@ func (c Client) Probe(ctx context.Context, h Host, repo string, mayAsk bool) (Fo
 	cmd.Stdin = strings.NewReader("marker=" + marker + "\nrepo=" + quoted(repo) + "\n" + probe)
 	cmd.Stdout, cmd.Stderr = answer, &limited{to: &said, left: longestComplaint}
 	err := cmd.Run()
-	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return Found{}, &NotReached{Host: h.Name, Why: "no answer in time"}
 	case err != nil && !answer.found:
-		if errors.As(err, &exit) {
+		if _, ok := errors.AsType[*exec.ExitError](err); ok {
 			return Found{}, &NotReached{Host: h.Name, Why: lastLine(said.String())}
 		}
 		return Found{}, &NotReached{Host: h.Name, Why: err.Error()}

@@ -85,8 +85,7 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 // place, the intent stays for paw recover.
 func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) error {
 	ctx = context.WithoutCancel(ctx)
-	var half *worktree.HalfMovedError
-	if errors.As(cause, &half) {
+	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
 		return errs.New(errs.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("%s", recoverLine(v.session))
 	}
 	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
@@ -99,8 +98,7 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 // unmoved returns the error for a landing, or an undo, that did not take place. again is the
 // command that tries once more.
 func (v mover) unmoved(l *session.Landing, cause error, again string) error {
-	var locked *worktree.IndexLockedError
-	if errors.As(cause, &locked) {
+	if locked, ok := errors.AsType[*worktree.IndexLockedError](cause); ok {
 		return app.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
 	if filter, _ := git.RefusingFilter(cause); filter != "" {

@@ -79,8 +79,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	}
 	endChecks(ctx, h, c.m, path)
 	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
-	var odd *git.ConflictError
-	if errors.As(err, &odd) {
+	if _, ok := errors.AsType[*git.ConflictError](err); ok {
 		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
 	}
 	if err != nil {
@@ -104,8 +103,7 @@ func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), er
 	brief, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	unlock, err := h.Locks.Check(brief, sessionName)
-	var held *session.LockedError
-	if errors.As(err, &held) && ctx.Err() == nil {
+	if held, ok := errors.AsType[*session.LockedError](err); ok && ctx.Err() == nil {
 		h.Notef("waiting for the checks of another paw (pid %d)", held.PID)
 		unlock, err = h.Locks.Check(ctx, sessionName)
 	}
@@ -125,8 +123,7 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 	for _, problem := range problems {
 		c.home.Notef("%s", problem)
 	}
-	var failed *worktree.SetUpError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*worktree.SetUpError](err); ok {
 		return &CheckError{What: "the set-up of the place where checks run", Command: failed.Command, Code: exitCode(failed), Log: log.Name(), Place: path}
 	}
 	return err
@@ -135,8 +132,7 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 // exitCode returns the exit code of a command that failed, -1 if a signal ended the command or it
 // did not start.
 func exitCode(err error) int {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	return -1
@@ -165,8 +161,7 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *se
 		return worktree.Removal{}, errs.WithHints(err, "cd "+errs.Quote(path), "paw purge "+s.Name+" --no-teardown")
 	}
 	done, err := m.Remove(ctx, p, worktree.Seen{})
-	var dirty *git.ConflictError
-	if errors.As(err, &dirty) {
+	if _, ok := errors.AsType[*git.ConflictError](err); ok {
 		done, err = m.RemoveKept(ctx, p)
 	}
 	h.Step("purge.checks")

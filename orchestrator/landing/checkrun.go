@@ -92,8 +92,7 @@ func Check(ctx context.Context, h *app.App, s *session.Session, agentName string
 		return nil, err
 	}
 	err = c.run(ctx, src.state)
-	var failed *CheckError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*CheckError](err); ok {
 		return nil, failed.failed(c.name())
 	}
 	if err != nil {
@@ -177,8 +176,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		h.Sayf("%s: the end of turn %d", agentName, ends[i].number)
 		b.Runs++
 		err := c.run(ctx, ends[i].commit)
-		var failed *CheckError
-		if errors.As(err, &failed) {
+		if _, ok := errors.AsType[*CheckError](err); ok {
 			return true, nil
 		}
 		return false, err

@@ -207,8 +207,7 @@ func (v mover) finishFiles(ctx context.Context, l *session.Landing) (note string
 		return "", err
 	}
 	ended, err := v.m.Moves().EndMove(ctx, *at)
-	var locked *worktree.IndexLockedError
-	if errors.As(err, &locked) {
+	if locked, ok := errors.AsType[*worktree.IndexLockedError](err); ok {
 		return "", app.IndexLocked(locked, l.Target+" in "+l.Checkout, recoverLine(v.session))
 	}
 	if err != nil || ended == nil || ended.Note == "" {

@@ -112,8 +112,7 @@ func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 		return "", nil
 	}
 	err := observe.RefuseHalfMoved(ctx, h, s, w.Name)
-	var refused *errs.Error
-	if errors.As(err, &refused) && refused.Kind == errs.Refused {
+	if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
 		return cmp.Or(worktree.Glance(w.WorktreePath, w.Branch).CutShort, "move of files"), nil
 	}
 	return "", err

@@ -146,8 +146,7 @@ var errUnchecked = errors.New("not checked yet")
 
 func (l *landing) check(ctx context.Context, landed *Landed) error {
 	err := l.checker.run(ctx, landed.After)
-	var failed *CheckError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*CheckError](err); ok {
 		return failed.failed(l.name() + ": not landed in " + l.branch)
 	}
 	return err

@@ -216,8 +216,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 		}
 		return nil
 	})
-	var taken *errs.Error
-	if errors.As(err, &taken) && taken.Instead.By != "" && taken.Instead.Of == t.Agent {
+	if taken, ok := errors.AsType[*errs.Error](err); ok && taken.Instead.By != "" && taken.Instead.Of == t.Agent {
 		if t.Agent, err = taken.Instead.By, o.rename(ctx, t.ID, taken.Instead.By); err == nil {
 			return o.start(ctx, t, cli, text)
 		}

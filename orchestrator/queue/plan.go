@@ -71,8 +71,7 @@ func ReadPlan(path string) ([]New, int, error) {
 	}
 	var plan planFile
 	meta, err := toml.Decode(string(text), &plan)
-	var bad toml.ParseError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, 0, wrong(bad.Position.Line, "%s", display.FirstLine(bad.Message))
 	}
 	if err != nil {

@@ -45,8 +45,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check f
 		if loadErr != nil || slices.Equal(app.AgentNames(s), app.AgentNames(now)) || ctx.Err() != nil {
 			return nil, nil, err
 		}
-		var e *errs.Error
-		if errors.As(err, &e) && e.Kind == errs.Refused {
+		if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.Refused {
 			return nil, nil, err
 		}
 		s = now

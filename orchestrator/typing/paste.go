@@ -108,8 +108,7 @@ func (t *sender) removePrompt(ctx context.Context, why error) error {
 		}
 	}
 	e := errs.New(errs.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
-	var said *errs.Error
-	if errors.As(why, &said) {
+	if said, ok := errors.AsType[*errs.Error](why); ok {
 		e.Kind = said.Kind
 	}
 	return e

@@ -82,8 +82,7 @@ func together(t *testing.T, mode string, args [][]string) []string {
 		wg.Go(func() {
 			var printed []byte
 			if printed, errs[i] = cmd.Output(); errs[i] != nil {
-				var exit *exec.ExitError
-				if errors.As(errs[i], &exit) {
+				if exit, ok := errors.AsType[*exec.ExitError](errs[i]); ok {
 					errs[i] = fmt.Errorf("%w: %s", errs[i], exit.Stderr)
 				}
 			}

@@ -64,8 +64,7 @@ func (e *Error) RefusingFilter() string {
 
 // ExitCode returns the exit code of the git command behind err, -1 for any other error.
 func ExitCode(err error) int {
-	var failed *Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*Error](err); ok {
 		return failed.ExitCode
 	}
 	return -1

@@ -131,8 +131,7 @@ func (r Repo) failure(ctx context.Context, args []string, stderr string, err err
 		return ErrNotInstalled
 	}
 	failed := &Error{Args: args, Dir: r.Dir, ExitCode: -1, Stderr: stderr, Err: err}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		failed.ExitCode = exit.ExitCode()
 	}
 	if ctx.Err() != nil {

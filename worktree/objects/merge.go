@@ -68,8 +68,7 @@ func (o Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([
 	if git.ExitCode(err) == refusedOption {
 		return o.mergeApart(ctx, pairs)
 	}
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.Said("unrelated histories") {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("unrelated histories") {
 		return nil, ErrUnrelated
 	}
 	if err != nil {
@@ -155,8 +154,7 @@ func (o Store) mergeOne(ctx context.Context, ours, theirs string) (Merged, error
 		return Merged{}, err
 	}
 	failed := repo.Run(ctx, apartly("merge", "-q", "--no-commit", "--no-ff", "--no-stat", "-s", "ort", theirs)...)
-	var refused *git.Error
-	if errors.As(failed, &refused) && refused.Said("unrelated histories") {
+	if refused, ok := errors.AsType[*git.Error](failed); ok && refused.Said("unrelated histories") {
 		return Merged{}, ErrUnrelated
 	}
 	if failed != nil && git.ExitCode(failed) != 1 {

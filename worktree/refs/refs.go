@@ -58,8 +58,7 @@ func (r Store) Create(ctx context.Context, ref, oid string) (won bool, err error
 	err = r.Retry(ctx, ref, func() error {
 		return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.Said("reference already exists") {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("reference already exists") {
 		return false, nil
 	}
 	return err == nil, err

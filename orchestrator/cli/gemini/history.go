@@ -20,8 +20,7 @@ import (
 // skipped.
 func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	path, err := records.TranscriptFile(ctx, g, s)
-	var missing *cli.ConversationError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*cli.ConversationError](err); ok {
 		if old := g.oldChat(s); old != nil {
 			return old.transcript(s.ConversationID, 0), nil
 		}

@@ -165,8 +165,7 @@ func (c channel) call(ctx context.Context, method, path string, body, answer any
 	request.SetBasicAuth("opencode", c.Password)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := loopback.Do(request)
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return errors.Join(cli.ErrNotHandedOver, err)
 	}
 	if err != nil {

@@ -137,7 +137,6 @@ func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.W
 // exitCode prints why a headless turn failed and returns the exit code for it.
 func exitCode(err error, errw io.Writer) int {
 	var exit exitRequest
-	var end signalError
 	switch {
 	case err == nil:
 		return exitOK
@@ -145,7 +144,7 @@ func exitCode(err error, errw io.Writer) int {
 		return exit.code
 	}
 	fmt.Fprintf(errw, "demo: error: %v\n", err)
-	if errors.As(err, &end) {
+	if end, ok := errors.AsType[signalError](err); ok {
 		return end.code()
 	}
 	return exitError
