@@ -90,3 +90,97 @@ func landingFault(host string, l *Landing) string {
 	}
 	return textFault(l.Target, l.Title)
 }
+
+// Rewound records the last rewind of a worktree: the turn to whose end it was put (0 for its base),
+// and the turn at whose end it was before. The record is valid while Last is still the agent's last
+// turn, and HEAD is still where the rewind, or an update since, has put it.
+type Rewound struct {
+	To   int    `json:"to"`
+	From int    `json:"from"`
+	Last int    `json:"last"`
+	Head string `json:"head,omitempty"` // HEAD after the rewind, "" if written by an older paw
+}
+
+// At returns the turn at whose end the worktree is; last is the number of the agent's last turn.
+func (r *Rewound) At(last int) int {
+	if r == nil || r.Last != last {
+		return last
+	}
+	return r.To
+}
+
+// MovedTo records that paw itself has moved HEAD of the worktree.
+func (r *Rewound) MovedTo(head string) {
+	if r != nil {
+		r.Head = head
+	}
+}
+
+// Stands reports whether only paw has moved HEAD since the rewind.
+func (r *Rewound) Stands(head string) bool { return r != nil && (r.Head == "" || r.Head == head) }
+
+// Shift records one move of a worktree: a rewind, an undo, or an update to a newer commit of the
+// target.
+type Shift struct {
+	Kind     ShiftKind `json:"kind"`
+	To       int       `json:"to,omitempty"`       // rewind: turn to whose end the worktree was put, 0 for its base
+	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
+	Landings int       `json:"landings,omitempty"` // highest landing number of the session at that time
+	Rescue   string    `json:"rescue,omitempty"`   // rescue ref of the move, until the move is known to have taken place
+}
+
+// ShiftKind is the kind of a Shift.
+type ShiftKind string
+
+// Kinds of a Shift.
+const (
+	ShiftRewind ShiftKind = "rewind"
+	ShiftUndo   ShiftKind = "undo" // undoes the last Shift, which may itself be an undo
+	ShiftUpdate ShiftKind = "update"
+	ShiftStay   ShiftKind = "stay" // nothing was put aside: a rewind to the current state, or a worktree made anew
+)
+
+// Shifted appends a Shift to an agent's record. A repeated ShiftStay is not added again.
+func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue string) {
+	w := s.Agent(agent)
+	if w == nil {
+		return
+	}
+	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1, Rescue: rescue}
+	if n := len(w.Shifts); n == 0 || kind != ShiftStay || w.Shifts[n-1] != shift {
+		w.Shifts = append(w.Shifts, shift)
+	}
+}
+
+// SettleShift ends the last Shift if its move may have been interrupted: the Shift is kept if the
+// move took place, else removed.
+func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
+	n := len(a.Shifts) - 1
+	if n < 0 || a.Shifts[n].Rescue == "" {
+		return
+	}
+	took, err := tookPlace(a.Shifts[n].Rescue)
+	switch {
+	case err != nil: // The worktree is gone.
+	case took:
+		a.Shifts = slices.Clone(a.Shifts)
+		a.Shifts[n].Rescue = ""
+	default:
+		a.Shifts = a.Shifts[:n:n]
+	}
+}
+
+// LastShift returns the Shift that --undo takes back, the last one that put something aside; undone
+// says that --undo would redo it. LastShift returns nil if there is nothing to take back.
+func (a *Agent) LastShift() (last *Shift, undone bool) {
+	for i := len(a.Shifts) - 1; i >= 0; i-- {
+		switch a.Shifts[i].Kind {
+		case ShiftUndo:
+			undone = !undone
+		case ShiftStay:
+		default:
+			return &a.Shifts[i], undone
+		}
+	}
+	return nil, false
+}

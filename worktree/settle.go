@@ -13,6 +13,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // Ended says how an interrupted move was ended.
@@ -157,4 +158,200 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 		ended.Hint = "git -C " + git.Quote(v.at.Path) + " status"
 	}
 	return nil
+}
+
+// settle brings the paths of a move, in files and index, to one side: forward to what the paths
+// become, else back to what they were. If the index is neither as before nor as after the move,
+// settle does nothing.
+func (v *move) settle(ctx context.Context, forward bool) error {
+	s := &settling{move: v, forward: forward, goal: v.Was, other: v.Becomes}
+	if forward {
+		s.goal, s.other = v.Becomes, v.Was
+	}
+	var err error
+	if s.changes, err = objects.Between(ctx, v.m.objects.Home(), s.other, s.goal); err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp(v.at.AdminDir, moveScratch); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(s.dir) }()
+	if err := s.lookAtIndex(ctx); err != nil {
+		return err
+	}
+	if forward && s.installed && !v.Resets { // The index comes last, so the files are there.
+		return nil
+	}
+	if err := s.makeIndex(ctx); err != nil {
+		return err
+	}
+	write, remove, err := s.rewritten(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.put(ctx, write, remove); err != nil {
+		return err
+	}
+	if s.index == "" && len(write)+len(remove) == 0 {
+		return nil
+	}
+	return s.putIndex(ctx)
+}
+
+type settling struct {
+	*move
+	forward     bool
+	dir         string
+	goal, other string // trees or commits of the files
+	changes     []objects.Change
+
+	installed bool            // the index is as after the move
+	index     string          // scratch file that becomes the index, "" to keep the present one
+	away      map[string]bool // files of the goal that skip-worktree keeps out of the worktree
+}
+
+func (s *settling) put(ctx context.Context, write, remove []string) error {
+	for _, name := range remove {
+		if err := disk.RemoveFile(filepath.Join(s.at.Path, name)); err != nil {
+			return err
+		}
+		s.dropFolders(name)
+	}
+	if len(write) == 0 {
+		return nil
+	}
+	_, repo, err := s.staged(ctx, objects.Change.Entry)
+	if err != nil {
+		return err
+	}
+	return git.Unasked(func(options []string) error {
+		_, err := repo.Input(ctx, git.NulTerminated(write), git.Quietly(append(options, "checkout-index", "-f", "-z", "--stdin")...)...)
+		return err
+	})
+}
+
+// dropFolders removes the folders above a file that are empty now.
+func (s *settling) dropFolders(name string) {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if os.Remove(filepath.Join(s.at.Path, dir)) != nil {
+			return
+		}
+	}
+}
+
+// rewritten returns the paths whose files the move has written, partly written, or not yet written:
+// write lists paths that the goal has, remove the others. Files written by somebody else are in
+// neither list.
+func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
+	if len(s.changes) == 0 {
+		return nil, nil, nil
+	}
+	asGoal, err := s.asIn(ctx, objects.Change.Entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	asOther, err := s.asIn(ctx, objects.Change.OldEntry)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone := map[string]bool{}
+	for _, goes := range []bool{true, false} { // files to remove make room for those to write
+		for _, c := range s.changes {
+			away := s.away[c.Name]
+			if (c.Gone || away) != goes || asGoal[c.Name] && !away || away && !disk.IsFile(filepath.Join(s.at.Path, c.Name)) {
+				continue
+			}
+			asOther[c.Name] = asOther[c.Name] || away && asGoal[c.Name]
+			mine, err := s.mine(ctx, c, asOther, gone)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case mine && goes:
+				remove, gone[c.Name] = append(remove, c.Name), true
+			case mine:
+				write = append(write, c.Name)
+			}
+		}
+	}
+	return write, remove, nil
+}
+
+// asIn reports which paths have the file of one side, as git compares files: with the user's
+// conversions.
+func (s *settling) asIn(ctx context.Context, entry func(objects.Change) string) (map[string]bool, error) {
+	file, repo, err := s.staged(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.DropIndex(file)
+	differs, err := changedFiles(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	same := map[string]bool{}
+	for _, c := range s.changes {
+		if entry(c) == "" {
+			same[c.Name] = !disk.Exists(filepath.Join(s.at.Path, c.Name))
+			continue
+		}
+		same[c.Name] = !differs[c.Name]
+	}
+	return same, nil
+}
+
+// changedFiles returns the paths whose files differ from repo's index, as git compares files.
+func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
+	if err := snapshot.Refresh(ctx, repo); err != nil {
+		return nil, err
+	}
+	var out string
+	err := git.Unasked(func(options []string) (err error) {
+		out, err = repo.Output(ctx, git.Quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
+		return err
+	})
+	differs := map[string]bool{}
+	for _, name := range git.NulSeparated(out) {
+		differs[name] = true
+	}
+	return differs, err
+}
+
+// mine reports whether a path holds nothing of somebody else's, once the files in gone are removed:
+// no file, the other side's file, or the beginning of one side's file, from a git that was
+// interrupted while writing.
+func (s *settling) mine(ctx context.Context, c objects.Change, asOther, gone map[string]bool) (bool, error) {
+	at, err := obstacleAt(s.at.Path, c.Name, gone)
+	if at == "" || err != nil {
+		return err == nil, err
+	}
+	path := filepath.Join(s.at.Path, c.Name)
+	info, err := os.Lstat(path)
+	switch {
+	case at != c.Name || err != nil:
+		return false, nil //nolint:nilerr // something else is there
+	case asOther[c.Name]:
+		return true, nil
+	case !info.Mode().IsRegular():
+		return false, nil
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	for _, side := range []struct{ tree, mode string }{{s.goal, c.Mode}, {s.other, c.OldMode}} {
+		if !strings.HasPrefix(side.mode, "100") {
+			continue
+		}
+		var whole string
+		if err := git.Unasked(func(options []string) (err error) {
+			whole, err = git.In(s.at.Path).Output(ctx, append(options, "cat-file", "--filters", side.tree+":"+c.Name)...)
+			return err
+		}); err != nil {
+			return false, err
+		}
+		if strings.HasPrefix(whole, string(have)) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

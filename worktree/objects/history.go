@@ -2,12 +2,17 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // PatchIDs returns the patch ids of commits against their first parents, by commit. Merges and
@@ -101,4 +106,253 @@ func (o Store) Had(ctx context.Context, base, tip, snapshot string) ([]string, e
 		}
 	}
 	return had, nil
+}
+
+// Ancestry returns a common ancestor of all tips, "" for none, and the parents of tips and others
+// and of all their ancestors, except those that the common ancestor has, too. Commits missing in
+// the object store are left out. One git process is enough if guess is an ancestor of all tips.
+func (o Store) Ancestry(ctx context.Context, guess string, tips, others []string) (root string, parents map[string][]string, err error) {
+	all := slices.Concat(tips, others)
+	if Stored(o.Repository.CommonDir, guess) {
+		parents, err := o.parentsOf(ctx, all, guess)
+		if err != nil {
+			return "", nil, err
+		}
+		if root := newestCommon(parents, guess, tips); root != "" {
+			behind := ancestors(parents, root)
+			maps.DeleteFunc(parents, func(commit string, _ []string) bool { return behind[commit] })
+			return root, parents, nil
+		}
+	}
+	if root, err = o.CommonBase(ctx, tips...); err != nil {
+		return "", nil, err
+	}
+	parents, err = o.parentsOf(ctx, all, root)
+	return root, parents, err
+}
+
+// newestCommon returns the newest common ancestor of all tips; "" unless bottom, whose ancestors
+// parents does not have, is a common ancestor, and if there are several newest ones.
+func newestCommon(parents map[string][]string, bottom string, tips []string) string {
+	var both map[string]bool
+	for _, tip := range tips {
+		has := ancestors(parents, tip)
+		if !has[bottom] {
+			return ""
+		}
+		if both == nil {
+			both = has
+		}
+		maps.DeleteFunc(both, func(commit string, _ bool) bool { return !has[commit] })
+	}
+	newest := maps.Clone(both)
+	for commit := range both {
+		for _, parent := range parents[commit] {
+			delete(newest, parent)
+		}
+	}
+	if len(newest) != 1 {
+		return ""
+	}
+	return slices.Collect(maps.Keys(newest))[0]
+}
+
+// ancestors returns a commit and those of its ancestors that parents has or names.
+func ancestors(parents map[string][]string, commit string) map[string]bool {
+	seen := map[string]bool{}
+	for todo := []string{commit}; len(todo) > 0; {
+		next := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; !seen[next] {
+			seen[next] = true
+			todo = append(todo, parents[next]...)
+		}
+	}
+	return seen
+}
+
+// CommonBase returns a common ancestor of all commits, "" for none.
+func (o Store) CommonBase(ctx context.Context, commits ...string) (string, error) {
+	base, err := o.Home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	return base, err
+}
+
+// parentsOf returns the parents of the commits and of all their ancestors, except those that without
+// ("" for none) has, too. Commits missing in the object store are left out.
+func (o Store) parentsOf(ctx context.Context, commits []string, without string) (map[string][]string, error) {
+	var input strings.Builder
+	for _, commit := range commits {
+		if gitdir.IsOID(commit) {
+			input.WriteString(commit + "\n")
+		}
+	}
+	if without != "" {
+		input.WriteString("^" + without + "\n")
+	}
+	parents := map[string][]string{}
+	if input.Len() == 0 {
+		return parents, nil
+	}
+	out, err := o.Home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
+	for line := range strings.Lines(out) {
+		ids := strings.Fields(line)
+		parents[ids[0]] = ids[1:]
+	}
+	return parents, err
+}
+
+// MergeBase returns a common ancestor of two commits, "" for none.
+func (o Store) MergeBase(ctx context.Context, one, other string) (string, error) {
+	base, err := o.Home().Line(ctx, "merge-base", one, other)
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	return base, err
+}
+
+// MergeBases returns the best common ancestors of a commit and of all others taken together; none
+// if the histories are unrelated. None of them is an ancestor of another.
+func (o Store) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
+	out, err := o.Home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
+	if git.ExitCode(err) == 1 {
+		return nil, nil
+	}
+	return strings.Fields(out), err
+}
+
+// Contains reports whether commit is tip or an ancestor of it, both by id. A commit that no longer
+// exists is none.
+func (o Store) Contains(ctx context.Context, tip, commit string) (bool, error) {
+	there, err := o.ContainsExisting(ctx, tip, commit)
+	if git.ExitCode(err) == 128 && Vanished(err) {
+		return false, nil
+	}
+	return there, err
+}
+
+// ContainsExisting is Contains for commits that must exist; a missing commit is an error.
+func (o Store) ContainsExisting(ctx context.Context, tip, commit string) (bool, error) {
+	if tip == commit || o.known.isBefore(commit, tip) {
+		return true, nil
+	}
+	err := o.Home().Run(ctx, "merge-base", "--is-ancestor", commit, tip)
+	if git.ExitCode(err) == 1 {
+		return false, nil
+	}
+	if err == nil {
+		o.known.cameBefore(commit, tip)
+	}
+	return err == nil, err
+}
+
+// ErrPruned says that git has removed a snapshot that no ref kept.
+var ErrPruned = errors.New("the last snapshot is gone")
+
+// Vanished reports whether git missed an object that existed a moment ago.
+func Vanished(err error) bool {
+	if errors.Is(err, ErrPruned) {
+		return true
+	}
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	return slices.ContainsFunc([]string{
+		"nonexistent object", "invalid object", "not a valid object", "unable to read", "bad object", "missing blob", "missing tree",
+		"error building trees", "Not a valid object name", "Not a valid commit name", "does not point to a valid object", "could not parse",
+	}, failed.Said)
+}
+
+// known caches unchanging facts about objects, by their full ids, so that one command asks git only
+// once. A nil known caches nothing.
+type known struct {
+	mutex   sync.Mutex
+	trees   map[string]string      // commit -> tree
+	changes map[[2]string][]Change // changes between two trees, or between commits whose tree is unknown
+	before  map[[2]string]bool     // pairs {ancestor, descendant}
+}
+
+// Remembering returns o with a cache of facts about objects, for one command.
+func (o Store) Remembering() Store {
+	o.known = &known{trees: map[string]string{}, changes: map[[2]string][]Change{}, before: map[[2]string]bool{}}
+	return o
+}
+
+// RememberTree stores the tree of a commit.
+func (o Store) RememberTree(commit, tree string) { o.known.isTreeOf(commit, tree) }
+
+// KnowsBefore reports whether commit is known to be an ancestor of tip.
+func (o Store) KnowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
+
+// treeOf returns the tree of a commit, "" if unknown.
+func (k *known) treeOf(commit string) string {
+	if k == nil {
+		return ""
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	return k.trees[commit]
+}
+
+// isTreeOf stores the tree of a commit; tree may have the suffix ^{tree}.
+func (k *known) isTreeOf(commit, tree string) {
+	bare := strings.TrimSuffix(tree, "^{tree}")
+	if bare != tree && k.treeOf(bare) != "" {
+		bare = k.treeOf(bare)
+	} else if bare != tree {
+		return
+	}
+	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(bare) {
+		return
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.trees[commit] = bare
+}
+
+// changesBetween returns the changes between two commits or trees, calling ask at most once for
+// each pair.
+func (k *known) changesBetween(from, to string, ask func() ([]Change, error)) ([]Change, error) {
+	if k == nil || !gitdir.IsOID(from) || !gitdir.IsOID(to) {
+		return ask()
+	}
+	pair := [2]string{from, to}
+	for i, one := range pair {
+		if tree := k.treeOf(one); tree != "" {
+			pair[i] = tree
+		}
+	}
+	k.mutex.Lock()
+	all, found := k.changes[pair]
+	k.mutex.Unlock()
+	if found {
+		return slices.Clone(all), nil
+	}
+	all, err := ask()
+	if err == nil {
+		k.mutex.Lock()
+		k.changes[pair] = slices.Clone(all)
+		k.mutex.Unlock()
+	}
+	return all, err
+}
+
+func (k *known) isBefore(commit, tip string) bool {
+	if k == nil {
+		return false
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	return k.before[[2]string{commit, tip}]
+}
+
+func (k *known) cameBefore(commit, tip string) {
+	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(tip) {
+		return
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.before[[2]string{commit, tip}] = true
 }
