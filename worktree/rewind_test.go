@@ -14,6 +14,8 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gitdir"
+	"paw/worktree/gittest"
 	"paw/worktree/refs"
 	"paw/worktree/snapshot"
 
@@ -71,10 +73,10 @@ func (w *turns) rewind(target, rescue string) Rescued {
 	if got := w.git("for-each-ref", "--format=%(objectname)", rescue); got != want {
 		w.t.Errorf("%s is %q, not %q", rescue, got, want)
 	}
-	if head := w.in("rev-parse", "HEAD"); head != r.Head {
+	if head := gittest.At(w.t, w.p.Path, "HEAD"); head != r.Head {
 		w.t.Errorf("HEAD is %s, not %s", head, r.Head)
 	}
-	if got := w.in("symbolic-ref", "HEAD"); got != "refs/heads/agent" {
+	if got := gitdir.Line(filepath.Join(gittest.GitDir(w.t, w.p.Path), "HEAD")); got != "ref: refs/heads/agent" {
 		w.t.Errorf("HEAD is on %s", got)
 	}
 	if got := w.in("diff", "--cached", "--name-only", "HEAD"); got != "" {

@@ -27,10 +27,10 @@ func failing(t *testing.T, n int, after bool) (restore func() bool) {
 	if after {
 		what = `"$real" "$@"; exit 1`
 	}
-	usual := shimmed(t, fmt.Sprintf(`echo >>'%s'; if [ $(wc -l <'%s') -eq %d ]; then %s; fi`, count, count, n, what))
+	usual := shimmed(t, fmt.Sprintf(`printf x >>'%s'; read -r ran <'%s'; if [ ${#ran} -eq %d ]; then %s; fi`, count, count, n, what))
 	return func() bool {
 		usual()
-		return strings.Count(readFile(t, count), "\n") >= n
+		return len(readFile(t, count)) >= n
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +52,26 @@ func (w *world) shot(p Plan) snapshot.Snapshot {
 func (w *world) files(commit string) map[string]string {
 	w.t.Helper()
 	found := map[string]string{}
-	for _, name := range git.NulSeparated(w.git("ls-tree", "-r", "-z", "--name-only", commit)) {
-		found[name], _ = git.Repo{Dir: w.Dir}.Output(w.t.Context(), "show", commit+":"+name)
+	var names, objects []string
+	for _, item := range git.NulSeparated(w.git("ls-tree", "-r", "-z", commit)) {
+		entry, name, _ := strings.Cut(item, "\t")
+		names, objects = append(names, name), append(objects, strings.Fields(entry)[2])
+	}
+	content, err := git.Repo{Dir: w.Dir}.Input(w.t.Context(), []byte(strings.Join(objects, "\n")+"\n"), "cat-file", "--batch=%(objectsize)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, name := range names {
+		line, rest, _ := strings.Cut(content, "\n")
+		if strings.HasSuffix(line, " missing") { // the commit of a submodule
+			found[name], content = "", rest
+			continue
+		}
+		size, err := strconv.Atoi(line)
+		if err != nil || size >= len(rest) {
+			w.t.Fatalf("%s: %q", name, line)
+		}
+		found[name], content = rest[:size], rest[size+1:]
 	}
 	return found
 }

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"crypto/sha1"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
+	"paw/worktree/gittest"
 	"paw/worktree/journal"
 	"paw/worktree/refs"
 	"paw/worktree/snapshot"
@@ -45,12 +46,18 @@ func (w *turns) in(args ...string) string { w.t.Helper(); return gitIn(w.t, w.p.
 func (w *turns) everything() map[string]string {
 	w.t.Helper()
 	all := tree(w.t, w.p.Path)
-	for name, content := range tree(w.t, w.in("rev-parse", "--absolute-git-dir")) {
+	for name, content := range tree(w.t, gittest.GitDir(w.t, w.p.Path)) {
 		if !strings.HasPrefix(name, "sharedindex.") && name != journal.LockFile { // every git that reads the first touches it
 			all["admin/"+name] = content
 		}
 	}
-	all["refs"] = w.git("for-each-ref", "refs/heads", "refs/tags")
+	for _, part := range []string{"refs/heads", "refs/tags", "packed-refs"} {
+		if path := filepath.Join(w.m.Repository.CommonDir, part); disk.Exists(path) {
+			for name, content := range tree(w.t, path) {
+				all[part+"/"+name] = content
+			}
+		}
+	}
 	all["status"] = w.in("status", "--porcelain=v2")
 	return all
 }
@@ -67,7 +74,7 @@ func (w *turns) take() snapshot.Snapshot {
 	if diff := cmp.Diff(before, w.everything()); diff != "" {
 		w.t.Errorf("the snapshot changed\n%s", diff)
 	}
-	if got := w.git("rev-parse", ref); got != s.Commit || s.Ref != ref {
+	if got := gittest.At(w.t, w.Dir, ref); got != s.Commit || s.Ref != ref {
 		w.t.Errorf("%s is %s, not %s", ref, got, s.Commit)
 	}
 	w.wantOnlyKept()
@@ -206,7 +213,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 	files := []string{"a.txt", "untracked", "staged"}
 	writeFile(t, w.path("staged"), "x")
 	w.in("add", "staged")
-	n := 0
+	var objects, want strings.Builder // as git is asked for all of them, once
 	ctx := t.Context()
 	for round := range 200 {
 		for _, name := range files {
@@ -216,25 +223,27 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 			w.in("add", "a.txt")
 		}
 		for k := range 2 {
-			n++
 			s, err := w.m.Snapshots().TakeWithin(ctx, w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := fmt.Sprintf("%04d\n", round)
+			content := fmt.Sprintf("%04d\n", round)
 			if k == 1 {
-				want = fmt.Sprintf("%04x\n", round+0x1000)
+				content = fmt.Sprintf("%04x\n", round+0x1000)
 			}
-			sum := sha1.Sum([]byte("blob 5\x00" + want))
-			if got := w.git("ls-tree", s.Commit, "a.txt", "staged", "untracked"); strings.Count(got, hex.EncodeToString(sum[:])) != 3 {
-				t.Fatalf("round %d.%d: not three times %q:\n%s", round, k, want, got)
+			for _, name := range files {
+				fmt.Fprintf(&objects, "%s:%s round %d.%d, %s\n", s.Commit, name, round, k, name)
+				fmt.Fprintf(&want, "%x round %d.%d, %s\n", sha1.Sum([]byte("blob 5\x00"+content)), round, k, name)
 			}
 			for _, name := range files {
 				writeFile(t, w.path(name), fmt.Sprintf("%04x\n", round+0x1000))
 			}
 		}
 	}
-	t.Logf("%d snapshots", n)
+	got, err := git.Repo{Dir: w.Dir}.Input(ctx, []byte(objects.String()), "cat-file", "--batch-check=%(objectname) %(rest)")
+	if diff := cmp.Diff(strings.Split(want.String(), "\n"), strings.Split(got, "\n")); err != nil || diff != "" {
+		t.Errorf("%v, files as of another time:\n%s", err, diff)
+	}
 }
 
 // began changes what the last snapshot has handed on as the time of its start, if it has.
@@ -306,6 +315,8 @@ func TestWithinDoesNotReadAFreshCheckoutForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.take()
+	waitFor(t, "files that are older than any clock is late", func() bool { return time.Since(info.ModTime()) > snapshot.ClockMargin })
 	waitFor(t, "a copy of the index that is younger than the files", func() bool {
 		w.take()
 		copies, _ := filepath.Glob(filepath.Join(w.scratch, "real-"+"*"))

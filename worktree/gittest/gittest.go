@@ -2,14 +2,17 @@
 package gittest
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -29,19 +32,51 @@ func New(t *testing.T) *World {
 	return NewAt(t, filepath.Join(RealTemp(t), "repo"))
 }
 
-// NewAt makes a World whose main worktree is dir.
+// NewAt makes a World whose main worktree is dir; a repository that is there already gets its commit.
 func NewAt(t *testing.T, dir string) *World {
 	t.Helper()
 	w := &World{T: t, Dir: dir, Side: dir + ".paw"}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	var err error
+	if disk.Exists(filepath.Join(dir, ".git")) {
+		err = commitFirst(dir)
+	} else if err = os.CopyFS(dir, os.DirFS(template())); err == nil {
+		w.Git("update-index", "-q", "--refresh") // the index knows the files of the template
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	w.Git("init", "-q", "-b", "main")
-	w.Write("a.txt", "one\n")
-	w.Write("dir/b.txt", "two\n")
-	w.Commit("first")
 	w.Open()
 	return w
+}
+
+// template is a repository as New makes it, which is copied for each World.
+var template = sync.OnceValue(func() (dir string) {
+	dir = filepath.Join(home, "template")
+	err := git.Repo{}.Run(context.Background(), "init", "-q", "-b", "main", dir)
+	if err == nil {
+		err = commitFirst(dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+// commitFirst makes the commit of a new World.
+func commitFirst(dir string) error {
+	if err := os.Mkdir(filepath.Join(dir, "dir"), 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"a.txt": "one\n", "dir/b.txt": "two\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	r := git.Repo{Dir: dir}
+	if err := r.Run(context.Background(), "add", "-A"); err != nil {
+		return err
+	}
+	return r.Run(context.Background(), "commit", "-q", "-m", "first")
 }
 
 // Open looks at the repository again.
@@ -51,7 +86,7 @@ func (w *World) Open() {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	w.Repository, w.Base = r, w.Git("rev-parse", "HEAD")
+	w.Repository, w.Base = r, At(w.T, w.Dir, "HEAD")
 }
 
 // Git runs git in the main worktree.
@@ -68,7 +103,7 @@ func (w *World) Commit(message string) string {
 	w.T.Helper()
 	w.Git("add", "-A")
 	w.Git("commit", "-q", "--allow-empty", "-m", message)
-	w.Base = w.Git("rev-parse", "HEAD")
+	w.Base = At(w.T, w.Dir, "HEAD")
 	return w.Base
 }
 
@@ -80,13 +115,20 @@ func (w *World) Worktree(name string) string {
 	return path
 }
 
-// RunIsolated runs tests with a home of their own, and without the settings of the user.
+// home is the home of the tests.
+var home string
+
+// RunIsolated runs tests with a home of their own, and without the settings of the user. Commits start no maintenance.
 func RunIsolated(m *testing.M) int {
-	home, err := os.MkdirTemp("", "paw")
-	if err != nil {
+	var err error
+	if home, err = os.MkdirTemp("", "paw"); err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
+	settings := filepath.Join(home, "gitconfig")
+	if err := os.WriteFile(settings, []byte("[maintenance]\n\tauto = false\n"), 0o600); err != nil {
+		panic(err)
+	}
 	for _, item := range os.Environ() {
 		name, _, _ := strings.Cut(item, "=")
 		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") || name == "TMUX" {
@@ -97,7 +139,7 @@ func RunIsolated(m *testing.M) int {
 	}
 	for name, value := range map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"),
-		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_CONFIG_GLOBAL": settings, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_AUTHOR_DATE": "2024-01-02T03:04:05Z",
 		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com", "GIT_COMMITTER_DATE": "2024-01-02T03:04:05Z",
 	} {
@@ -126,6 +168,36 @@ func In(t *testing.T, dir string, args ...string) string {
 		t.Fatalf("in %s: %v", dir, err)
 	}
 	return strings.TrimRight(out, "\n")
+}
+
+// GitDir returns the git directory of a worktree.
+func GitDir(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, ".git")
+	if admin, linked := strings.CutPrefix(gitdir.Line(path), "gitdir: "); linked {
+		return admin
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		t.Fatalf("%s: no git directory: %v", path, err)
+	}
+	return path
+}
+
+// At returns the object that a whole ref, or HEAD of a worktree, is at: from the file of a loose ref, else from git.
+func At(t *testing.T, dir, ref string) string {
+	t.Helper()
+	admin, name := GitDir(t, dir), ref
+	if at, symbolic := strings.CutPrefix(gitdir.Line(filepath.Join(admin, ref)), "ref: "); symbolic {
+		name = at
+	}
+	common := admin
+	if path := gitdir.Line(filepath.Join(admin, "commondir")); path != "" {
+		common = filepath.Join(admin, path)
+	}
+	if at := gitdir.Line(filepath.Join(common, name)); name != "HEAD" && gitdir.IsOID(at) {
+		return at
+	}
+	return In(t, dir, "rev-parse", ref)
 }
 
 // WriteFile writes a file, and makes the folders above.
