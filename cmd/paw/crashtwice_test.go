@@ -138,8 +138,8 @@ func TestKilledStartIsStoppedOrPurged(t *testing.T) {
 			w.nothing()
 			w.kill(at, start...)
 			w.ok(w.paw("stop"))
-			if w.tmux("list-sessions").code == 0 {
-				t.Error("stop left a tmux session")
+			if left := w.tmux("list-sessions").stdout; left != "" { // the server itself may answer for a moment
+				t.Errorf("stop left a tmux session: %s", left)
 			}
 			w.ok(w.paw("recover", "shop", "--detach"))
 			if diff := cmp.Diff(want, w.state()); diff != "" {

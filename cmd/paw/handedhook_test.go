@@ -41,7 +41,7 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
 	w.write(a.WorktreePath, "made.txt", "made\n")
 	reached, goOn := filepath.Join(w.root, "reached"), filepath.Join(w.root, "go-on")
-	stuck := []string{"PAW_TEST_AT=turn.snapshot", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.01; done"}
+	stuck := []string{"PAW_TEST_AT=turn.snapshot", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.05; done"}
 	if said := w.ok(w.claudeHook(a, stuck, "Stop", "last_assistant_message", "done", "prompt_id", "p1")); said.stdout+said.stderr != "" {
 		t.Errorf("the hook printed %q", said.stdout+said.stderr)
 	}
@@ -71,7 +71,7 @@ func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	w := started(t, "demo")
 	a, gate := w.agent("demo"), filepath.Join(w.root, "gate")
-	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.01; done"))
+	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.05; done"))
 	waitFor(t, "the turn runs", func() bool { _, worked, _ := w.demoTimes(a, 1); return !worked.IsZero() })
 	unlock, err := session.Locks{Dir: filepath.Join(w.root, "home/.local/state/paw/locks")}.Turn(t.Context(), "shop", "demo")
 	if err != nil {

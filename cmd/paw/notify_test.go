@@ -18,7 +18,7 @@ func (w *world) release(name string) {
 
 // held returns a prompt whose turn lasts until release.
 func (w *world) held(name string) string {
-	return fmt.Sprintf("do: run until test -e %s; do sleep 0.02; done", filepath.Join(w.root, "go_"+name))
+	return fmt.Sprintf("do: run until test -e %s; do sleep 0.05; done", filepath.Join(w.root, "go_"+name))
 }
 
 // deliveries returns the turns of an agent whose prompt reports how its children ended.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,6 @@ func (w *world) asAtHome(screen string) string {
 // withoutTimes removes from a picture the ages of states, and the geometry that depends on them.
 func withoutTimes(svg string) string {
 	svg = blanks.ReplaceAllString(howLong.ReplaceAllString(svg, "TIME"), " ")
-	return geometry.ReplaceAllString(strings.ReplaceAll(svg, "> TIME", ">TIME"), "") // an age at the right end of its column
+	svg = geometry.ReplaceAllString(strings.ReplaceAll(svg, "> TIME", ">TIME"), "") // an age at the right end of its column
+	return strings.Join(slices.Compact(strings.Split(svg, "\n")), "\n")             // the blanks before a short age are a rectangle of their own
 }

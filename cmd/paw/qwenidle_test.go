@@ -104,7 +104,7 @@ func TestQwenRestsBeforeItsPrompt(t *testing.T) {
 	t.Parallel()
 	w, a := qwenWorld(t)
 	reached, goOn := filepath.Join(w.root, "reached"), filepath.Join(w.root, "go-on")
-	stuck := []string{"PAW_TEST_AT=turn.claimed", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.01; done"}
+	stuck := []string{"PAW_TEST_AT=turn.claimed", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.05; done"}
 	var hooks sync.WaitGroup
 	hooks.Go(func() { w.qwenHook(a, stuck, "UserPromptSubmit", 0, "prompt", "first") })
 	w.awaitFile(reached)

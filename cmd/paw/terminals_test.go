@@ -18,7 +18,7 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	w.spawn("p", "--cli", "c=demo", "--prompt", w.held("c"))
 	for agent, prompt := range map[string]string{
 		"asks": "do: ask really", "busy": "do: hang", "failed": "do: fail overloaded", "p": "do: run paw wait --notify",
-		"works": fmt.Sprintf("do: run echo > %s/works; until test -e %s/go_on; do echo x >> out.txt; done", w.root, w.root),
+		"works": fmt.Sprintf("do: run echo > %s/works; until test -e %s/go_on; do echo x >> out.txt; sleep 0.1; done", w.root, w.root),
 	} {
 		w.ok(w.paw("send", agent, prompt))
 	}
