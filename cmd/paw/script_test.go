@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	pawForTests()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts(t),
 		RequireExplicitExec: true,
 		Setup:               setUpScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -39,6 +39,21 @@ func TestScripts(t *testing.T) {
 			"repo":       cmdRepo,
 		},
 	})
+}
+
+// scripts returns the files of all scripts. Those that wait for half a minute are the last: the
+// testing package resumes parallel tests in reverse, so that these begin first.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no script: %v", err)
+	}
+	for _, name := range []string{"answer", "input_box_own", "lost_hook", "queue_held", "channel"} {
+		file := filepath.Join("testdata/script", name+".txtar")
+		all = append(slices.DeleteFunc(all, func(other string) bool { return other == file }), file)
+	}
+	return all
 }
 
 func setUpScript(env *testscript.Env) error {
