@@ -250,23 +250,26 @@ func (f folders) made() []string {
 	return strings.Split(gitdir.Line(f.file()), "\n")
 }
 
-// make makes the missing folders above path. Each is listed before it is made, so that none is
+// make makes the missing folders above path. They are listed before they are made, so that none is
 // forgotten if paw is killed. The caller holds the repository lock.
 func (f folders) make(path string) error {
-	dir := filepath.Dir(path)
-	if _, err := os.Stat(dir); err == nil || dir == path {
-		return err
+	var missing []string // the innermost folder first
+	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		missing = append(missing, dir)
 	}
-	if err := f.make(dir); err != nil {
-		return err
-	}
-	if known := f.made(); !slices.Contains(known, dir) {
-		if err := f.list(append(known, dir)); err != nil {
+	known := f.made()
+	if unlisted := slices.DeleteFunc(slices.Clone(missing), func(dir string) bool { return slices.Contains(known, dir) }); len(unlisted) > 0 {
+		if err := f.list(append(known, unlisted...)); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
-		return err
+	for _, dir := range slices.Backward(missing) {
+		if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
+			return err
+		}
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 
 // waitsForLauncher reports whether no launcher has taken the launch yet.
 func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
-	lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
+	lock, err := h.Locks.PeekAgent(s.Name, j.Agent)
 	return err != nil || (lock.State != session.LockHeld && observe.LaunchOpen(h, s.Name, j.Agent, j.generation))
 }
 
