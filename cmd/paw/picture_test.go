@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"paw/cmd/paw/internal/picture"
 )
 
 var drawPicture = flag.Bool("draw", false, "draw the pictures of docs anew")
@@ -39,7 +37,7 @@ func TestPicture(t *testing.T) {
 		status = terminal.colours()
 		return shows(status, "AGENT", "? Run npm test?", "paw answer")
 	})
-	drawn := picture.Draw(100, w.asAtHome(attached), w.asAtHome(status))
+	drawn := drawSVG(100, w.asAtHome(attached), w.asAtHome(status))
 	sameAsPicture(t, "../../docs/picture.svg", drawn)
 }
 
@@ -68,7 +66,7 @@ func TestPictureOfTheDesk(t *testing.T) {
 	terminal.awaits("? help")
 	terminal.press("2", "d")
 	terminal.awaits("+add a search box", "since you looked")
-	sameAsPicture(t, "../../docs/desk.svg", picture.Draw(110, w.asAtHome(asks), w.asAtHome(terminal.colours())))
+	sameAsPicture(t, "../../docs/desk.svg", drawSVG(110, w.asAtHome(asks), w.asAtHome(terminal.colours())))
 }
 
 // sameAsPicture compares a drawing with the file of a picture; with -draw, it writes the file

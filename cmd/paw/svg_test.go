@@ -1,12 +1,13 @@
-// Package picture draws terminal screens as SVG, cell by cell, from what tmux captures with
-// colours.
-package picture
+package main
 
 import (
+	"encoding/xml"
 	"fmt"
 	"html"
+	"io"
 	"strconv"
 	"strings"
+	"testing"
 
 	"paw/config/display"
 )
@@ -25,21 +26,21 @@ var palette = []string{
 	"#5c6370", "#ff7b86", "#b5e890", "#ffd78a", "#7cc0ff", "#e08cf0", "#6fd3df", "#ffffff",
 }
 
-type style struct {
+type cellStyle struct {
 	fg, bg                 string // "" for the terminal's own colour
 	bold, dim, under, back bool
 }
 
-// run is text of one style, with the column of its first cell.
-type run struct {
-	style
+// svgRun is text of one cellStyle, with the column of its first cell.
+type svgRun struct {
+	cellStyle
 	column, width int
 	text          string
 }
 
-// Draw returns an SVG of screens, one below the other. A screen is the output of `tmux capture-pane
-// -e -p`.
-func Draw(columns int, screens ...string) string {
+// drawSVG returns an SVG of screens, one below the other, cell by cell. A screen is the output of
+// `tmux capture-pane -e -p`.
+func drawSVG(columns int, screens ...string) string {
 	var body strings.Builder
 	y := 0
 	width := columns*cellWidth + 2*margin
@@ -47,10 +48,10 @@ func Draw(columns int, screens ...string) string {
 		lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 		height := len(lines)*cellHeight + 2*margin
 		fmt.Fprintf(&body, "<rect x=\"0.5\" y=\"%d.5\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"%s\" stroke=\"%s\"/>\n", y, width-1, height-1, background, frame)
-		var now style
+		var now cellStyle
 		for i, line := range lines {
-			var runs []run
-			runs, now = parse(line, now)
+			var runs []svgRun
+			runs, now = svgRuns(line, now)
 			for _, r := range runs {
 				body.WriteString(r.svg(y + margin + i*cellHeight))
 			}
@@ -61,9 +62,9 @@ func Draw(columns int, screens ...string) string {
 		width, y-gap, body.String())
 }
 
-// parse divides a line into runs. It returns the style at the end, with which the next line begins.
-func parse(line string, now style) ([]run, style) {
-	var runs []run
+// svgRuns divides a line into runs. It returns the style at the end, with which the next line begins.
+func svgRuns(line string, now cellStyle) ([]svgRun, cellStyle) {
+	var runs []svgRun
 	column := 0
 	for line != "" {
 		length, width := display.Graphemes.Next(line)
@@ -71,23 +72,23 @@ func parse(line string, now style) ([]run, style) {
 		line = line[length:]
 		if display.Escape(cluster) != "" {
 			if codes, ok := display.Style(cluster); ok {
-				now = now.with(numbers(codes))
+				now = now.with(styleCodes(codes))
 			}
 			continue
 		}
-		if last := len(runs) - 1; last >= 0 && runs[last].style == now {
+		if last := len(runs) - 1; last >= 0 && runs[last].cellStyle == now {
 			runs[last].text += cluster
 			runs[last].width += width
 		} else {
-			runs = append(runs, run{style: now, column: column, width: width, text: cluster})
+			runs = append(runs, svgRun{cellStyle: now, column: column, width: width, text: cluster})
 		}
 		column += width
 	}
 	return runs, now
 }
 
-// numbers parses the numbers of an escape sequence that sets styles.
-func numbers(codes string) []int {
+// styleCodes parses the numbers of an escape sequence that sets styles.
+func styleCodes(codes string) []int {
 	var all []int
 	for word := range strings.SplitSeq(codes, ";") {
 		code, _ := strconv.Atoi(word) // an empty word is 0
@@ -97,11 +98,11 @@ func numbers(codes string) []int {
 }
 
 // with returns the style after an escape sequence.
-func (s style) with(codes []int) style {
+func (s cellStyle) with(codes []int) cellStyle {
 	for i := 0; i < len(codes); i++ {
 		switch code := codes[i]; {
 		case code == 0:
-			s = style{}
+			s = cellStyle{}
 		case code == 1:
 			s.bold = true
 		case code == 2:
@@ -130,9 +131,9 @@ func (s style) with(codes []int) style {
 			s.bg = ""
 		case (code == 38 || code == 48) && i+2 < len(codes) && codes[i+1] == 5:
 			if code == 38 {
-				s.fg = indexed(codes[i+2])
+				s.fg = colourOf256(codes[i+2])
 			} else {
-				s.bg = indexed(codes[i+2])
+				s.bg = colourOf256(codes[i+2])
 			}
 			i += 2
 		}
@@ -140,7 +141,7 @@ func (s style) with(codes []int) style {
 	return s
 }
 
-func indexed(n int) string {
+func colourOf256(n int) string {
 	switch {
 	case n < 16:
 		return palette[max(n, 0)]
@@ -155,7 +156,7 @@ func indexed(n int) string {
 
 // svg draws a run in the row at y: its background, then its text in exactly as many cells as it
 // has.
-func (r run) svg(y int) string {
+func (r svgRun) svg(y int) string {
 	fg, bg := r.fg, r.bg
 	if r.back {
 		fg, bg = r.bg, r.fg
@@ -191,4 +192,29 @@ func (r run) svg(y int) string {
 	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" fill=\"%s\"%s xml:space=\"preserve\">%s</text>\n",
 		x, y+cellHeight-4, display.Graphemes.Width(text)*cellWidth, fg, more, html.EscapeString(text))
 	return out.String()
+}
+
+func TestDrawSVG(t *testing.T) {
+	svg := drawSVG(20, "a \x1b[1;33mb<c\x1b[0m 店 d\nnext", "\x1b[7mback\x1b[0m \x1b[2;38;5;196mdim")
+	for _, want := range []string{
+		`<text x="14" y="27" textLength="8" fill="#d0d4db" xml:space="preserve">a</text>`,
+		`<text x="30" y="27" textLength="24" fill="#e5c07b" font-weight="bold" xml:space="preserve">b&lt;c</text>`,
+		`<text x="54" y="27" textLength="40" fill="#d0d4db" xml:space="preserve"> 店 d</text>`, // a wide character takes two cells
+		`<text x="14" y="44" textLength="32" fill="#d0d4db" xml:space="preserve">next</text>`,
+		`<rect x="14" y="88" width="32" height="17" fill="#d0d4db"/>`,
+		`fill="#16181d" xml:space="preserve">back</text>`,
+		`fill="#ff0000" opacity="0.6" xml:space="preserve">dim</text>`,
+		`viewBox="0 0 188 119"`,
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s in\n%s", want, svg)
+		}
+	}
+	for decoder := xml.NewDecoder(strings.NewReader(svg)); ; {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
