@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -62,26 +63,24 @@ func oneOf(words ...string) func(string) *problem {
 	}
 }
 
-func checkCLIName(s string) *problem {
-	if !cliName().MatchString(s) {
-		return problemf("%q is not a cli name (letters, digits and _)", s)
+// matching returns a check that accepts what a pattern matches; what says what other texts are not.
+func matching(pattern lazyregexp.Regexp, what string) func(string) *problem {
+	return func(s string) *problem {
+		if !pattern().MatchString(s) {
+			return problemf("%q is not %s", s, what)
+		}
+		return nil
 	}
-	return nil
 }
 
-func checkPresetName(s string) *problem {
-	if !presetName().MatchString(s) {
-		return problemf("%q is not a preset name (letters, digits, _ and -)", s)
-	}
-	return nil
-}
-
-func checkPromptName(s string) *problem {
-	if !presetName().MatchString(s) {
-		return problemf("%q is not the name of a prompt (letters, digits, _ and -)", s)
-	}
-	return nil
-}
+// The name of a host must be able to stand before the colon of HOST:AGENT.
+var (
+	checkCLIName    = matching(cliName, "a cli name (letters, digits and _)")
+	checkAgentName  = matching(cliName, "an agent name (letters, digits and _)")
+	checkPresetName = matching(presetName, "a preset name (letters, digits, _ and -)")
+	checkPromptName = matching(presetName, "the name of a prompt (letters, digits, _ and -)")
+	checkHostName   = matching(presetName, "the name of a host (letters, digits, _ and -)")
+)
 
 // checkFilled accepts a text that is not blank.
 func checkFilled(s string) *problem {
@@ -111,31 +110,28 @@ func checkCLIItem(s string) *problem {
 	if !given {
 		return checkCLIName(s)
 	}
-	if !cliName().MatchString(agent) {
-		return problemf("%q is not an agent name (letters, digits and _)", agent)
-	}
-	return checkCLIName(cli)
+	return cmp.Or(checkAgentName(agent), checkCLIName(cli))
 }
 
-// checkHostName refuses a name that cannot stand before the colon of HOST:AGENT.
-func checkHostName(s string) *problem {
-	if !presetName().MatchString(s) {
-		return problemf("%q is not the name of a host (letters, digits, _ and -)", s)
+// argument returns a check that refuses a text which a program would take as an option, as several
+// words or as empty; the program judges all other texts. what says what a refused text is not.
+func argument(what string) func(string) *problem {
+	return func(s string) *problem {
+		if p := checkVisible(s); p != nil {
+			return p
+		}
+		if s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, unicode.IsSpace) {
+			return problemf("%q is not %s", s, what)
+		}
+		return nil
 	}
-	return nil
 }
 
-// checkDestination refuses a text that ssh would take as an option, as several words or as empty;
-// ssh judges all other texts.
-func checkDestination(s string) *problem {
-	if p := checkVisible(s); p != nil {
-		return p
-	}
-	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, unicode.IsSpace) {
-		return problemf("%q is not a name that ssh knows", s)
-	}
-	return nil
-}
+// Arguments of ssh and of git.
+var (
+	checkDestination = argument("a name that ssh knows")
+	checkRevision    = argument("the name of a branch or commit")
+)
 
 // checkRemotePath accepts a path on another machine: absolute, or relative to the home folder.
 func checkRemotePath(s string) *problem {
@@ -163,18 +159,6 @@ func checkCheckout(s string) *problem {
 	}
 	if !filepath.IsAbs(s) {
 		return problemf("%q is not an absolute path", s)
-	}
-	return nil
-}
-
-// checkRevision refuses a text that git would take as an option or as empty; git itself judges all
-// other texts.
-func checkRevision(s string) *problem {
-	if p := checkVisible(s); p != nil {
-		return p
-	}
-	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, unicode.IsSpace) {
-		return problemf("%q is not the name of a branch or commit", s)
 	}
 	return nil
 }
