@@ -104,15 +104,11 @@ func newFetching(a *invocation) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		known, there := h.Config.Hosts[args[0]]
-		if !there {
-			return unknownHost(h, args[0])
-		}
-		client, err := sshClient(h)
+		client, host, err := hostNamed(h, args[0])
 		if err != nil {
 			return err
 		}
-		return client.Fetch(cmd.Context(), hosts.Host{Name: args[0], Host: known}, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, a.stdout, a.stderr)
+		return client.Fetch(cmd.Context(), host, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, a.stdout, a.stderr)
 	}}
 }
 

@@ -219,18 +219,14 @@ func newHostRemove(a *invocation) *cobra.Command {
 		Long:    exits(`Take a machine out of your configuration. What runs there goes on; nothing there changes.`, exitUsage, exitNotFound),
 		Example: "  paw host remove gpu",
 		RunE: a.withHome(func(_ *cobra.Command, h *app.App, args []string) error {
-			host, known := h.Config.Hosts[args[0]]
-			if !known {
-				return unknownHost(h, args[0])
-			}
-			client, err := sshClient(h)
+			client, host, err := hostNamed(h, args[0])
 			if err != nil {
 				return err
 			}
 			if err := h.Paths.DeleteHost(args[0]); err != nil {
 				return err
 			}
-			if err := client.Forget(hosts.Host{Name: args[0], Host: host}); err != nil {
+			if err := client.Forget(host); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "%s removed; what runs there goes on\n", args[0])

@@ -332,16 +332,12 @@ func (f *hostFeeds) close() {
 
 // attachThere shows the pane of an agent HOST:SESSION/AGENT in this terminal.
 func attachThere(ctx context.Context, h *app.App, name string) error {
-	host, agent, _ := strings.Cut(name, ":")
-	known, there := h.Config.Hosts[host]
-	if !there {
-		return unknownHost(h, host)
-	}
-	client, err := sshClient(h)
+	of, agent, _ := strings.Cut(name, ":")
+	client, host, err := hostNamed(h, of)
 	if err != nil {
 		return err
 	}
-	err = endedThere(client.Screen(ctx, hosts.Host{Name: host, Host: known}, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
+	err = endedThere(client.Screen(ctx, host, hosts.NewRequest("", "attach", agent), os.Stdin, os.Stdout, os.Stderr))
 	if _, ok := errors.AsType[exitStatus](err); ok {
 		return errs.New(errs.Failed, "%s: could not be shown", name).Hint("paw status")
 	}

@@ -265,8 +265,7 @@ func (p *printer) drawScreen(lines []string, height int) error {
 // pager writes to the user's pager.
 type pager struct {
 	io.Writer
-	terminal io.Writer // terminal of the pager
-	left     bool      // the user has left the pager before the end
+	left bool // the user has left the pager before the end
 }
 
 func (p *pager) Write(text []byte) (int, error) {
@@ -291,7 +290,7 @@ func (p *printer) paged(ctx context.Context, h *app.App, show func() error) erro
 	}
 	signal.Ignore(os.Interrupt) // Ctrl-C is for the pager, which would outlive paw on the same terminal
 	p.coloured()                // ask the terminal before the pager takes its place
-	reader := &pager{Writer: started, terminal: terminal}
+	reader := &pager{Writer: started}
 	p.stdout = reader
 	err := show()
 	p.stdout = terminal

@@ -256,6 +256,16 @@ func sshClient(h *app.App) (hosts.Client, error) {
 	return hosts.Client{Path: path, Env: h.Env, Sockets: hosts.SocketsIn(h.Getenv("XDG_RUNTIME_DIR")), State: h.Paths.HostsDir()}, nil
 }
 
+// hostNamed returns a host of the configuration, and a client for it.
+func hostNamed(h *app.App, name string) (hosts.Client, hosts.Host, error) {
+	known, there := h.Config.Hosts[name]
+	if !there {
+		return hosts.Client{}, hosts.Host{}, unknownHost(h, name)
+	}
+	client, err := sshClient(h)
+	return client, hosts.Host{Name: name, Host: known}, err
+}
+
 // unknownHost returns the error for a name that no host has.
 func unknownHost(h *app.App, name string) error {
 	e := errs.New(errs.NotFound, "%s: no such host", name)
