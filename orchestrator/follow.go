@@ -87,7 +87,7 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and a hook reports them
 		return rests && !open || open && !held && !ended, nil
 	}
-	_, err = takeMissed(ctx, h, s, w)
+	err = takeMissed(ctx, h, s, w)
 	showStates(ctx, h, s)
 	return false, err
 }
@@ -139,7 +139,7 @@ func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...
 		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !awaitUnseen(ctx, h, s, w) {
 			continue
 		}
-		if _, err := takeMissed(ctx, h, s, w); err != nil {
+		if err := takeMissed(ctx, h, s, w); err != nil {
 			h.HookLog().Add(w.CLI, "unseen", err)
 		}
 	}
@@ -177,8 +177,9 @@ func openTurn(h *app.App, s *session.Session, w *session.Agent) (seen live.Obser
 
 // takeMissed writes what the CLI's own record has of an agent's turns into their logs, and after an
 // end notifies the user, the parent and the queue.
-func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (ended bool, err error) {
-	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
+func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
+	ended := false
+	err := turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
@@ -187,7 +188,7 @@ func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.
 		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 		queue.Wake(h, s.Name, 0, limited(h, s.Name, w.Name, true))
 	}
-	return ended, err
+	return err
 }
 
 // limits reports whether the configuration wants something done about usage limits.

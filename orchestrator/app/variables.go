@@ -13,7 +13,6 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/cli/clis"
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/gitdir"
@@ -170,25 +169,17 @@ func Environment(set map[string]string) []string {
 }
 
 // Specs tells the drivers of CLIs about agents.
-type Specs struct {
-	executable string
-	dir        string   // current directory of the user
-	env        []string // environment of the user's shell
-	paths      config.Paths
-	clis       clis.Set
-	configured map[string]config.CLI
-	look       *cli.Look
-}
+type Specs struct{ app *App }
 
 // Specs returns what tells the drivers of CLIs about agents.
 func (h *App) Specs() Specs {
-	return Specs{h.Executable, h.Dir, h.Env, h.Paths, h.CLIs, h.Config.CLIs, h.Look}
+	return Specs{h}
 }
 
 // WithProgram extends PATH by the folder of a program that is not on it: its interpreter may lie in the
 // same folder.
 func (p Specs) WithProgram(env []string, w *session.Agent, executable string) []string {
-	c, known := p.clis.Get(w.CLI)
+	c, known := p.app.CLIs.Get(w.CLI)
 	if !known || !filepath.IsAbs(executable) {
 		return env
 	}
@@ -214,8 +205,8 @@ func (p Specs) Launch(s *session.Session, w *session.Agent, executable string) c
 func (p Specs) Read(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
-		StateDir: p.paths.AgentDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
-		Session: s.Name, Agent: w.Name, Hook: p.executable, Since: w.CreatedAt, Look: p.look,
+		StateDir: p.app.Paths.AgentDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
+		Session: s.Name, Agent: w.Name, Hook: p.app.Executable, Since: w.CreatedAt, Look: p.app.Look,
 	}
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt
@@ -227,20 +218,20 @@ func (p Specs) Read(s *session.Session, w *session.Agent, executable string) cli
 // Draft returns a Spec for an agent that does not exist yet, to ask a driver whether it can
 // take the prompt.
 func (p Specs) Draft(c cli.CLI, executable, prompt string) cli.Spec {
-	spec := cli.Spec{Executable: executable, Worktree: p.dir, RepoPath: p.dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: p.env, StateDir: p.paths.AgentDir("draft", c.Name())}
+	spec := cli.Spec{Executable: executable, Worktree: p.app.Dir, RepoPath: p.app.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: p.app.Env, StateDir: p.app.Paths.AgentDir("draft", c.Name())}
 	p.openGit(&spec, c.Name())
 	return spec
 }
 
 func (p Specs) openGit(spec *cli.Spec, cli string) {
 	// CLI adds the configured arguments.
-	spec.GitWritable = p.configured[cli].GitWritable
+	spec.GitWritable = p.app.Config.CLIs[cli].GitWritable
 }
 
 // recordedEnv returns the user's environment with the variables recorded at the first launch, which
 // decide where the CLI looks for its conversations.
 func (p Specs) recordedEnv(w *session.Agent) []string {
-	env := append([]string{}, p.env...)
+	env := append([]string{}, p.app.Env...)
 	for name, value := range w.Environment {
 		env = append(env, name+"="+value)
 	}
@@ -250,7 +241,7 @@ func (p Specs) recordedEnv(w *session.Agent) []string {
 // Remembered returns the variables to record, which a resume needs again. An unset one
 // is recorded as empty: it must not be set later either.
 func (p Specs) Remembered(cli cli.CLI) map[string]string {
-	env, set := map[string]string{}, Variables(p.env)
+	env, set := map[string]string{}, Variables(p.app.Env)
 	for _, name := range cli.Environment() {
 		env[name] = set[name]
 	}

@@ -73,7 +73,7 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 		return nil, err
 	}
 	s.bases = h.common(s.tip, s.now)
-	a.lookForNear(h, s)
+	a.lookForNear(s)
 	if one.at != nil {
 		a.lookForRewound(h, s)
 		if err := a.lookForLost(ctx, h, s); err != nil {

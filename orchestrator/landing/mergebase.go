@@ -49,25 +49,26 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 // baseBetween returns one commit with what two nodes have in common, "" for none. If the graph has
 // nothing in common, git is asked.
 func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
-	both := h.common(one, other)
-	if len(both) == 0 {
-		var err error
-		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
-			return "", err
-		}
+	both, err := a.basesBetween(ctx, h, one, other)
+	if err != nil {
+		return "", err
 	}
 	return a.baseOf(ctx, h, both)
+}
+
+func (a *asker) basesBetween(ctx context.Context, h *history, one, other string) ([]string, error) {
+	if both := h.common(one, other); len(both) > 0 {
+		return both, nil
+	}
+	return a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other))
 }
 
 // baseAt returns one commit with what an earlier commit of the branch and a node of the agent's
 // work had in common, "" for none.
 func (a *asker) baseAt(ctx context.Context, h *history, before, node string, line []point, within ...string) (string, error) {
-	both := h.common(before, node)
-	if len(both) == 0 {
-		var err error
-		if both, err = a.m.Objects().MergeBases(ctx, h.commitOf(before), h.commitOf(node)); err != nil {
-			return "", err
-		}
+	both, err := a.basesBetween(ctx, h, before, node)
+	if err != nil {
+		return "", err
 	}
 	left := h.leftOf(h.commitOf(node))
 	if err := a.linkLeft(ctx, h, left, line); err != nil {

@@ -100,7 +100,7 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 }
 
 // lookForNear finds the landing that stands and is nearest to the state.
-func (a *asker) lookForNear(h *history, s *sides) {
+func (a *asker) lookForNear(s *sides) {
 	near := len(s.line)
 	for i := range a.led.all {
 		one := &a.led.all[i]

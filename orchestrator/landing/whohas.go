@@ -96,37 +96,37 @@ func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, re
 
 // bringsAlong reports whether a landing of the agent would bring a state that it began with.
 func (w work) bringsAlong(ctx context.Context, l *session.Landing, began point) (bool, error) {
+	a, now, err := w.askBefore(ctx, l)
+	if err != nil {
+		return false, err
+	}
+	both, err := a.sides(ctx, now)
+	return err == nil && !both.had()[began], err
+}
+
+// askBefore returns an asker for the target as it was before a landing, and the state that the
+// agent's branch is at now.
+func (w work) askBefore(ctx context.Context, l *session.Landing) (*asker, state, error) {
 	a, err := w.askerFor(ctx, target{branch: l.Target, tip: l.Before}, false)
 	if err != nil {
-		return false, err
+		return nil, state{}, err
 	}
 	tip, err := tipOf(ctx, w.m, w.agent.Branch)
-	if err != nil {
-		return false, err
-	}
 	now := a.point(0)
-	both, err := a.sides(ctx, state{tip, &now})
-	return err == nil && !both.had()[began], err
+	return a, state{tip, &now}, err
 }
 
 // landsAgain reports whether a part of an undone landing is the agent's own work.
 func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) {
-	t := target{branch: l.Target, tip: l.Before}
-	a, err := w.askerFor(ctx, t, false)
+	a, now, err := w.askBefore(ctx, l)
 	if err != nil {
 		return false, err
 	}
-	tip, err := tipOf(ctx, w.m, w.agent.Branch)
+	h, err := a.lookAtHistory(ctx, now)
 	if err != nil {
 		return false, err
 	}
-	now := a.point(0)
-	one := state{tip, &now}
-	h, err := a.lookAtHistory(ctx, one)
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(h.lacking(h.tip, []string{l.After}, a.lineOf(one)), func(own string) bool { return !h.inTip[h.commitOf(own)] }), nil
+	return slices.ContainsFunc(h.lacking(h.tip, []string{l.After}, a.lineOf(now)), func(own string) bool { return !h.inTip[h.commitOf(own)] }), nil
 }
 
 // along names work that lands although it is another agent's: this agent began in the midst of it.

@@ -106,14 +106,14 @@ func (p Prompt) read() (task, about string) {
 		return "", sentOnPrompt
 	}
 	if strings.HasPrefix(first, notificationBegin) {
-		summary, _ := within(string(p), "<summary>", "</summary>")
+		summary := within(string(p), "<summary>", "</summary>")
 		return "", cmp.Or(strings.Join(strings.Fields(summary), " "), "a background task has ended")
 	}
 	if head, _, ok := strings.Cut(string(p), messageBegin); ok && strings.Count(head, "\n") < 2 && len(head) < maxMessageHead {
-		tag, _ := within(string(p), messageBegin, ">")
-		name, _ := within(tag, ` from-name="`, `"`)
-		address, _ := within(tag, ` from="`, `"`)
-		said, _ := within(string(p), ">", "</cross-session-message>")
+		tag := within(string(p), messageBegin, ">")
+		name := within(tag, ` from-name="`, `"`)
+		address := within(tag, ` from="`, `"`)
+		said := within(string(p), ">", "</cross-session-message>")
 		return "", "message from " + cmp.Or(name, address, "another session") + ": " + strings.TrimSpace(said)
 	}
 	return string(p), ""
@@ -143,13 +143,10 @@ func threadIn(prompt, first string) (string, bool) {
 }
 
 // within returns the text between the first begin and the next end.
-func within(text, begin, end string) (string, bool) {
-	_, rest, ok := strings.Cut(text, begin)
-	if !ok {
-		return "", false
-	}
-	inner, _, ok := strings.Cut(rest, end)
-	return inner, ok
+func within(text, begin, end string) string {
+	_, rest, _ := strings.Cut(text, begin)
+	inner, _, _ := strings.Cut(rest, end)
+	return inner
 }
 
 // between returns the text between a line's begin, where it must start, and the next end.
