@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/session"
+)
+
+// grepOptions holds the flags of paw log --grep.
+type grepOptions struct {
+	*invocation
+	orchestrator.GrepOptions
+	all  bool
+	most int
+}
+
+func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
+	for _, other := range []string{"turn", "pane", "full"} {
+		if cmd.Flags().Changed(other) {
+			return usagef(cmd, "--grep and --%s exclude each other", other)
+		}
+	}
+	switch {
+	case o.Text == "":
+		return usagef(cmd, "--grep: needs a text")
+	case o.Role != "" && !slices.Contains([]string{"user", "assistant", "tool"}, o.Role):
+		return usagef(cmd, "--role %s: it takes user, assistant or tool", o.Role)
+	case o.all && len(words) > 0:
+		return usagef(cmd, "--all takes no agent")
+	case o.most < 1:
+		return usagef(cmd, "--most %d: it takes a number from 1 on", o.most)
+	}
+	h, err := o.paw()
+	if err != nil {
+		return err
+	}
+	var sessions []*session.Session
+	var agents []string
+	if o.all {
+		if sessions, _, err = h.Store.List(); err != nil {
+			return err
+		}
+	} else {
+		_, s, named, err := o.agents(cmd, words)
+		if err != nil {
+			return err
+		}
+		if err := app.RequireAgents(s, named...); err != nil {
+			return err
+		}
+		sessions, agents = []*session.Session{s}, named
+	}
+	o.Most = o.most
+	found, more, err := orchestrator.Grep(cmd.Context(), h, sessions, agents, o.GrepOptions)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.printJSON(grepView(found, o.noted()))
+	}
+	return o.paged(cmd.Context(), h, func() error {
+		out := forReading(o.stdout)
+		for _, m := range found {
+			line := fmt.Sprintf("%s/%s%s  %s  %s", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))
+			if isTerminal(o.stdout) {
+				width, _ := o.terminalSize()
+				line = broken(line, width, 2)
+			}
+			fmt.Fprintln(out, line)
+		}
+		if more > 0 {
+			h.Notef("%d older messages are not shown: --most %d", more, len(found)+more)
+		}
+		return nil
+	})
+}
+
+func turnWord(turn int) string {
+	if turn == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" turn %d", turn)
+}
+
+// shownAround is the number of characters shown on either side of a match.
+const shownAround = 40
+
+// around returns the part of a message around a text, on one line.
+func around(content, text string) string {
+	at := max(0, strings.Index(strings.ToLower(content), strings.ToLower(text)))
+	before, after := []rune(content[:min(at, len(content))]), []rune(content[min(at, len(content)):])
+	begin, end := "", ""
+	if len(before) > shownAround {
+		before, begin = before[len(before)-shownAround:], "…"
+	}
+	if most := shownAround + len([]rune(text)); len(after) > most {
+		after, end = after[:most], "…"
+	}
+	return begin + strings.Join(strings.Fields(string(before)+string(after)), " ") + end
+}
+
+type grepJSON struct {
+	Version  int             `json:"version"`
+	Messages []grepMatchJSON `json:"messages"`
+	Notes    []string        `json:"notes"`
+}
+
+type grepMatchJSON struct {
+	Session   string     `json:"session"`
+	Agent     string     `json:"agent"`
+	Turn      *int       `json:"turn"`
+	Role      string     `json:"role"`
+	Content   string     `json:"content"`
+	Timestamp *time.Time `json:"timestamp"`
+}
+
+func grepView(found []orchestrator.Match, notes []string) grepJSON {
+	view := grepJSON{Version: 1, Messages: []grepMatchJSON{}, Notes: notes}
+	for _, m := range found {
+		view.Messages = append(view.Messages, grepMatchJSON{m.Session, m.Agent, orNull(m.Turn), string(m.Role), m.Content, orNull(m.Timestamp.UTC())})
+	}
+	return view
+}
