@@ -37,13 +37,18 @@ func TestCreateRefWhateverIsThere(t *testing.T) {
 		"a packed one":               {ref: ref, arrange: func(w *world) { w.git("update-ref", "refs/paw/s_a", w.base); w.git("pack-refs", "--all") }, err: "cannot"},
 		"somebody holds it":          {ref: ref, arrange: func(w *world) { writeFile(w.t, filepath.Join(w.Dir, ".git", ref+".lock"), "") }, err: "locked by"},
 		"the commit is not there":    {ref: ref, arrange: func(w *world) { w.m.Repository.CommonDir, w.m.Repository.Path = w.empty(), "" }, err: "nonexistent object"},
-		"a name with a dot":          {ref: "refs/paw/a.lock", arrange: func(*world) {}, err: "bad name"},
-		"a name with an empty part":  {ref: "refs/paw//a", arrange: func(*world) {}, err: "bad name"},
+		"a name with a dot":          {ref: "refs/paw/a.lock", arrange: func(*world) {}, err: "refs/paw/a.lock"},
+		"a name with an empty part":  {ref: "refs/paw//a", arrange: func(*world) {}, err: "refs/paw//a"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		create := func(t *testing.T, writing bool) {
 			w := newWorld(t)
 			c.arrange(w)
 			before := w.git("for-each-ref")
+			if writing {
+				var done func()
+				w.m, done = w.m.WritingRefs()
+				defer done()
+			}
 			made, err := w.m.Refs().Create(t.Context(), c.ref, w.base)
 			if made != c.made || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("made: %v, %v", made, err)
@@ -55,7 +60,64 @@ func TestCreateRefWhateverIsThere(t *testing.T) {
 			if c.made && (w.git("rev-parse", "--verify", c.ref) != w.base || w.git("fsck") != "") {
 				t.Errorf("git sees\n%s", after)
 			}
-		})
+		}
+		t.Run(name, func(t *testing.T) { create(t, false) })
+		t.Run(name+", by a git that goes on", func(t *testing.T) { create(t, true) })
+	}
+}
+
+// TestOneGitMakesRefsWhateverHappensBetween has others change the refs while a git waits for the next one to make.
+func TestOneGitMakesRefsWhateverHappensBetween(t *testing.T) {
+	w := newWorld(t)
+	m, done := w.m.WritingRefs()
+	defer done()
+	n := 0
+	ref := func() string { n++; return fmt.Sprintf("refs/paw/s_a/turn/%d", n) }
+	create := func(what, ref, oid string, made, fails bool) {
+		t.Helper()
+		got, err := m.Refs().Create(t.Context(), ref, oid)
+		if got != made || (err != nil) != fails {
+			t.Errorf("%s: made %t, %v", what, got, err)
+		}
+		if made && w.git("rev-parse", "--verify", ref) != oid {
+			t.Errorf("%s: not there when the call returns", what)
+		}
+	}
+	create("first", ref(), w.base, true, false)
+	w.git("pack-refs", "--all", "--prune")
+	create("packed", "refs/paw/s_a/turn/1", w.base, false, false)
+	create("after one that was there", ref(), w.base, true, false)
+	second := w.commit("second")
+	create("a new commit", ref(), second, true, false)
+	w.git("repack", "-q", "-a", "-d")
+	create("the commit was packed", ref(), second, true, false)
+	theirs := ref()
+	w.git("update-ref", theirs, w.base)
+	create("made by another", theirs, second, false, false)
+	create("after that", ref(), second, true, false)
+	w.git("update-ref", "refs/paw/s_a/x/y", second)
+	create("a folder of its name", "refs/paw/s_a/x", second, false, true)
+	w.git("update-ref", "-d", "refs/paw/s_a/x/y")
+	create("no folder any more", "refs/paw/s_a/x", second, true, false)
+}
+
+func TestOneGitMakesAllRefsOfATurn(t *testing.T) {
+	w := newWorld(t)
+	do := counted(t)
+	m, done := w.m.WritingRefs()
+	do("three refs", 1, func() (err error) {
+		for n := range 3 {
+			if _, err = m.Refs().Create(t.Context(), fmt.Sprintf("refs/paw/s_a/turn/%d", n), w.base); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if gits := gitsAt(filepath.Dir(w.Dir)); gits != 1 {
+		t.Errorf("%d git processes wait for the next ref", gits)
+	}
+	if done(); gitsAt(filepath.Dir(w.Dir)) != 0 {
+		t.Error("git has not ended")
 	}
 }
 

@@ -42,6 +42,7 @@ type Manager struct {
 	// *MoveError.
 	Unsettled func(*journal.MoveError) error
 
+	writer  *refs.Writer   // set by WritingRefs; nil for a git process for each ref
 	objects *objects.Store // set by WithScratch and Remembering; nil for those of Repository
 	doomed  *[]string      // collects trash folders to sweep later; nil sweeps them at once
 }
@@ -62,6 +63,13 @@ func (m Manager) Remembering() Manager {
 	return m
 }
 
+// WritingRefs returns m with one git process for all refs that it creates, as long as done is not
+// called.
+func (m Manager) WritingRefs() (writing Manager, done func()) {
+	m.writer = &refs.Writer{}
+	return m, m.writer.Close
+}
+
 // Objects returns the object store of the repository.
 func (m Manager) Objects() objects.Store {
 	if m.objects != nil {
@@ -71,7 +79,7 @@ func (m Manager) Objects() objects.Store {
 }
 
 // Refs returns the refs of the repository.
-func (m Manager) Refs() refs.Store { return refs.New(m.Objects()) }
+func (m Manager) Refs() refs.Store { return refs.New(m.Objects()).Through(m.writer) }
 
 // Journals returns access to moves (see Journal) that have not ended.
 func (m Manager) Journals() journal.Reader {
@@ -80,7 +88,7 @@ func (m Manager) Journals() journal.Reader {
 
 // Snapshots returns access to snapshots of worktrees.
 func (m Manager) Snapshots() snapshot.Taker {
-	return snapshot.New(m.Objects(), m.Journals())
+	return snapshot.New(m.Objects(), m.Refs(), m.Journals())
 }
 
 // Moves returns access to moves of files, indexes and refs.

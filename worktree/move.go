@@ -45,7 +45,7 @@ type Moves struct {
 
 // newMoves returns access to moves in the worktrees of the repository that the objects are of.
 func newMoves(o objects.Store, journals journal.Reader, waiting gitdir.Waiting) Moves {
-	return Moves{o.Repository, o, refs.New(o), journals, snapshot.New(o, journals), waiting}
+	return Moves{o.Repository, o, refs.New(o), journals, snapshot.New(o, refs.New(o), journals), waiting}
 }
 
 // Names of the steps that Advance and Rewind report.

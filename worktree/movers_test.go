@@ -36,6 +36,7 @@ var movers = map[string]string{
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Create":              "refs that are new",
 	"worktree/refs/refs.go:Set":                 "refs of paw",
+	"worktree/refs/writer.go:create":            "refs that are new",
 	"worktree/refs/refs.go:update":              "refs of paw",
 	"worktree/refs/refs.go:Keep":                "refs that are new",
 }

@@ -52,6 +52,8 @@ func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 		return err
 	}
 	defer unlock()
+	m, done := m.WritingRefs()
+	defer done()
 	return change(&Recorder{
 		app: h, Session: s, Agent: w, M: m, Dir: h.TurnDir(s.Name, w.Name),
 		budget: snapshot.Budget{

@@ -103,16 +103,7 @@ func (r Repo) Stream(ctx context.Context, stdin io.Reader, stdout io.Writer, arg
 
 // stream runs git and returns its standard error.
 func (r Repo) stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args []string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = r.Dir
-	cmd.Env = r.environment()
-	cmd.ExtraFiles = r.files
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = patience
-	if r.patience > 0 {
-		cmd.WaitDelay = r.patience
-	}
+	cmd := r.command(ctx, args)
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &stderr
 	err := cmd.Run()
@@ -124,6 +115,21 @@ func (r Repo) stream(ctx context.Context, stdin io.Reader, stdout io.Writer, arg
 		return stderr.String(), nil
 	}
 	return "", r.failure(ctx, args, stderr.String(), err)
+}
+
+// command returns git as every git process of paw runs.
+func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = r.Dir
+	cmd.Env = r.environment()
+	cmd.ExtraFiles = r.files
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = patience
+	if r.patience > 0 {
+		cmd.WaitDelay = r.patience
+	}
+	return cmd
 }
 
 func (r Repo) failure(ctx context.Context, args []string, stderr string, err error) error {

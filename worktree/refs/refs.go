@@ -43,10 +43,11 @@ type Store struct {
 	Repository gitdir.Repository
 
 	objects objects.Store
+	writer  *Writer // makes new refs; nil for a git process for each
 }
 
 // New returns the refs of the repository that the objects are of.
-func New(o objects.Store) Store { return Store{o.Repository, o} }
+func New(o objects.Store) Store { return Store{Repository: o.Repository, objects: o} }
 
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
@@ -56,6 +57,9 @@ func (r Store) Create(ctx context.Context, ref, oid string) (won bool, err error
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
 	err = r.Retry(ctx, ref, func() error {
+		if r.writer != nil {
+			return r.writer.create(ctx, r.objects.Home(), ref, oid)
+		}
 		return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
 	})
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("reference already exists") {

@@ -11,6 +11,7 @@ import (
 	"paw/worktree/gittest"
 	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 func TestMain(m *testing.M) { os.Exit(gittest.RunIsolated(m)) }
@@ -27,7 +28,8 @@ func TestSnapshotDoesNotBelieveTimesTooNear(t *testing.T) {
 	n := 0
 	take := func() string {
 		n++
-		s, err := New(objects.New(w.Repository), journal.Reader{Repository: w.Repository}).
+		store := objects.New(w.Repository)
+		s, err := New(store, refs.New(store), journal.Reader{Repository: w.Repository}).
 			TakeWithin(t.Context(), path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "turn\n", scratch, Budget{})
 		if err != nil {
 			t.Fatal(err)

@@ -58,9 +58,9 @@ type Taker struct {
 	journals journal.Reader
 }
 
-// New returns access to snapshots, which become objects of the store o.
-func New(o objects.Store, journals journal.Reader) Taker {
-	return Taker{o.Repository, o, refs.New(o), journals}
+// New returns access to snapshots, which become objects of the store o and are kept by refs of r.
+func New(o objects.Store, r refs.Store, journals journal.Reader) Taker {
+	return Taker{o.Repository, o, r, journals}
 }
 
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
