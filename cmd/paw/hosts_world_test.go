@@ -35,7 +35,7 @@ func newMachines(t *testing.T, shell string) *machines {
 	if err != nil {
 		t.Skip("sshd is not installed")
 	}
-	root, err := os.MkdirTemp("", "ph")
+	root, err := scratchFolder()
 	if err != nil {
 		t.Fatal(err)
 	}

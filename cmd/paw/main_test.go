@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -27,8 +28,8 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 	}
 	code := m.Run()
-	if built != "" {
-		os.RemoveAll(filepath.Dir(built))
+	if scratch != "" {
+		os.RemoveAll(scratch)
 	}
 	os.Exit(code)
 }
@@ -44,18 +45,37 @@ func catchSignals() {
 	}
 }
 
-// built is the path of paw with fail points, "" before a test has needed it.
-var built string
+// scratch is the folder of all worlds, "" before the first. A program that a test has killed may
+// write into its world after the world is gone: the folder is removed when all tests have ended.
+var scratch string
+
+var makeScratch = sync.OnceFunc(func() {
+	dir, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		panic(err)
+	}
+	scratch = dir
+})
+
+var scratchFolders atomic.Int64
+
+// scratchFolder makes a folder for a world, with a short path: the path of a socket may have about
+// 100 bytes.
+func scratchFolder() (string, error) {
+	makeScratch()
+	dir := filepath.Join(scratch, strconv.FormatInt(scratchFolders.Add(1), 10))
+	return dir, os.Mkdir(dir, 0o700)
+}
 
 // pawForTests returns the path of paw with fail points. The first call builds it, and puts its
 // folder on PATH, with git-paw. The test binary could be paw as well, but takes twice as long to
 // start, a tenth of the time of all these tests.
 var pawForTests = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "pawbin")
+	dir, err := scratchFolder()
 	if err != nil {
 		panic(err)
 	}
-	built = filepath.Join(dir, "paw")
+	built := filepath.Join(dir, "paw")
 	args := []string{"build", "-tags", "failpoints", "-ldflags", "-s -w -X testing.testBinary=1", "-o", built}
 	if raceDetected {
 		args = append(args, "-race")

@@ -57,8 +57,7 @@ func scripts(t *testing.T) []string {
 }
 
 func setUpScript(env *testscript.Env) error {
-	// A socket's path may have about 100 bytes, and the script's own folder may be too deep.
-	dir, err := os.MkdirTemp("", "paw")
+	dir, err := scratchFolder() // the script's own folder may be too deep for a socket
 	if err != nil {
 		return err
 	}
@@ -143,10 +142,12 @@ func pause(began time.Time) {
 	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/8), 250*time.Millisecond))
 }
 
-// tmux ARGS...: runs tmux with the script's own server.
+// tmux ARGS...: runs tmux with the script's own server, which may answer for a moment after its last
+// session has ended: ! tmux list-sessions also holds if it names none.
 func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec("tmux", append([]string{"-S", ts.Getenv("PAW_TMUX_SOCKET")}, args...)...)
-	if (err != nil) != neg {
+	none := err == nil && args[0] == "list-sessions" && ts.ReadFile("stdout") == ""
+	if (err != nil || none) != neg {
 		ts.Fatalf("tmux %s: %v", strings.Join(args, " "), err)
 	}
 }

@@ -36,7 +36,7 @@ type world struct {
 // newWorld makes a world with a repository of one commit.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	root, err := os.MkdirTemp("", "paw")
+	root, err := scratchFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
