@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
@@ -42,57 +40,103 @@ type creation struct {
 	admin   string
 	filling *os.File // locked while the worktree is filled; inherited by git's children
 	made    Made
+	err     error // why the worktree could not be filled
 }
 
 // Create makes the branches and worktrees of plans. Under the repository lock it makes all branches
-// in one transaction, and registers the worktrees one by one. Then it checks out the files, with
-// hooks and filters, in as many worktrees at once as there are processors. Create continues what an
-// interrupted Create left for the same plans; a partly filled directory is moved to the trash
-// folder first.
+// in one transaction, and registers the worktrees one by one. Meanwhile it checks out the files of
+// those that are registered, with hooks and filters, in as many worktrees at once as there are
+// processors. Create continues what an interrupted Create left for the same plans; a partly filled
+// directory is moved to the trash folder first.
 //
-// step, which may be nil, is called after each step, never twice at once. After an error the
-// incomplete worktrees and branches are removed again, and the result names the complete ones, for
-// Rollback.
+// step, which may be nil, is called after each step, never twice at once, and for StepFilled after
+// every StepAdded. After an error the incomplete worktrees and branches are removed again, and the
+// result names the complete ones, for Rollback.
 func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
-	var once sync.Mutex
-	report := func(name string) {
-		if step == nil {
-			return
-		}
-		once.Lock()
-		defer once.Unlock()
-		step(name)
-	}
-	creations, err := m.register(ctx, plans, report)
+	r := &reports{step: step}
+	f := m.newFilling(ctx, r.filled)
+	defer f.cancel()
+	creations, err := m.register(ctx, plans, r.report, f)
 	if err != nil {
 		return nil, err
 	}
-	errs := make([]error, len(creations))
-	group := errgroup.Group{}
-	group.SetLimit(runtime.NumCPU())
-	for i, c := range creations {
-		if c.made.Existed {
-			continue
-		}
-		group.Go(func() error {
-			errs[i] = m.fill(ctx, c)
-			if errs[i] == nil {
-				report(StepFilled)
-			}
-			return nil
-		})
+	r.registered()
+	f.running.Wait()
+	return m.finish(ctx, creations)
+}
+
+// reports calls the step function of Create.
+type reports struct {
+	mutex sync.Mutex
+	step  func(name string) // nil for none
+	all   bool              // all worktrees are registered
+	held  int               // number of worktrees that were filled before
+}
+
+func (r *reports) report(name string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.step != nil {
+		r.step(name)
 	}
-	_ = group.Wait() // Each creation's error is in errs.
-	return m.finish(ctx, creations, errs)
+}
+
+// filled reports a filled worktree, once all are registered.
+func (r *reports) filled() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if !r.all {
+		r.held++
+	} else if r.step != nil {
+		r.step(StepFilled)
+	}
+}
+
+// registered reports the worktrees that were filled before all were registered.
+func (r *reports) registered() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for r.all = true; r.held > 0 && r.step != nil; r.held-- {
+		r.step(StepFilled)
+	}
+}
+
+// filling fills registered worktrees, in as many at once as there are processors.
+type filling struct {
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	fill    func(c *creation)
+}
+
+func (m Manager) newFilling(ctx context.Context, filled func()) *filling {
+	ctx, cancel := context.WithCancel(ctx)
+	places := make(chan struct{}, runtime.NumCPU())
+	return &filling{cancel: cancel, fill: func(c *creation) {
+		places <- struct{}{}
+		defer func() { <-places }()
+		if c.err = m.fill(ctx, c); c.err == nil {
+			filled()
+		}
+	}}
+}
+
+// begin fills a worktree meanwhile.
+func (f *filling) begin(c *creation) { f.running.Go(func() { f.fill(c) }) }
+
+// abandon stops all that is being filled.
+func (f *filling) abandon() {
+	f.cancel()
+	f.running.Wait()
 }
 
 // finish undoes the creations that failed.
-func (m Manager) finish(ctx context.Context, creations []*creation, errs []error) ([]Made, error) {
+func (m Manager) finish(ctx context.Context, creations []*creation) ([]Made, error) {
 	var made []Made
 	var failed []*creation
-	for i, c := range creations {
-		if errs[i] != nil {
-			errs[i] = fmt.Errorf("%s: %w", c.plan.Agent, errs[i])
+	var errs []error
+	for _, c := range creations {
+		if c.err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", c.plan.Agent, c.err))
 			failed = append(failed, c)
 			continue
 		}
@@ -115,10 +159,10 @@ func (c *creation) close() {
 	}
 }
 
-// register does the part of Create under the repository lock.
-func (m Manager) register(ctx context.Context, plans []Plan, report func(string)) ([]*creation, error) {
+// register does the part of Create under the repository lock, and begins to fill what is registered.
+func (m Manager) register(ctx context.Context, plans []Plan, report func(string), f *filling) ([]*creation, error) {
 	for {
-		creations, busy, err := m.tryRegister(ctx, plans, report)
+		creations, busy, err := m.tryRegister(ctx, plans, report, f)
 		if busy == "" || err != nil {
 			return creations, err
 		}
@@ -132,7 +176,7 @@ func (m Manager) register(ctx context.Context, plans []Plan, report func(string)
 	}
 }
 
-func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(string)) (creations []*creation, busy string, err error) {
+func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(string), f *filling) (creations []*creation, busy string, err error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return nil, "", err
@@ -151,6 +195,7 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 			return
 		}
 		if err != nil {
+			f.abandon()
 			err = errors.Join(err, m.undoLocked(context.WithoutCancel(ctx), x, creations))
 		}
 		for _, c := range creations {
@@ -176,13 +221,15 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 		report(StepBranches)
 	}
 	for _, c := range creations {
-		if c.admin != "" {
-			continue
+		if c.admin == "" {
+			if err := m.add(ctx, x, c); err != nil {
+				return creations, "", fmt.Errorf("%s: %w", c.plan.Agent, err)
+			}
+			report(StepAdded)
 		}
-		if err := m.add(ctx, x, c); err != nil {
-			return creations, "", fmt.Errorf("%s: %w", c.plan.Agent, err)
+		if !c.made.Existed {
+			f.begin(c)
 		}
-		report(StepAdded)
 	}
 	return creations, "", nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
 	"paw/worktree/gitdir"
 	"paw/worktree/gittest"
 
@@ -36,6 +37,37 @@ func TestCreateMakesLockedWorktreesOnNewBranches(t *testing.T) {
 		}
 	}
 	w.healthy(4)
+}
+
+// afterFirst is a git that adds the worktree b once the files of a are there.
+const afterFirst = `case "$*" in *"worktree add"*/b" "*)
+	for i in $(seq 1000); do [ -e "$SIDE/a/dir/b.txt" ] && break; sleep 0.01; done
+	[ -e "$SIDE/a/dir/b.txt" ] || exit 1;; esac`
+
+func TestCreateFillsWhileItRegisters(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("SIDE", filepath.Dir(w.plan("a").Path))
+	shimmed(t, afterFirst)
+	made, err := w.m.Create(t.Context(), []Plan{w.plan("a"), w.plan("b")}, nil)
+	if err != nil || len(made) != 2 {
+		t.Fatalf("got %+v, %v", made, err)
+	}
+	w.whole(w.plan("a"))
+	w.whole(w.plan("b"))
+}
+
+func TestCreateTakesBackWhatItFilledWhileItRegistered(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("SIDE", filepath.Dir(w.plan("a").Path))
+	mark := filepath.Join(realTemp(t), "filled")
+	t.Setenv("MARK", mark)
+	restore := shimmed(t, strings.Replace(afterFirst, "|| exit 1;;", "&& touch \"$MARK\"; exit 1;;", 1))
+	made, err := w.m.Create(t.Context(), []Plan{w.plan("a"), w.plan("b")}, nil)
+	restore()
+	if err == nil || len(made) != 0 || !disk.Exists(mark) {
+		t.Fatalf("got %+v, %v", made, err)
+	}
+	w.noLeftover("main")
 }
 
 func TestCreateUsesExistingBranch(t *testing.T) {
