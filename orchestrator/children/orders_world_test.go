@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -77,11 +76,27 @@ const (
 	parentName    = "p"
 )
 
-// newFamily has a parent and children that all run, each in its first turn.
+// newFamily has a parent and children that all run, each in its first turn. What the first family with as many children
+// has made till then is saved, and every later one begins with that.
 func newFamily(tb testing.TB, children ...string) *family {
 	tb.Helper()
+	f := playedFamily(tb, children)
+	savedFamilies.Lock()
+	defer savedFamilies.Unlock()
+	key := strings.Join(children, " ")
+	if saved := savedFamilies.of[key]; saved != nil {
+		saved.restore(f)
+	} else {
+		f.makeAnew()
+		savedFamilies.of[key] = saveFamily(f)
+	}
+	return f
+}
+
+// playedFamily is one of which nothing is on disk yet.
+func playedFamily(tb testing.TB, children []string) *family {
+	tb.Helper()
 	dir := shortestDir(tb)
-	repository, shared := smallRepository(tb, dir)
 	f := &family{
 		tb: tb, clis: map[string]*playedCLI{}, names: append([]string{parentName}, children...),
 		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), typed: map[string]int{}, told: map[string]int{},
@@ -97,6 +112,17 @@ func newFamily(tb testing.TB, children ...string) *family {
 			return nil
 		},
 	}
+	for _, name := range f.names {
+		f.clis[name] = &playedCLI{pane: "gone"}
+	}
+	tb.Cleanup(f.closeLocks)
+	return f
+}
+
+// makeAnew makes the repository and the session, and begins the turns.
+func (f *family) makeAnew() {
+	f.tb.Helper()
+	repository, shared := smallRepository(f.tb, f.p.Paths.StateDir)
 	s := &session.Session{
 		Name: familySession, RepoPath: repository, GitCommonDir: filepath.Join(repository, ".git"), Status: session.StatusActive, CreatedAt: f.clock,
 	}
@@ -107,15 +133,12 @@ func newFamily(tb testing.TB, children ...string) *family {
 			w.Parent = parentName
 		}
 		s.Agents = append(s.Agents, w)
-		f.clis[name] = &playedCLI{pane: "gone"}
 	}
-	f.must(f.p.Store.Create(tb.Context(), s, nil))
+	f.must(f.p.Store.Create(f.tb.Context(), s, nil))
 	for _, name := range f.names {
 		f.launch(name)
 		f.begin(name, "the first prompt")
 	}
-	tb.Cleanup(f.closeLocks)
-	return f
 }
 
 // closeLocks ends all CLIs.
@@ -125,50 +148,6 @@ func (f *family) closeLocks() {
 			cli.lock.Close()
 		}
 	}
-}
-
-// shortestDir is a folder on a file system where a sync costs nothing, if there is one.
-func shortestDir(tb testing.TB) string {
-	dir, err := os.MkdirTemp("/dev/shm", "paw")
-	if err != nil {
-		return tb.TempDir()
-	}
-	tb.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-// templateRepository is a repository with one empty commit and one worktree.
-var templateRepository = sync.OnceValue(func() (dir string) {
-	dir, err := os.MkdirTemp("", "paw")
-	if err != nil {
-		panic(err)
-	}
-	for _, args := range [][]string{
-		{"init", "-q", "--template=", "r"}, {"-C", "r", "commit", "-q", "--allow-empty", "-m", "first"}, {"-C", "r", "worktree", "add", "-q", "../w"},
-	} {
-		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
-		git.Dir = dir
-		if out, err := git.CombinedOutput(); err != nil {
-			panic(fmt.Sprintf("git %q: %v: %s", args, err, out))
-		}
-	}
-	return dir
-})
-
-// smallRepository makes a repository below dir, with a worktree that all agents share: they do nothing there.
-func smallRepository(tb testing.TB, dir string) (repository, shared string) {
-	tb.Helper()
-	if err := os.CopyFS(dir, os.DirFS(templateRepository())); err != nil {
-		tb.Fatal(err)
-	}
-	repository, shared = filepath.Join(dir, "r"), filepath.Join(dir, "w")
-	admin := filepath.Join(repository, ".git/worktrees/w")
-	for path, text := range map[string]string{filepath.Join(shared, ".git"): "gitdir: " + admin, filepath.Join(admin, "gitdir"): shared + "/.git"} {
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return repository, shared
 }
 
 func (f *family) must(err error) {
