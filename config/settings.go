@@ -1,13 +1,13 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // setting describes one key of the configuration. A * in the key stands for a name that the user
@@ -233,14 +233,11 @@ func (a assignment) text() string {
 // readableJSON encodes strings, numbers, lists and tables, without escaping & < >. The result ends
 // with a line break.
 func readableJSON(value any, indent string) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", indent)
-	if err := encoder.Encode(value); err != nil {
+	text, err := disk.JSON(value, indent)
+	if err != nil {
 		panic("config: such a value cannot fail to encode: " + err.Error())
 	}
-	return b.Bytes()
+	return text
 }
 
 // entry returns where the setting at a path is stored, with copies of the CLI, preset, prompt and

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/lazyregexp"
 )
 
@@ -175,12 +175,7 @@ func encodeQueue(q *Queue) ([]byte, error) {
 	if reason := queueFault(q); reason != "" {
 		return nil, fmt.Errorf("queue of %s: %s", q.Session, reason)
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(q)
-	return out.Bytes(), err
+	return disk.JSON(q, "  ")
 }
 
 // decodeQueue parses the queue file of a session; path is for errors.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"paw/config/disk"
 )
 
 // encode returns the record as indented JSON in a stable order, after checking that decode would
@@ -17,23 +19,17 @@ func encode(s *Session) ([]byte, error) {
 	if reason := recordFault(s); reason != "" {
 		return nil, fmt.Errorf("session %s: %s", s.Name, reason)
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(withoutNull(*s)); err != nil {
+	text, err := disk.JSON(withoutNull(*s), "  ")
+	if err != nil {
 		return nil, fmt.Errorf("session %s: created_at is out of range", s.Name)
 	}
-	return out.Bytes(), nil
+	return text, nil
 }
 
 // encodeText returns a text as it stands in a record's JSON.
 func encodeText(text string) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(text)
-	return bytes.TrimSpace(out.Bytes()), err
+	out, err := disk.JSON(text, "")
+	return bytes.TrimSpace(out), err
 }
 
 // withoutNull replaces nil lists and maps by empty ones, so that the file has [] and {} and never

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator"
@@ -82,13 +81,11 @@ func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
 // writeJSON writes v as one line without control characters. JSON allows DEL and U+0080 to U+009F,
 // which some terminals obey.
 func writeJSON(w io.Writer, v any) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	line, err := disk.JSON(v, "")
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, controlCharacter().ReplaceAllStringFunc(line.String(), func(c string) string {
+	_, err = io.WriteString(w, controlCharacter().ReplaceAllStringFunc(string(line), func(c string) string {
 		r, _ := utf8.DecodeRuneInString(c)
 		return fmt.Sprintf(`\u%04x`, r)
 	}))

@@ -3,6 +3,8 @@
 package disk
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -141,4 +143,15 @@ func removeLitter(path string, age time.Duration) {
 	for _, left := range Litter(path, age) {
 		_ = os.Remove(left)
 	}
+}
+
+// JSON encodes a value for people to read: without escaping <, > and &, each level indented by
+// indent, and with a newline at the end.
+func JSON(value any, indent string) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(value)
+	return text.Bytes(), err
 }

@@ -2,13 +2,14 @@ package handover
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"paw/config/disk"
 )
 
 // Relocation translates paths of one worktree to another. The zero value changes nothing.
@@ -131,13 +132,11 @@ func resolved(path string) string {
 
 // inJSON escapes a text as in a JSON string.
 func inJSON(text string) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
+	out, err := disk.JSON(text, "")
+	if err != nil {
 		return text
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(out.String(), "\n"), `"`), `"`)
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), `"`), `"`)
 }
 
 // inShell escapes a path as in a shell command without quotes.

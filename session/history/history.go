@@ -5,11 +5,12 @@
 package history
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"sync"
 	"time"
+
+	"paw/config/disk"
 
 	"github.com/google/uuid"
 )
@@ -81,13 +82,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 		out.Timestamp = &at
 	}
 	// SetEscapeHTML on the outer encoder would come too late: json.Marshal escapes in here.
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(out); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
+	return disk.JSON(out, "")
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.

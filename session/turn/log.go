@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,7 +211,7 @@ func (l line) durable() bool {
 }
 
 // encode returns the line with its newline.
-func (l line) encode() ([]byte, error) { return encodeJSON(l) }
+func (l line) encode() ([]byte, error) { return disk.JSON(l, "") }
 
 // write sets the fields of an event for the limit.
 func (l *Limit) write(e *line) {
@@ -254,10 +253,10 @@ type base64Text struct {
 
 func (t text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
-		return encodeJSON(string(t))
+		return disk.JSON(string(t), "")
 	}
 	b := []byte(t)
-	return encodeJSON(base64Text{Bytes: &b})
+	return disk.JSON(base64Text{Bytes: &b}, "")
 }
 
 func (t *text) UnmarshalJSON(data []byte) error {
@@ -274,17 +273,6 @@ func (t *text) UnmarshalJSON(data []byte) error {
 		*t = text(*b.Bytes)
 	}
 	return nil
-}
-
-// encodeJSON does not escape <, > and &, which are frequent in prompts: people read logs.
-func encodeJSON(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
 }
 
 func texts(list []string) []text {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/questions"
 	"paw/orchestrator/errs"
@@ -97,13 +98,11 @@ func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 // JSON encodes a value without escaping <, > and &, and without a newline. It panics for values
 // that JSON cannot express.
 func JSON(value any) json.RawMessage {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := disk.JSON(value, "")
+	if err != nil {
 		panic(fmt.Sprintf("hooks: %v", err))
 	}
-	return json.RawMessage(strings.TrimSuffix(text.String(), "\n"))
+	return json.RawMessage(bytes.TrimSuffix(text, []byte("\n")))
 }
 
 // Payload has the fields of all events of claude's, codex's and qwen's hooks.
