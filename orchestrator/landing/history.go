@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/errs"
+	"paw/worktree/objects"
 )
 
 // history is the history of a branch and of agents' states in which each landing counts as a merge:
@@ -197,15 +198,7 @@ func (g graph) link(node, from string) {
 
 // history returns nodes with all their ancestors.
 func (g graph) history(of ...string) map[string]bool {
-	seen := map[string]bool{}
-	for todo := slices.Clone(of); len(todo) > 0; {
-		node := todo[len(todo)-1]
-		if todo = todo[:len(todo)-1]; !seen[node] {
-			seen[node] = true
-			todo = append(todo, g[node]...)
-		}
-	}
-	return seen
+	return objects.Ancestors(g, of...)
 }
 
 // after returns a node with all its descendants.
@@ -223,18 +216,7 @@ func (g graph) after(node string) map[string]bool {
 func (g graph) common(one, other string) []string {
 	both, others := g.history(one), g.history(other)
 	maps.DeleteFunc(both, func(node string, _ bool) bool { return !others[node] })
-	return g.newest(both)
-}
-
-// newest returns the nodes of a whole history that no other node of it came from.
-func (g graph) newest(history map[string]bool) []string {
-	best := maps.Clone(history)
-	for node := range history {
-		for _, from := range g[node] {
-			delete(best, from)
-		}
-	}
-	return slices.Sorted(maps.Keys(best))
+	return objects.Newest(g, both)
 }
 
 // asker finds what a branch and an agent's states have in common.

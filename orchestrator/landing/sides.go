@@ -3,6 +3,8 @@ package landing
 import (
 	"maps"
 	"slices"
+
+	"paw/worktree/objects"
 )
 
 // sides are a branch and a state of an agent as two commits. To merge these brings exactly what the
@@ -142,7 +144,7 @@ func (a *asker) lookForLeft(h *history) error {
 func (h *history) leftOf(commit string) []string {
 	got := h.from.history(commit)
 	maps.DeleteFunc(got, func(one string, _ bool) bool { return !h.left[one] })
-	left := h.real.newest(got)
+	left := objects.Newest(h.real, got)
 	last := h.real.history(h.gotLast(commit))
 	first := slices.DeleteFunc(slices.Clone(left), func(one string) bool { return !last[one] })
 	return append(first, slices.DeleteFunc(left, func(one string) bool { return last[one] })...)

@@ -119,7 +119,7 @@ func (o Store) Ancestry(ctx context.Context, guess string, tips, others []string
 			return "", nil, err
 		}
 		if root := newestCommon(parents, guess, tips); root != "" {
-			behind := ancestors(parents, root)
+			behind := Ancestors(parents, root)
 			maps.DeleteFunc(parents, func(commit string, _ []string) bool { return behind[commit] })
 			return root, parents, nil
 		}
@@ -136,7 +136,7 @@ func (o Store) Ancestry(ctx context.Context, guess string, tips, others []string
 func newestCommon(parents map[string][]string, bottom string, tips []string) string {
 	var both map[string]bool
 	for _, tip := range tips {
-		has := ancestors(parents, tip)
+		has := Ancestors(parents, tip)
 		if !has[bottom] {
 			return ""
 		}
@@ -145,22 +145,28 @@ func newestCommon(parents map[string][]string, bottom string, tips []string) str
 		}
 		maps.DeleteFunc(both, func(commit string, _ bool) bool { return !has[commit] })
 	}
-	newest := maps.Clone(both)
-	for commit := range both {
+	newest := Newest(parents, both)
+	if len(newest) != 1 {
+		return ""
+	}
+	return newest[0]
+}
+
+// Newest returns those of some commits that are the parent of none of them.
+func Newest(parents map[string][]string, commits map[string]bool) []string {
+	newest := maps.Clone(commits)
+	for commit := range commits {
 		for _, parent := range parents[commit] {
 			delete(newest, parent)
 		}
 	}
-	if len(newest) != 1 {
-		return ""
-	}
-	return slices.Collect(maps.Keys(newest))[0]
+	return slices.Sorted(maps.Keys(newest))
 }
 
-// ancestors returns a commit and those of its ancestors that parents has or names.
-func ancestors(parents map[string][]string, commit string) map[string]bool {
+// Ancestors returns commits and those of their ancestors that parents has or names.
+func Ancestors(parents map[string][]string, commits ...string) map[string]bool {
 	seen := map[string]bool{}
-	for todo := []string{commit}; len(todo) > 0; {
+	for todo := slices.Clone(commits); len(todo) > 0; {
 		next := todo[len(todo)-1]
 		if todo = todo[:len(todo)-1]; !seen[next] {
 			seen[next] = true
