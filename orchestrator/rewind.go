@@ -149,7 +149,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		}
 		rewound.Remembers = remembers(last)
 		if dryRun {
-			rewound.At, rewound.To = to(w, numberOf(last))
+			rewound.At, rewound.To = to(w, turn.NumberOf(last))
 			return rewound.look(ctx, h, t, commit)
 		}
 		newest, _, err := t.LastRewind(ctx)
@@ -197,8 +197,8 @@ func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kin
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
 			turns.SettleShift(ctx, t.M, w)
-			r.At, r.To = to(w, numberOf(last))
-			rec.Shifted(r.Agent, kind, r.At, numberOf(last), rescue)
+			r.At, r.To = to(w, turn.NumberOf(last))
+			rec.Shifted(r.Agent, kind, r.At, turn.NumberOf(last), rescue)
 		}
 		return nil
 	})
@@ -211,49 +211,34 @@ func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
 	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
 		return nil
 	}
-	_, err := h.Update(context.WithoutCancel(ctx), r.Session, func(rec *session.Session) error {
-		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
-			w.Shifts = w.Shifts[:len(w.Shifts)-1]
-		}
-		return nil
-	})
-	return err
-}
-
-// numberOf returns the number of a turn, 0 for nil.
-func numberOf(last *turn.Record) int {
-	if last == nil {
-		return 0
-	}
-	return last.Number
+	return h.UpdateAgent(context.WithoutCancel(ctx), r.Session, r.Agent, (*session.Agent).DropShift)
 }
 
 // note writes the position of the worktree into the record after the move, for the list of turns.
 func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record) error {
-	number := numberOf(last)
+	number := turn.NumberOf(last)
 	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind to undo was interrupted before it changed anything
 		r.At, r.To = number, "rewind undone"
 		return r.withdraw(ctx, h, nil)
 	}
-	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
-		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
-			w.SettleShift(func(string) (bool, error) { return true, nil })
-			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
-				w.Rewound.MovedTo(r.Head)
-				return nil // undoing an update leaves the position among the turns
-			}
-			from := w.Rewound.At(number)
-			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
-				from = w.Rewound.From
-			}
-			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number, Head: r.Head}
-			if r.RescueRef == "" {
-				w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
-			}
+	return h.UpdateAgent(ctx, r.Session, r.Agent, func(w *session.Agent) {
+		if len(w.Shifts) == 0 {
+			return
 		}
-		return nil
+		w.SettleShift(func(string) (bool, error) { return true, nil })
+		if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
+			w.Rewound.MovedTo(r.Head)
+			return // undoing an update leaves the position among the turns
+		}
+		from := w.Rewound.At(number)
+		if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
+			from = w.Rewound.From
+		}
+		w.Rewound = &session.Rewound{To: r.At, From: from, Last: number, Head: r.Head}
+		if r.RescueRef == "" {
+			w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
+		}
 	})
-	return err
 }
 
 // String returns what happened and the command that undoes it.

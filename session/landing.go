@@ -152,6 +152,9 @@ func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue str
 	}
 }
 
+// DropShift removes the last Shift, whose move did not take place.
+func (a *Agent) DropShift() { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
+
 // SettleShift ends the last Shift if its move may have been interrupted: the Shift is kept if the
 // move took place, else removed.
 func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {

@@ -81,23 +81,15 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if err != nil {
 		return err
 	}
-	number := 0
-	if last != nil {
-		number = last.Number
+	record := func(change func(a *session.Agent)) error {
+		return w.home.UpdateAgent(context.WithoutCancel(ctx), w.session.Name, w.agent.Name, change)
 	}
-	record := func(change func(rec *session.Session, a *session.Agent)) error {
-		_, err := w.home.Update(context.WithoutCancel(ctx), w.session.Name, func(rec *session.Session) error {
-			if a := rec.Agent(w.agent.Name); a != nil {
-				change(rec, a)
-			}
-			return nil
-		})
-		return err
-	}
-	withdraw := func(_ *session.Session, a *session.Agent) { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
-	if err := record(func(rec *session.Session, a *session.Agent) {
-		turns.SettleShift(ctx, w.m, a)
-		rec.Shifted(a.Name, session.ShiftUpdate, 0, number, done.Rescue)
+	if _, err := w.home.Update(context.WithoutCancel(ctx), w.session.Name, func(rec *session.Session) error {
+		if a := rec.Agent(w.agent.Name); a != nil {
+			turns.SettleShift(ctx, w.m, a)
+			rec.Shifted(a.Name, session.ShiftUpdate, 0, turn.NumberOf(last), done.Rescue)
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
@@ -110,13 +102,13 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	case errors.As(err, &half):
 		return app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name())
 	case err != nil:
-		return errors.Join(app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name()), record(withdraw))
+		return errors.Join(app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name()), record((*session.Agent).DropShift))
 	}
 	w.home.Step("update.done")
 	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
-		return record(withdraw)
+		return record((*session.Agent).DropShift)
 	}
-	return record(func(_ *session.Session, a *session.Agent) {
+	return record(func(a *session.Agent) {
 		a.SettleShift(func(string) (bool, error) { return true, nil })
 		if a.Rewound.Stands(moved.HeadBefore) {
 			a.Rewound.MovedTo(moved.Head)
@@ -131,11 +123,7 @@ func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	if err != nil {
 		return err
 	}
-	n := 0
-	if last != nil {
-		n = last.Number
-	}
-	return t.M.Refs().Set(ctx, turn.UpdatedRef(t.Agent.TurnSession, n), goal)
+	return t.M.Refs().Set(ctx, turn.UpdatedRef(t.Agent.TurnSession, turn.NumberOf(last)), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of

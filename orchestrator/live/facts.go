@@ -32,19 +32,13 @@ type Facts struct {
 	Delivering  bool     // a process is finding out whether typed results of children have arrived
 }
 
-// lastNumber returns the number of the last turn, 0 without turns.
-func (f Facts) lastNumber() int {
-	if f.Last == nil {
-		return 0
-	}
-	return f.Last.Number
-}
-
 // closed reports whether the last turn exists and is over.
 func (f Facts) closed() bool { return f.Last != nil && f.Last.State != turn.InProgress }
 
 // saidDone reports whether the agent ran paw done, and has begun no turn since.
-func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Turn >= f.lastNumber() }
+func (f Facts) saidDone() bool {
+	return f.Record.Done != nil && f.Record.Done.Turn >= turn.NumberOf(f.Last)
+}
 
 // Waits reports whether the agent has still to be told how its children ended.
 func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
@@ -64,7 +58,7 @@ func (f Facts) Ended() bool {
 	if f.Exited {
 		return true // results of the agent's children cannot be delivered any more
 	}
-	return !f.Waits() && f.rests() && f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
+	return !f.Waits() && f.rests() && f.closed() && (turn.NumberOf(f.Last) > f.Record.Told || f.saidDone())
 }
 
 // AtWork reports whether the agent will reach an end without a further prompt.

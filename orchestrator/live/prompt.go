@@ -121,7 +121,7 @@ func Removed(name string) Result { return Result{Agent: name, Outcome: OutcomeRe
 // Result returns the agent's result. What the agent said by paw done takes precedence over its last
 // turn, and that over the end of its CLI.
 func (f Facts) Result() Result {
-	r := Result{Agent: f.Record.Name, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: f.lastNumber()}
+	r := Result{Agent: f.Record.Name, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: turn.NumberOf(f.Last)}
 	cut := f.Status.State == session.StateSuspended && f.Status.Cause != session.CauseStopped
 	exitedBadly := f.Exited && f.Status.State != session.StateCompleted
 	aborted := f.Last != nil && f.Last.State == turn.Aborted

@@ -118,6 +118,14 @@ func (r Record) clone() Record {
 	return r
 }
 
+// NumberOf returns the number of a turn, 0 for nil.
+func NumberOf(r *Record) int {
+	if r == nil {
+		return 0
+	}
+	return r.Number
+}
+
 // clone copies the value of a pointer.
 func clone[T any](p *T) *T {
 	if p == nil {
