@@ -23,7 +23,8 @@ import (
 // Locks is the folder of the lock files. A lock is an flock on a file of its own, never on data
 // that a save would replace. The kernel unlocks when the holder dies. Lock files are never deleted:
 // two processes could then lock a deleted and a new one. If ctx ends before a lock is taken, the
-// error is a *LockedError that names the holder.
+// error is a *LockedError that names the holder. CONTRIBUTING.md has the order in which locks are
+// taken.
 type Locks struct {
 	Dir string
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"paw/worktree"
+
 	"paw/config/display"
 	"paw/orchestrator/errs"
 	"paw/worktree/objects"
@@ -212,4 +214,42 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	}
 	c.home.Notef("%s: ignores %s now; %s keeps it", c.name(), few(ignored, namedPaths), t.branch)
 	return c.m.Objects().TreeWith(ctx, tree, t.tip, ignored)
+}
+
+// notComposed adds hints to an error of git while the commits were made.
+func (c *composer) notComposed(err error, t target) error {
+	switch {
+	case errors.Is(err, objects.ErrUnrelated) && c.session.Host != "":
+		return notAClone(c.name(), t)
+	case errors.Is(err, objects.ErrUnrelated):
+		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.agent.Branch, t.branch).
+			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(c.m)), c.source.state)
+	case errors.Is(err, objects.ErrNotSigned):
+		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
+	case errors.Is(err, objects.ErrNoIdentity) && c.as == Commits: // the author in one of the agent's commits, or the user, has no name
+		return errs.WithHints(err, "paw land "+c.name()+" --as squash", "git config user.name")
+	case errors.Is(err, objects.ErrNoIdentity):
+		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
+	}
+	return err
+}
+
+// notMoved returns a better error for a landing that moves a submodule: paw cannot do that in the
+// user's checkout, git merge can.
+func (c *composer) notMoved(err error, t target) error {
+	var obstacles *worktree.ObstacleError
+	if !errors.As(err, &obstacles) {
+		return err
+	}
+	var submodules []string
+	for _, one := range obstacles.Obstacles {
+		if one.What == worktree.ObstacleSubmodule {
+			submodules = append(submodules, one.Path)
+		}
+	}
+	if len(submodules) == 0 {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
+		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), c.source.state)
 }
