@@ -1,13 +1,8 @@
 package landing
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"paw/orchestrator/errs"
-	"paw/worktree/objects"
 )
 
 // Collision is a file in which two sides conflict.
@@ -64,41 +59,4 @@ func (c Collision) String() string {
 // fileAndFolder says which other name git merge gives to a file where one side has a folder.
 func (c Collision) fileAndFolder() string {
 	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
-}
-
-// collided returns the error for a merge with conflicts. The hints are the two ways to go on.
-func (c *composer) collided(ctx context.Context, t target, merged objects.Merged) error {
-	base := ""
-	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
-		return err
-	} else if len(natural) > 0 {
-		base = natural[0]
-	}
-	e := &CollisionError{}
-	for i, path := range merged.Conflicts {
-		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
-		if base != "" && i < askedPaths {
-			touched, err := c.m.Objects().LastTouch(ctx, base, t.tip, path)
-			if err != nil {
-				return err
-			}
-			one.With = whose(touched)
-		}
-		e.Files = append(e.Files, one)
-	}
-	e.target = t
-	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
-		Hint("paw send %s --conflict", c.name())
-	return e
-}
-
-// whose says whose work a commit is.
-func whose(t *objects.Touched) string {
-	switch {
-	case t == nil:
-		return ""
-	case t.Agent != "":
-		return "landed by " + t.Agent
-	}
-	return fmt.Sprintf("%s, %s %s", t.Author, t.Commit, t.Title)
 }

@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -252,4 +253,41 @@ func (c *composer) notMoved(err error, t target) error {
 	}
 	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
 		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), c.source.state)
+}
+
+// collided returns the error for a merge with conflicts. The hints are the two ways to go on.
+func (c *composer) collided(ctx context.Context, t target, merged objects.Merged) error {
+	base := ""
+	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
+		return err
+	} else if len(natural) > 0 {
+		base = natural[0]
+	}
+	e := &CollisionError{}
+	for i, path := range merged.Conflicts {
+		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
+		if base != "" && i < askedPaths {
+			touched, err := c.m.Objects().LastTouch(ctx, base, t.tip, path)
+			if err != nil {
+				return err
+			}
+			one.With = whose(touched)
+		}
+		e.Files = append(e.Files, one)
+	}
+	e.target = t
+	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
+		Hint("paw send %s --conflict", c.name())
+	return e
+}
+
+// whose says whose work a commit is.
+func whose(t *objects.Touched) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Agent != "":
+		return "landed by " + t.Agent
+	}
+	return fmt.Sprintf("%s, %s %s", t.Author, t.Commit, t.Title)
 }
