@@ -115,7 +115,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // O_NONBLOCK, so that a FIFO in the file's place does not block
+	fd, err := disk.OpenRaw(path, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}

@@ -279,7 +279,7 @@ func readRegular(path string) ([]byte, error) { return readRegularInto(path, nil
 
 // readRegularInto is readRegular that uses buffer's memory if the content fits.
 func readRegularInto(path string, buffer []byte) ([]byte, error) {
-	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK)
+	fd, err := disk.OpenRaw(path, 0)
 	if err != nil {
 		return nil, err
 	}

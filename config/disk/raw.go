@@ -24,10 +24,11 @@ func ReadFile(path string) ([]byte, error) {
 	return ReadRaw(fd, path, make([]byte, 0, info.Size+512))
 }
 
-// OpenRaw opens a file for reading as a plain descriptor, with close-on-exec.
+// OpenRaw opens a file for reading as a plain descriptor, with close-on-exec. A FIFO is not waited
+// for.
 func OpenRaw(path string, flags int) (int, error) {
 	for {
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|flags, 0)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
