@@ -12,7 +12,8 @@ type Collision struct {
 	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
-// CollisionError reports that work conflicts with a target. Nothing has moved.
+// CollisionError reports that work conflicts with a target. Nothing has moved. A composer makes it
+// (see collided).
 type CollisionError struct {
 	error
 	Files  []Collision

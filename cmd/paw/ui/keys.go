@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// pressed returns the model after a key.
+// pressed returns the model after a key. helpFor lists the keys for the user.
 func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	word := key.String()
 	m.roster.chosen = true
