@@ -146,7 +146,7 @@ func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remain
 func anyHeld(h *app.App, s *session.Session, of []remains) bool {
 	return slices.ContainsFunc(of, func(r remains) bool {
 		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Name)
-		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == r.agent.Lock.Holder.Generation
+		return err == nil && lock.State == session.LockHeld && !r.agent.LaunchedSince(s, lock)
 	})
 }
 
@@ -158,7 +158,7 @@ func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains
 	processes := observe.LookAtProcesses()
 	for _, r := range of {
 		lock, err := observe.Probe(h, s, r.agent.Record, processes)
-		if err != nil || lock.Holder.Generation != r.agent.Lock.Holder.Generation {
+		if err != nil || r.agent.LaunchedSince(s, lock) {
 			continue
 		}
 		r.pids = nil

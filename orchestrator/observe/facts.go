@@ -111,6 +111,17 @@ func (a Agent) launching() bool {
 	return a.Lock.State == session.LockHeld && !a.Lock.HolderAlive && !a.LaunchedAt.IsZero() && a.Pane.Identity.Generation > a.Lock.Holder.Generation
 }
 
+// LaunchedSince reports whether a lock is held for a launch that was begun after the agent of s was
+// observed. The generation in the lock alone does not tell: a launcher that has taken the lock may
+// write itself into the lock only after the observation.
+func (a Agent) LaunchedSince(s *session.Session, lock session.AgentLock) bool {
+	known := max(s.Generation, a.Lock.Holder.Generation)
+	if a.Pane != nil {
+		known = max(known, a.Pane.Identity.Generation)
+	}
+	return lock.Holder.Generation > known
+}
+
 // respawned reports whether the process in the pane is not on a terminal of the agent's running
 // launch.
 func (a Agent) respawned() bool {

@@ -288,8 +288,7 @@ func awaitEnd(ctx context.Context, h *app.App, s *session.Session, dying []Agent
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
 			lock, err := Probe(h, s, a.Record, processes)
-			again := lock.Holder.Generation != a.Lock.Holder.Generation
-			return err == nil && (again || lock.State != session.LockHeld)
+			return err == nil && (a.LaunchedSince(s, lock) || lock.State != session.LockHeld)
 		})
 		return len(dying) == 0
 	})
