@@ -135,7 +135,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 		case a.Elsewhere:
 			bad = true
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name))
-		case a.Cause == session.CauseUnwritable:
+		case a.Cause == session.CauseUnrecorded:
 			bad = true
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path)))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:

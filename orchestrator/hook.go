@@ -101,7 +101,8 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	}
 	launch := observe.LaunchID(sessionName, agentName, generation)
 	observe.MarkHooks(h, s, w, generation)
-	defer observe.NoteUnwritable(h, sessionName, agentName, launch)
+	var prompt error // of recording a prompt
+	defer func() { observe.NoteUnrecorded(h, sessionName, agentName, launch, prompt) }()
 	reported := h.Now()
 	ended, unsure, leaving := false, false, ""
 	began, showing := false, sync.WaitGroup{}
@@ -134,6 +135,9 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		}
 		return t.Take(ctx, e)
 	})
+	if last, _ := h.TurnDir(sessionName, agentName).Last(); e.Kind == turn.KindPrompt && (last == nil || last.State != turn.InProgress) {
+		prompt = err // no open turn shows that the agent works
+	}
 	if _, err := os.Lstat(turns.QueuedMark(h, sessionName, agentName)); unsure || ended && err == nil {
 		follow(h, sessionName, agentName)
 	}

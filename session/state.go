@@ -135,7 +135,7 @@ const (
 	CauseTurnCut           // idle since its turn was cut or interrupted
 	CauseClosed            // the agent's pane was closed
 	CauseDialog            // the CLI shows a dialog that can only be answered in its pane
-	CauseUnwritable        // the CLI's hooks cannot write to a folder of paw, so turns are not seen
+	CauseUnrecorded        // the CLI's hooks cannot record what happens, so turns are not seen
 )
 
 // Texts of AgentStatus.Reason, and of Effective.

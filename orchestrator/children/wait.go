@@ -208,7 +208,7 @@ func (w *Waited) needsUser() *Awaited {
 // unseen returns the first agent whose hooks cannot record its end, nil for none.
 func (w *Waited) unseen() *Awaited {
 	for i, a := range w.Agents {
-		if !a.Finished && a.Status.Cause == session.CauseUnwritable {
+		if !a.Finished && a.Status.Cause == session.CauseUnrecorded {
 			return &w.Agents[i]
 		}
 	}

@@ -59,7 +59,7 @@ type Turns struct {
 	HooksSeen   time.Time    // when the CLI's hooks first reported, zero if they have not
 	LateHooks   bool         // the CLI's hooks report nothing before the first prompt
 	AsksUnheard bool         // the CLI asks in the midst of a turn what no hook reports
-	Unwritable  string       // folder of paw that the CLI's hooks cannot write, "" if they can write all
+	Unrecorded  string       // why the CLI's hooks cannot record what happens, "" if they can
 	Observed    cli.Observed // content of the CLI's own record
 	Writing     bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
 	Screen      cli.Screen   // screen of the CLI, if it was read

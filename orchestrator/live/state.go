@@ -131,8 +131,8 @@ func (o Observation) inPane() session.AgentStatus {
 	if !o.Visible {
 		return o.withDone(session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns})
 	}
-	if o.Unwritable != "" {
-		return o.unwritten()
+	if o.Unrecorded != "" {
+		return o.unrecorded()
 	}
 	st := o.withPlace(o.withDone(o.broughtBack(o.withScreen(o.byTurns()))))
 	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked && !o.Screen.Listed {
@@ -164,11 +164,11 @@ func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// unwritten returns the state of a CLI whose hooks cannot record what happens: the turn log is not
+// unrecorded returns the state of a CLI whose hooks cannot record what happens: the turn log is not
 // current. Only a dialog is known, from the CLI's own record or its screen.
-func (o Observation) unwritten() session.AgentStatus {
+func (o Observation) unrecorded() session.AgentStatus {
 	unknown := session.AgentStatus{
-		State: session.StateUnknown, Source: session.SourceNone, Reason: "its hooks cannot write " + o.Unwritable, Cause: session.CauseUnwritable,
+		State: session.StateUnknown, Source: session.SourceNone, Reason: o.Unrecorded, Cause: session.CauseUnrecorded,
 	}
 	if o.Observed.Waiting && !o.Observed.At.Before(o.Launched) {
 		return o.byRecord()

@@ -170,45 +170,63 @@ func HooksEverSeen(h *app.App, sessionName string, w *session.Agent) bool {
 	})
 }
 
-// unwritten is the note of a hook that could not write a folder, for processes with more rights
-// than the hook.
-type unwritten struct {
+// unrecorded is the note of a hook that could not record what happened, for the commands that would
+// take the turn before for the last one. A command may have more rights than the hook.
+type unrecorded struct {
 	Launch string    `json:"launch"`
-	Folder string    `json:"folder"`
+	Folder string    `json:"folder"`           // that the hook cannot write, "" for none
+	Prompt string    `json:"prompt,omitempty"` // the error of recording a prompt, "" for none
 	At     time.Time `json:"at"`
 }
 
-// NoteUnwritable notes which folder a hook of a launch cannot write, or deletes that note.
-func NoteUnwritable(h *app.App, sessionName, agentName, launch string) {
-	path := unwrittenPath(h, sessionName, agentName)
-	folder := unwritable(h, sessionName, agentName)
-	if folder == "" {
-		_ = os.Remove(path)
+// NoteUnrecorded notes which folder a hook of a launch cannot write, and the error with which the
+// hook could not record a prompt, nil for none. Without either, the note of a folder is deleted; that
+// of a prompt counts until an event is recorded, since the hook of the turn's end has nothing to
+// record.
+func NoteUnrecorded(h *app.App, sessionName, agentName, launch string, prompt error) {
+	path := unrecordedPath(h, sessionName, agentName)
+	note := unrecorded{Launch: launch, Folder: unwritable(h, sessionName, agentName), At: h.Now()}
+	if prompt != nil {
+		note.Prompt, _, _ = strings.Cut(prompt.Error(), "\n")
+	}
+	if note.Folder == "" && note.Prompt == "" {
+		if before := readUnrecorded(path); before.Prompt == "" {
+			_ = os.Remove(path)
+		}
 		return
 	}
-	if note, err := json.Marshal(unwritten{Launch: launch, Folder: folder, At: h.Now()}); err == nil {
-		_ = os.WriteFile(path, note, 0o600)
+	if data, err := json.Marshal(note); err == nil {
+		_ = os.WriteFile(path, data, 0o600)
 	}
 }
 
-// hooksCannotWrite returns the folder that the hooks of a launch cannot write, "" for none: one
-// that this process cannot write either, or one that a hook noted without an event recorded since.
-// A process in an agent's sandbox may have less rights than the hooks and relies on the note only.
-func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *turn.Record) string {
+func readUnrecorded(path string) (note unrecorded) {
+	if data, err := disk.ReadFile(path); err != nil || json.Unmarshal(data, &note) != nil {
+		return unrecorded{}
+	}
+	return note
+}
+
+// notRecorded returns why what an agent does is not recorded, "" if it is: the hooks of a launch
+// cannot write a folder that this process cannot write either, or a hook has noted a folder or a
+// prompt without an event recorded since. A process in an agent's sandbox may have less rights than
+// the hooks and relies on the note only.
+func notRecorded(h *app.App, sessionName, agentName, launch string, last *turn.Record) string {
 	if h.Getenv("PAW_LAUNCH") == "" {
 		if folder := unwritable(h, sessionName, agentName); folder != "" {
-			return folder
+			return "its hooks cannot write " + folder
 		}
 	}
-	var note unwritten
-	data, err := disk.ReadFile(unwrittenPath(h, sessionName, agentName))
-	if err != nil || json.Unmarshal(data, &note) != nil || note.Launch != launch {
+	note := readUnrecorded(unrecordedPath(h, sessionName, agentName))
+	switch {
+	case note.Launch != launch, last != nil && last.LastEventAt.After(note.At):
 		return ""
+	case note.Folder != "":
+		return "its hooks cannot write " + note.Folder
+	case note.Prompt != "":
+		return "its last prompt is not recorded: " + note.Prompt
 	}
-	if last != nil && last.LastEventAt.After(note.At) {
-		return ""
-	}
-	return note.Folder
+	return ""
 }
 
 // unwritable returns the first folder of those that an agent's hooks write, which this process
@@ -225,7 +243,7 @@ func unwritable(h *app.App, sessionName, agentName string) string {
 	return folder
 }
 
-func unwrittenPath(h *app.App, sessionName, agentName string) string {
+func unrecordedPath(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "unwritable")
 }
 

@@ -198,7 +198,7 @@ func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.Agen
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Name, lock.Holder.Generation)
 		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
-		f.Unwritable = hooksCannotWrite(h, s.Name, w.Name, f.Launch, f.Last)
+		f.Unrecorded = notRecorded(h, s.Name, w.Name, f.Launch, f.Last)
 		if f.Observed.Ended != nil {
 			// A process that begins later has found an end that no hook reported.
 			since := h.Locks.TurnHeld(s.Name, w.Name)

@@ -84,7 +84,7 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 			what = fmt.Sprintf("may be in a turn (%s)", a.Reason)
 		}
 		refused := errs.New(errs.Refused, "%s: %s", a.Record.Name, what)
-		if a.State != session.StateUnknown || a.Cause == session.CauseUnwritable {
+		if a.State != session.StateUnknown || a.Cause == session.CauseUnrecorded {
 			refused = refused.Hint("paw attach %s %s", s.Name, a.Record.Name)
 		}
 		return refused.Hint("paw stop %s %s", s.Name, a.Record.Name)
