@@ -10,9 +10,9 @@ import (
 	"paw/config/disk"
 )
 
-// setting describes one key of the configuration, whose value is that of Default unless a file sets
-// the key. A * in the key stands for a name that the user chooses. The values have the type that
-// target points to: string, int, bool, []string or map[string]string.
+// setting describes one key of the configuration; Default has the values of keys that no file sets.
+// A * in the key stands for a name that the user chooses. Values have the type that target points
+// to: string, int, bool, []string or map[string]string.
 type setting struct {
 	key    string
 	target func(*entry) any

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A FIFO where a file should be is read as what it has, and not waited for until somebody writes:
-// status hung on one in the place of a transcript.
+// TestReadFileOfAFIFO: opening a FIFO without a writer does not block. paw status hung on a FIFO in
+// the place of a transcript.
 func TestReadFileOfAFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

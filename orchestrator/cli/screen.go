@@ -129,8 +129,8 @@ func (o Option) Means() Meaning {
 	return MeansOther
 }
 
-// Observed is what a CLI's own record says about a conversation. The record of a killed process
-// stays as it was: the caller has to find out whether the CLI still runs.
+// Observed is the state of a conversation according to the CLI's own record. A record does not
+// change when the CLI is killed: the caller has to find out whether the CLI still runs.
 type Observed struct {
 	Known    bool // the record says whether the CLI works; else Busy and Waiting have no meaning
 	Busy     bool

@@ -178,7 +178,8 @@ type hereLines struct {
 // Said returns a writer for what a host's paw prints for a person to read.
 func (h Host) Said(to io.Writer) io.Writer { return &hereLines{to: to, host: h} }
 
-// commandMarks are what a line with a command begins with, and what of it is not part of the command.
+// commandMarks recognize lines with a command by their beginning, mark; before and behind are the
+// parts of the line around the command.
 var commandMarks = []struct{ mark, before, behind string }{{"paw: hint: ", "paw: hint: ", "\n"}, {"paw attach ", "", " shows it\n"}}
 
 func (l *hereLines) Write(text []byte) (int, error) {

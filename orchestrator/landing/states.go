@@ -268,8 +268,8 @@ func eventsOf(turn int, landings []session.Landing, shifts []session.Shift) []ev
 // lives are the lives of all agents of a repository, by turn session.
 type lives map[string]life
 
-// line returns the points that led to a point, nearest first, including those of the agent that its
-// agent started from.
+// line returns a point and its ancestors, nearest first. If the agent was started from another
+// agent's state, the ancestors continue with points of that agent.
 func (all lives) line(p point) []point {
 	line := []point{p}
 	for {

@@ -192,8 +192,9 @@ func paneEnvironment(env []string) []string {
 }
 
 // AsAgent returns h with the environment in which the agent's CLI was started, and the
-// configuration for it, so that a new agent finds the same programs and keys. paw's own environment
-// is that of a command of the CLI, whose PATH and marks are the CLI's.
+// configuration for that environment, so that a new agent finds the same programs and keys. The
+// environment of paw itself is no substitute: the CLI, which runs paw as a command, changes PATH and
+// adds variables.
 func AsAgent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error) {
 	other := *h
 	env := EnvironmentOf(h, s, w)

@@ -270,8 +270,8 @@ func (m *matching) oneToOne() bool {
 func (m *matching) bring(messages []history.Message, turns []turn.Record) {
 	cells := len(m.turns) * len(m.said)
 	m.take, m.skip = make(bits, cells/64+1), make(bits, cells/64+1)
-	// best[s] is the best matching of the turns from t on with the messages from s on; below[s]
-	// that of the turns after t.
+	// best[s] is the best matching of the turns from t on with the messages from s on; below[s] is
+	// the best matching of the turns from t+1 on with the same messages.
 	best, below := make([]match, len(m.said)+1), make([]match, len(m.said)+1)
 	for t := len(m.turns) - 1; t >= 0; t-- {
 		best[len(m.said)] = match{}

@@ -103,8 +103,8 @@ func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)
 	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
 }
 
-// text is what the user writes, divided into the characters that he sees, with the cursor before
-// chars[at]. A text is a value.
+// text is an input field: its characters as a terminal shows them, each with its combining marks, and
+// the cursor, which is before chars[at]. A text is a value.
 type text struct {
 	chars []string
 	at    int

@@ -119,9 +119,9 @@ func widthsAfter(now measure, report tea.ModeReportMsg) measure {
 const hangUpMillis = 1000
 
 // hungUp waits until the terminal behind input has gone, and returns false if ctx ends first or if
-// input cannot be polled. SIGHUP goes to the leader of the terminal's session only, and su and sudo
-// do not pass SIGHUP on; and a read from a terminal that has gone returns nothing, as if nobody
-// typed.
+// input cannot be polled. Neither a signal nor a read tells: SIGHUP goes only to the leader of the
+// terminal's session, and su and sudo do not pass SIGHUP on; a read from a terminal that has gone
+// returns no bytes, like one from a terminal without input.
 func hungUp(ctx context.Context, input io.Reader) bool {
 	file, ok := input.(interface{ Fd() uintptr })
 	if !ok {

@@ -82,7 +82,7 @@ func (q driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	}
 	file := q.file(s)
 	var seen cli.Observed
-	err := records.EachBack(file, func(line chatLine) bool {
+	err := records.EachBack(file, func(line record) bool {
 		if line.Timestamp.IsZero() {
 			return true
 		}
@@ -163,20 +163,6 @@ const (
 	endAnswered        // the model has given its answer
 )
 
-type chatLine struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Message   struct {
-		Parts records.ModelParts `json:"parts"`
-	} `json:"message"`
-	Payload struct {
-		Event struct {
-			Name  string `json:"event.name"`
-			Error string `json:"error_message"`
-		} `json:"uiEvent"`
-	} `json:"systemPayload"`
-}
-
 // ending reads the record back to the newest prompt or tool result of a turn, without the lines from
 // before the turn began: qwen writes late where disks are slow, and the newest line may be the
 // answer to an earlier prompt. An abort is final; otherwise the last line counts, since errors are
@@ -184,7 +170,7 @@ type chatLine struct {
 // Esc cut off are recorded as well. message is the error or the answer.
 func ending(path string, began time.Time) (how int, message string) {
 	said, answer, began := false, "", began.Truncate(time.Millisecond)
-	_ = records.EachBack(path, func(line chatLine) bool {
+	_ = records.EachBack(path, func(line record) bool {
 		if !line.Timestamp.IsZero() && line.Timestamp.Before(began) {
 			return false
 		}
@@ -194,7 +180,7 @@ func ending(path string, began time.Time) (how int, message string) {
 			return false
 		case how != endOpen:
 		case line.failed():
-			how, message = endFailed, event.Error
+			how, message = endFailed, event.Message
 		case line.Type == "assistant" && len(line.Message.Parts.Calls()) == 0:
 			said, answer = true, line.Message.Parts.Text()+answer
 		case said && strings.HasSuffix(event.Name, ".api_response"):
@@ -209,8 +195,8 @@ func ending(path string, began time.Time) (how int, message string) {
 }
 
 // failed reports whether a request failed, aborted whether the user stopped it.
-func (l chatLine) failed() bool { return strings.HasSuffix(l.Payload.Event.Name, ".api_error") }
+func (r record) failed() bool { return strings.HasSuffix(r.Payload.Event.Name, ".api_error") }
 
-func (l chatLine) aborted() bool {
-	return l.failed() && strings.Contains(l.Payload.Event.Error, "aborted")
+func (r record) aborted() bool {
+	return r.failed() && strings.Contains(r.Payload.Event.Message, "aborted")
 }

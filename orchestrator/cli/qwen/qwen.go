@@ -133,6 +133,7 @@ func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 // talk turns records into messages.
 type talk struct{ records.Talk }
 
+// record is a line of a chat file.
 type record struct {
 	Type      string    `json:"type"`
 	Subtype   string    `json:"subtype"`
