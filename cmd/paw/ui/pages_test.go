@@ -1,0 +1,177 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"paw/config/display"
+)
+
+// Enter in the list of turns shows what the turn at the cursor has changed, and never attaches to
+// the pane.
+func TestEnterOnTheListOfTurns(t *testing.T) {
+	for list, want := range map[string]string{"TURN  STATE\n  2  finished\n  1  finished\n": "diff shop/api@2", "no turns yet\n": ""} {
+		paw := &played{pages: map[string]string{"turns shop/api": list}}
+		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "1", "t", "enter")
+		if got := strings.TrimPrefix(strings.TrimPrefix(strings.Join(paw.ran, "; "), "turns shop/api"), "; "); got != want {
+			t.Errorf("%q: ran %q\n%s", list, got, screenOf(m))
+		}
+	}
+}
+
+// Keys move through a diff by hunk, by file and by search text.
+func TestWalkThroughADiff(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	at := func() string { return display.Strip(m.page.lines[m.page.cursor]) }
+	for _, c := range []struct{ keys, want string }{
+		{"n", "diff --git a/parse.go b/parse.go"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
+		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
+	} {
+		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
+			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
+		}
+	}
+}
+
+// Comments on a line and on a range of lines are kept, and sent together.
+func TestComments(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
+	want := []string{"shop/tests 8-8 one", "shop/tests 8-10 two\nthree"}
+	if !slices.Equal(paw.comments, want) {
+		t.Errorf("%q, want %q", paw.comments, want)
+	}
+	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 8-8 one\n") {
+		t.Error(got)
+	}
+	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
+		t.Errorf("ran %q", paw.ran)
+	}
+}
+
+// The margin marks lines with a comment. Enter opens the comment: a changed text is kept, and an
+// empty text deletes the comment.
+func TestCommentsInTheMargin(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch},
+		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 10}, {Place: "gone.go", Text: "and this?", Line: -1}}}
+	m := opened(paw, fiveAgents(), Options{}, 120, 35)
+	m = typed(m, strings.Fields("3 d n")...)
+	if got := screenOf(m); strings.Count(got, "● ") != 1 || !strings.Contains(got, "\n● +two and a half") {
+		t.Fatalf("not in the margin:\n%s", got)
+	}
+	if got := screenOf(typed(m, "enter")); !strings.Contains(got, "no comment of yours on this line") {
+		t.Errorf("not said:\n%s", got)
+	}
+	if strings.Contains(screenOf(m), "why twice?") {
+		t.Errorf("the cursor is elsewhere:\n%s", screenOf(m))
+	}
+	m = typed(m, "j", "j", "j", "j", "j", "j")
+	if got := screenOf(m); !strings.Contains(got, "● why twice? · Enter changes or deletes it") {
+		t.Errorf("not said:\n%s", got)
+	}
+	m = typed(m, "enter")
+	if got := screenOf(m); !strings.Contains(got, "your comment on parse.go:2") || !strings.Contains(got, "> why twice?") {
+		t.Errorf("not shown:\n%s", got)
+	}
+	if m = typed(m, "!", "enter"); paw.notes[0].Text != "why twice?!" || !strings.Contains(screenOf(m), "comment kept") {
+		t.Errorf("%+v\n%s", paw.notes, screenOf(m))
+	}
+	if m = typed(m, "enter", "x", "esc"); paw.notes[0].Text != "why twice?!" {
+		t.Errorf("Esc has changed it: %+v", paw.notes)
+	}
+	if m = typed(m, "enter", "ctrl+u", "enter"); len(paw.notes) != 1 || strings.Contains(screenOf(m), "● ") || !strings.Contains(screenOf(m), "comment deleted") {
+		t.Errorf("%+v\n%s", paw.notes, screenOf(m))
+	}
+}
+
+// Enter on a turn shows what the turn has changed; a key that does nothing says so.
+func TestEnterOnATurn(t *testing.T) {
+	paw := &played{pages: map[string]string{"turns shop/tests": "N   OUTCOME\n11  success\n12  success\n"}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "t", "j", "enter")
+	if m.tab != tabDiff || m.scope.turn != 11 || !slices.Contains(paw.ran, "diff shop/tests@11") {
+		t.Errorf("turn %d is shown; ran %q", m.scope.turn, paw.ran)
+	}
+	for _, keys := range []string{"y", "t y", "c"} {
+		if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)); !strings.Contains(got, " does nothing here; ? lists all keys") {
+			t.Errorf("%s:\n%s", keys, got)
+		}
+	}
+}
+
+// A comment on a line that is no line of a file is about the file, and the question says so.
+func TestCommentOnAFile(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "n", "c")
+	if got := screenOf(m); !strings.Contains(got, "comment on the file parse.go of tests") {
+		t.Error(got)
+	}
+}
+
+// b runs blame for the marked lines of what is shown: of a snapshot, or of the end of a turn.
+func TestBlameOfLines(t *testing.T) {
+	for keys, want := range map[string]string{
+		"d b":                 "",
+		"d n j j b":           "blame shop/tests --state c0ffee parse.go:6-6",
+		"d n j v j j b":       "blame shop/tests --state c0ffee parse.go:5-7",
+		"d [ n b":             "blame shop/tests@12 parse.go:1-1",
+		"d n j v j b esc j b": "blame shop/tests --state c0ffee parse.go:5-6; blame shop/tests --state c0ffee parse.go:7-7",
+	} {
+		paw := &played{state: State{"c0ffee", 12}, pages: map[string]string{"diff shop/tests --unseen --state c0ffee": somePatch, "diff shop/tests@12": "diff --git a/a b/a\n@@ -1 +1 @@\n-a\n+b\n"}}
+		typed(opened(paw, fiveAgents(), Options{}, 120, 35), append([]string{"3"}, strings.Fields(keys)...)...)
+		var ran []string
+		for _, one := range paw.ran {
+			if strings.HasPrefix(one, "blame ") {
+				ran = append(ran, one)
+			}
+		}
+		if got := strings.Join(ran, "; "); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+}
+
+// The cost of a command's output is proportional to its length.
+func TestLongOutput(t *testing.T) {
+	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
+	m.run = &run{number: 7}
+	shared := 0
+	for range 2000 {
+		was := m.run.lines
+		next, _ := m.Update(outputMsg{number: 7, text: "one more line\n"})
+		m = next.(Model)
+		if len(was) > 0 && &was[0] == &m.run.lines[0] {
+			shared++
+		}
+	}
+	if len(m.run.lines) != 2000 || shared < 1900 {
+		t.Errorf("%d lines, which were copied %d times", len(m.run.lines), 2000-shared)
+	}
+}
+
+// A patch of several files begins with a list of the files, in which Enter goes to a file; a
+// comment there is about the whole patch.
+func TestFilesOfADiff(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "diff --git a/parse.go b/parse.go"} {
+		if got := display.Strip(m.page.lines[i]); got != want {
+			t.Errorf("line %d: %q, want %q", i, got, want)
+		}
+	}
+	for keys, want := range map[string]string{"j enter": "diff --git a/parse.go b/parse.go", "j j enter": "diff --git a/main.go b/main.go"} {
+		if there := typed(m, strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
+			t.Errorf("%s: at %q, want %q", keys, display.Strip(there.page.lines[there.page.cursor]), want)
+		}
+	}
+	if got := withoutIndex("\x1b[1mdiff --git a/a b/a\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n index 1\n+index 2\n"); got != "\x1b[1mdiff --git a/a b/a\x1b[m\n index 1\n+index 2\n" {
+		t.Errorf("%q", got)
+	}
+	const odd = "diff --git a/a b/b.txt b/a b/b.txt\n--- a/a b/b.txt\t\n+++ b/a b/b.txt\t\n@@ -1,2 +1,2 @@\n--- gone\n+++ here\n x\n" +
+		"diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\ndiff --git a/pic b/pic\nnew file mode 100644\nGIT binary patch\n+++ no hunk\n"
+	want := []changedFile{{"a b/b.txt", 1, 1}, {"new", 0, 0}, {"pic", 0, 0}}
+	if got := changedFiles(odd); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
