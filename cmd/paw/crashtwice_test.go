@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -104,12 +103,7 @@ func (w *world) nothing() {
 		w.t.Errorf("worktrees are left:\n%s", left)
 	}
 	// A tmux server still answers for a moment after its last session has ended.
-	for end := time.Now().Add(10 * time.Second); w.tmux("list-sessions").code == 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			w.t.Error("a tmux server is left")
-			break
-		}
-	}
+	waitFor(w.t, "no tmux server is left", func() bool { return w.tmux("list-sessions").code != 0 })
 	if left := w.view().Sessions; len(left) != 0 {
 		w.t.Errorf("records are left: %+v", left)
 	}
