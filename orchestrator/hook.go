@@ -135,8 +135,10 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		}
 		return t.Take(ctx, e)
 	})
-	if last, _ := h.TurnDir(sessionName, agentName).Last(); e.Kind == turn.KindPrompt && (last == nil || last.State != turn.InProgress) {
-		prompt = err // no open turn shows that the agent works
+	if err != nil && e.Kind == turn.KindPrompt {
+		if last, _ := h.TurnDir(sessionName, agentName).Last(); last == nil || last.State != turn.InProgress {
+			prompt = err // no open turn shows that the agent works
+		}
 	}
 	if _, err := os.Lstat(turns.QueuedMark(h, sessionName, agentName)); unsure || ended && err == nil {
 		follow(h, sessionName, agentName)

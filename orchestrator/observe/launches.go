@@ -190,7 +190,7 @@ func NoteUnrecorded(h *app.App, sessionName, agentName, launch string, prompt er
 		note.Prompt, _, _ = strings.Cut(prompt.Error(), "\n")
 	}
 	if note.Folder == "" && note.Prompt == "" {
-		if before := readUnrecorded(path); before.Prompt == "" {
+		if _, err := os.Lstat(path); err == nil && readUnrecorded(path).Prompt == "" {
 			_ = os.Remove(path)
 		}
 		return
