@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paw/config/display"
@@ -144,7 +145,7 @@ func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (he
 }
 
 // Finish ends a turn successfully: snapshot, END with the result, record, tag, in this order. If
-// the tag fails, the result is recorded, and recover makes the tag.
+// the tag fails, the result is recorded; the end of the next turn, or recover, makes the tag.
 func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
 	n := one.Number()
 	head, snapshot, answer, note, err := t.endOf(ctx, one, answer)
@@ -184,9 +185,28 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 		f.Add(n)
 	})
 	t.app.Step("turn.remembered")
-	err = t.tag(ctx, result)
+	if err = t.tag(ctx, result); err != nil {
+		_ = one.Note(untagged + err.Error())
+	} else {
+		t.tagEarlier(ctx, n)
+	}
 	t.app.Step("turn.tagged")
 	return result, err
+}
+
+// untagged begins the note of a finished turn whose tag could not be made.
+const untagged = "its tag could not be made: "
+
+// tagEarlier makes the tags that could not be made at the ends of the turns right before n. A tag
+// that was made and deleted since is left to recover.
+func (t *Recorder) tagEarlier(ctx context.Context, n int) {
+	failed := func(note string) bool { return strings.HasPrefix(note, untagged) }
+	for r := range t.Dir.Backward(n - 1) {
+		result, finished := r.Result()
+		if finished && (!slices.ContainsFunc(r.Notes, failed) || t.tag(ctx, result) != nil) {
+			return
+		}
+	}
 }
 
 // tag creates the tag of a finished turn on the commit of its result.

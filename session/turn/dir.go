@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,17 +128,28 @@ func (d Dir) Last() (*Record, error) {
 	return &r, nil
 }
 
+// Backward yields the readable turns up to number, the newest first, and reads one file for each.
+func (d Dir) Backward(number int) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		files, err := d.files()
+		if err != nil {
+			return
+		}
+		for _, f := range slices.Backward(files) {
+			if f.number > number {
+				continue
+			}
+			if r, err := d.record(f); err == nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // LastTask returns the task of the last turn up to number that has one, else "".
 func (d Dir) LastTask(number int) string {
-	files, err := d.files()
-	if err != nil {
-		return ""
-	}
-	for _, f := range slices.Backward(files) {
-		if f.number > number {
-			continue
-		}
-		if r, err := d.record(f); err == nil && r.Task() != "" {
+	for r := range d.Backward(number) {
+		if r.Task() != "" {
 			return r.Task()
 		}
 	}
