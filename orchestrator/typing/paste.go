@@ -138,6 +138,8 @@ func (t *sender) enterNow(ctx context.Context) error {
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == cli.BoxEmpty && t.ready.Box:
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
+	case t.boxed && t.isGone():
+		return t.unconfirmed("the prompt was typed, and its input box is not on the screen")
 	case t.notAlone(box.Draft) && !t.again && t.ready.Clear != "" && t.ownWords(box.Draft):
 		return t.typeAgain(ctx)
 	case t.notAlone(box.Draft):
@@ -211,7 +213,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 	return t.send(ctx, last)
 }
 
-// again presses Enter once more, unless the prompt has left the box.
+// again presses Enter once more, unless the prompt has left the box, or no box is on the screen.
 func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
 	t, err := paneSender(k.home, s, w, prompt)
 	if err != nil {
@@ -224,7 +226,7 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	if t.reach(ctx) {
 		return nil // the prompt went by the channel: nothing was typed
 	}
-	t.before.prompt = t.cli.Canonical(t.prompt)
+	t.before.prompt, t.boxed = t.cli.Canonical(t.prompt), true
 	return t.enter(ctx)
 }
 
@@ -253,7 +255,7 @@ type PaneWriter struct {
 	// Enter types a prompt to that program, calls last and, unless the CLI asks something by then,
 	// presses Enter. The error is ErrNotTyped when nothing has reached the pane.
 	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error
-	// Again presses Enter once more, unless the CLI asks something.
+	// Again presses Enter once more, unless the CLI asks something or shows no input box.
 	Again func(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error
 	// Patience is how long a prompt may take to arrive, both before and after the second Enter.
 	Patience time.Duration
