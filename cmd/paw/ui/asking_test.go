@@ -89,6 +89,12 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 		t.Errorf("the desk could lose what is being sent: %q", paw.drafts)
 	}
 	m = typed(m, strings.Fields("s t w o esc")...)
+	if paw.drafts["shop/api"] != "one\n\ntwo" {
+		t.Errorf("a desk that is killed now loses one of the two: %q", paw.drafts)
+	}
+	if got := screenOf(typed(m, "s")); !strings.Contains(got, "> two") {
+		t.Errorf("what is being sent is in the box, or the draft is not:\n%s", got)
+	}
 	m = after(m, laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m, send }))
 	if paw.drafts["shop/api"] != "two" {
 		t.Errorf("kept %q", paw.drafts)
@@ -106,8 +112,8 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 	}
 	m = typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
 	next, _ = m.Update(press("enter"))
-	if typed(next.(Model), strings.Fields("s t w o esc s ctrl+u esc")...); paw.drafts["shop/api"] != "" {
-		t.Errorf("a draft that was emptied while another prompt is being sent is kept: %q", paw.drafts)
+	if typed(next.(Model), strings.Fields("s t w o esc s ctrl+u esc")...); paw.drafts["shop/api"] != "one" {
+		t.Errorf("a draft that was emptied while another prompt is being sent is kept, or that prompt is not: %q", paw.drafts)
 	}
 }
 

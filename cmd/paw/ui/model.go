@@ -105,7 +105,7 @@ type run struct {
 }
 
 // sending holds the prompts that are being sent, by the key of the agent whose drafts they are. Until
-// a prompt has arrived it stays the draft, so that no end of the desk loses it.
+// a prompt has arrived it stands in front of the stored draft, so that no end of the desk loses it.
 type sending map[string][]string
 
 // screen is the last picture of an agent's pane.

@@ -94,14 +94,20 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 		if taken || text == "" && m.draft(a.Key()) == "" {
 			return
 		}
-		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
+		if err := m.keepDraft(a.Key(), text); err != nil {
 			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
 	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
 		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
-			keep(&m, prompt)
+			draft := m.draft(a.Key())
+			if !taken {
+				draft = ""
+			}
 			m.sending = with(m.sending, a.Key(), append(slices.Clone(m.sending[a.Key()]), prompt))
+			if err := m.keepDraft(a.Key(), draft); err != nil {
+				m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
+			}
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
 				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
 			})

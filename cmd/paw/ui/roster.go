@@ -222,14 +222,29 @@ func with[V any](old map[string]V, key string, value V) map[string]V {
 	return changed
 }
 
-// draft returns the draft that the user has begun for an agent, "" for one that is being sent.
+// draft returns the draft that the user has begun for an agent, without the prompts that are being
+// sent, which stand in front of it.
 func (m Model) draft(key string) string {
 	draft := m.paw.Draft(key)
-	if slices.Contains(m.sending[key], draft) {
-		return ""
+	for _, prompt := range m.sending[key] {
+		if rest, found := strings.CutPrefix(draft, prompt); found && (rest == "" || strings.HasPrefix(rest, betweenDrafts)) {
+			draft = strings.TrimPrefix(rest, betweenDrafts)
+		}
 	}
 	return draft
 }
+
+// keepDraft stores the draft for an agent behind the prompts that are being sent.
+func (m Model) keepDraft(key, text string) error {
+	all := slices.Clone(m.sending[key])
+	if strings.TrimSpace(text) != "" {
+		all = append(all, text)
+	}
+	return m.paw.KeepDraft(key, strings.Join(all, betweenDrafts))
+}
+
+// betweenDrafts separates the prompts of a stored draft.
+const betweenDrafts = "\n\n"
 
 // sent takes a prompt off those that are being sent. A prompt that was not sent is the draft again;
 // sent returns it where the user has begun another draft meanwhile.
@@ -243,14 +258,14 @@ func (m *Model) sent(words []string, arrived bool) (unsent string) {
 	if i < 0 {
 		return ""
 	}
+	draft := m.draft(key)
 	m.sending = with(m.sending, key, slices.Delete(slices.Clone(m.sending[key]), i, i+1))
-	switch draft := m.paw.Draft(key); {
-	case arrived && draft == prompt:
-		_ = m.paw.KeepDraft(key, "") // on an error the sent prompt only stays as a draft
+	switch {
 	case !arrived && draft == "":
-		_ = m.paw.KeepDraft(key, prompt)
+		draft = prompt
 	case !arrived && draft != prompt:
-		return prompt
+		unsent = prompt
 	}
-	return ""
+	_ = m.keepDraft(key, draft) // on an error the sent prompt only stays as a draft
+	return unsent
 }
