@@ -115,13 +115,13 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		}
 		return c.sinceTarget(ctx) // the user has not looked yet
 	}
-	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
+	list, _, err := turns.List(ctx, c.home.Agent(c.s, c.w).In(c.m))
 	if err != nil {
 		return err
 	}
 	if c.To = o.State; c.To == "" {
 		byForce := turns.Force{Yes: o.Force, Command: "paw seen " + c.w.Name}
-		if c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
+		if c.To, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, o.Upto, byForce); err != nil {
 			return err
 		}
 	}
@@ -159,23 +159,23 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 		if err != nil {
 			return err
 		}
-		if c.From, err = turns.StateNow(ctx, c.home, c.m, c.s, c.w); err != nil {
+		if c.From, err = turns.StateNow(ctx, c.home.Agent(c.s, c.w).In(c.m)); err != nil {
 			return err
 		}
-		c.To, err = turns.StateNow(ctx, c.home, c.m, c.s, other)
+		c.To, err = turns.StateNow(ctx, c.home.Agent(c.s, other).In(c.m))
 		return err
 	}
-	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
+	list, _, err := turns.List(ctx, c.home.Agent(c.s, c.w).In(c.m))
 	if err != nil {
 		return err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
 	byForce := turns.Force{Yes: o.Force, Command: "paw diff " + c.w.Name + " " + o.Range + " --force"}
 	if ranged {
-		if c.From, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, first, byForce); err != nil {
+		if c.From, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, first, byForce); err != nil {
 			return err
 		}
-		c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, last, byForce)
+		c.To, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, last, byForce)
 		return err
 	}
 	one, err := turns.Numbered(c.s, list, first)
@@ -187,7 +187,7 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 			return err
 		}
 	}
-	c.To, err = turns.End(ctx, c.home, c.m, c.s, c.w, one, byForce)
+	c.To, err = turns.End(ctx, c.home.Agent(c.s, c.w).In(c.m), one, byForce)
 	return err
 }
 

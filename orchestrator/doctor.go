@@ -149,7 +149,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 			bad = true
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
 		}
-		f.examineRecords(ctx, h, s, &a.Record)
+		f.examineRecords(ctx, h.Agent(s, &a.Record))
 	}
 	for _, reason := range reasons {
 		f.wrong(errs.New(errs.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))

@@ -78,12 +78,12 @@ func sameFile(a, b string) bool {
 
 // examineRecords names the types of records of an agent's CLI that paw does not know: no message is
 // missing, but the CLI may be newer than paw expects.
-func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) {
-	cli, known := h.CLIs.Get(w.CLI)
-	if !known || w.TranscriptPath == "" {
+func (f *findings) examineRecords(ctx context.Context, a app.Agent) {
+	cli, known := a.App.CLIs.Get(a.Record.CLI)
+	if !known || a.Record.TranscriptPath == "" {
 		return // without a file, opencode for example would have to be started
 	}
-	found, err := transcript.Read(ctx, h, s, w, "")
+	found, err := transcript.Read(ctx, a, "")
 	if err != nil || len(found.Unknown) == 0 {
 		return
 	}
@@ -91,14 +91,14 @@ func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Se
 	for _, name := range slices.Sorted(maps.Keys(found.Unknown)) {
 		counts = append(counts, fmt.Sprintf("%s (%d)", name, found.Unknown[name]))
 	}
-	program := w.CLI
-	if executable, err := h.Program(cli); err == nil {
-		if version, err := cli.Version(ctx, executable, h.Env); err == nil {
+	program := a.Record.CLI
+	if executable, err := a.App.Program(cli); err == nil {
+		if version, err := cli.Version(ctx, executable, a.App.Env); err == nil {
 			program += " " + version
 		}
 	}
 	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
-		s.Name, w.Name, program, strings.Join(counts, ", ")))
+		a.Session.Name, a.Record.Name, program, strings.Join(counts, ", ")))
 }
 
 // examineLinks names links in a session's worktrees through which an agent reads files of the main

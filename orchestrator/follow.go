@@ -74,9 +74,9 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 	if err != nil || last == nil {
 		return true, err
 	}
-	seen := observe.AskRecord(ctx, h, s, w, last)
+	seen := observe.AskRecord(ctx, h.Agent(s, w), last)
 	ended := last.State == turn.InProgress && seen.Ended != nil
-	behind := len(seen.Later) > 0 || ended && (last.Held != nil || endedUnseen(h, s, w))
+	behind := len(seen.Later) > 0 || ended && (last.Held != nil || endedUnseen(h.Agent(s, w)))
 	if !behind {
 		rests := seen.Known && !seen.Busy && !seen.Waiting
 		open := last.State == turn.InProgress
@@ -87,7 +87,7 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and a hook reports them
 		return rests && !open || open && !held && !ended, nil
 	}
-	err = takeMissed(ctx, h, s, w)
+	err = takeMissed(ctx, h.Agent(s, w))
 	showStates(ctx, h, s)
 	return false, err
 }
@@ -121,7 +121,7 @@ func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 		return app.UnlessGone(err)
 	}
 	for i := range s.Agents {
-		if w := &s.Agents[i]; endedUnseen(h, s, w) {
+		if w := &s.Agents[i]; endedUnseen(h.Agent(s, w)) {
 			follow(h, s.Name, w.Name) // closing the turn may take longer than a border can wait
 		}
 	}
@@ -136,10 +136,10 @@ func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
-		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !awaitUnseen(ctx, h, s, w) {
+		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !awaitUnseen(ctx, h.Agent(s, w)) {
 			continue
 		}
-		if err := takeMissed(ctx, h, s, w); err != nil {
+		if err := takeMissed(ctx, h.Agent(s, w)); err != nil {
 			h.HookLog().Add(w.CLI, "unseen", err)
 		}
 	}
@@ -147,46 +147,46 @@ func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...
 
 // awaitUnseen waits until it is certain whether the open turn has ended, and returns endedUnseen:
 // paw status shows an end at once, and later changes must not be counted to the turn.
-func awaitUnseen(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) bool {
+func awaitUnseen(ctx context.Context, a app.Agent) bool {
 	poll.Until(ctx, 10*poll.Tick, turns.ListGrace, func() bool {
-		seen, open := openTurn(h, s, w)
+		seen, open := openTurn(a)
 		return !open || !seen.EndedUnseen(0) || seen.EndedUnseen(turns.ListGrace)
 	})
-	return endedUnseen(h, s, w)
+	return endedUnseen(a)
 }
 
 // endedUnseen reports whether the CLI's own record has the end of the open turn of a running agent,
 // and has had it for so long that no hook will report it.
-func endedUnseen(h *app.App, s *session.Session, w *session.Agent) bool {
-	seen, open := openTurn(h, s, w)
+func endedUnseen(a app.Agent) bool {
+	seen, open := openTurn(a)
 	return open && seen.EndedUnseen(turns.ListGrace)
 }
 
 // openTurn observes an agent that runs and whose last turn is open in its log.
-func openTurn(h *app.App, s *session.Session, w *session.Agent) (seen live.Observation, open bool) {
-	last, err := h.TurnDir(s.Name, w.Name).Last()
+func openTurn(a app.Agent) (seen live.Observation, open bool) {
+	last, err := a.TurnDir().Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return seen, false
 	}
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+	lock, err := a.ProbeLock()
 	if err != nil || lock.State != session.LockHeld {
 		return seen, false
 	}
-	return observe.InPane(h, s, w, lock), true
+	return observe.InPane(a, lock), true
 }
 
 // takeMissed writes what the CLI's own record has of an agent's turns into their logs, and after an
 // end notifies the user, the parent and the queue.
-func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
+func takeMissed(ctx context.Context, a app.Agent) error {
 	ended := false
-	err := turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
+	err := turns.Change(ctx, a, func(t *turns.Recorder) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
-		notifyOf(h, s.Name, w.Name, time.Time{}) // no hook has reported the end
-		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
-		queue.Wake(h, s.Name, 0, limited(h, s.Name, w.Name, true))
+		notifyOf(a.App, a.Session.Name, a.Record.Name, time.Time{}) // no hook has reported the end
+		children.ClaimAfter(a.App, a.Session.Name, a.Record.Name, live.Claim{})
+		queue.Wake(a.App, a.Session.Name, 0, limited(a.App, a.Session.Name, a.Record.Name, true))
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents [
 			if len(agents) > 0 && !slices.Contains(agents, w.Name) {
 				continue
 			}
-			matches, err := grepAgent(ctx, own, s, w, o)
+			matches, err := grepAgent(ctx, own.Agent(s, w), o)
 			if ctx.Err() != nil {
 				return nil, 0, ctx.Err()
 			}
@@ -64,11 +64,11 @@ func (m Match) at() int64 {
 	return m.Timestamp.UnixNano()
 }
 
-func grepAgent(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o GrepOptions) (found []Match, err error) {
-	records, _ := h.TurnDir(s.Name, w.Name).Records()
+func grepAgent(ctx context.Context, a app.Agent, o GrepOptions) (found []Match, err error) {
+	records, _ := a.TurnDir().Records()
 	has := o.finder()
-	for _, id := range w.ConversationIDs {
-		said, readErr := transcript.Conversation(ctx, h, s, w, id, records)
+	for _, id := range a.Record.ConversationIDs {
+		said, readErr := transcript.Conversation(ctx, a, id, records)
 		if readErr != nil {
 			err = cmp.Or(err, readErr)
 			continue
@@ -79,7 +79,7 @@ func grepAgent(ctx context.Context, h *app.App, s *session.Session, w *session.A
 			if o.Role != "" && string(message.Role) != o.Role || !has(message.Content) {
 				continue
 			}
-			one := Match{Session: s.Name, Agent: w.Name, Message: message}
+			one := Match{Session: a.Session.Name, Agent: a.Record.Name, Message: message}
 			for t, span := range spans {
 				if i >= span.From && i < span.To {
 					one.Turn = turns[t].Number

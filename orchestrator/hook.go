@@ -17,7 +17,6 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
-	"paw/session"
 	"paw/session/turn"
 )
 
@@ -95,12 +94,12 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	}
 	generation = lock.Holder.Generation
 	if e.Kind == turn.KindIdle {
-		if e, err = rested(ctx, h, s, w, c, e); err != nil {
+		if e, err = rested(ctx, h.Agent(s, w), c, e); err != nil {
 			return err
 		}
 	}
 	launch := observe.LaunchID(sessionName, agentName, generation)
-	observe.MarkHooks(h, s, w, generation)
+	observe.MarkHooks(h.Agent(s, w), generation)
 	var prompt error // of recording a prompt
 	defer func() { observe.NoteUnrecorded(h, sessionName, agentName, launch, prompt) }()
 	reported := h.Now()
@@ -112,7 +111,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 			showOnBorder(ctx, h, w, sessionName)()
 		}
 	}()
-	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
+	err = turns.Change(ctx, h.Agent(s, w), func(t *turns.Recorder) error {
 		if r.Taken != nil {
 			r.Taken()
 		}
@@ -159,16 +158,16 @@ const idlePatience = 5 * time.Second
 // rested takes the report that a CLI waits for a prompt, which does not say how the open turn ended:
 // it waits until the CLI's record tells. It returns an event without a kind where the turn has ended
 // otherwise.
-func rested(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, c cli.CLI, e turn.Event) (ended turn.Event, err error) {
-	if err := c.Rests(h.Specs().Read(s, w, ""), e); err != nil {
+func rested(ctx context.Context, a app.Agent, c cli.CLI, e turn.Event) (ended turn.Event, err error) {
+	if err := c.Rests(a.App.Specs().Read(a.Session, a.Record, ""), e); err != nil {
 		return turn.Event{}, err
 	}
 	poll.Until(ctx, poll.Tick, idlePatience, func() bool {
-		last, err := h.TurnDir(s.Name, w.Name).Last()
+		last, err := a.TurnDir().Last()
 		if err != nil || last == nil || last.State != turn.InProgress || !e.At.After(last.StartedAt) {
 			return true
 		}
-		seen := observe.AskRecord(ctx, h, s, w, last)
+		seen := observe.AskRecord(ctx, a, last)
 		if seen.Ended != nil {
 			ended = *seen.Ended
 		}

@@ -517,11 +517,11 @@ func (m *landModel) turn(a *modelAgent, change func()) {
 	m.t.Helper()
 	s := m.load()
 	w := s.Agent(a.name)
-	if err := turns.BeginOwn(m.t.Context(), m.h, s, w, "do the work of "+a.name); err != nil {
+	if err := turns.BeginOwn(m.t.Context(), m.h.Agent(s, w), "do the work of "+a.name); err != nil {
 		m.t.Fatal(err)
 	}
 	change()
-	if err := turns.EndOwn(m.t.Context(), m.h, s, s.Agent(a.name)); err != nil {
+	if err := turns.EndOwn(m.t.Context(), m.h.Agent(s, s.Agent(a.name))); err != nil {
 		m.t.Fatal(err)
 	}
 	m.load()

@@ -42,13 +42,13 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 		"turns": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Turn(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				return turns.Change(ctx, h, s, &s.Agents[0], func(*turns.Recorder) error { return nil })
+				return turns.Change(ctx, h.Agent(s, &s.Agents[0]), func(*turns.Recorder) error { return nil })
 			},
 		},
 		"prompt": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Prompt(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				_, err := typing.Lock(ctx, h, s, &s.Agents[0])
+				_, err := typing.Lock(ctx, h.Agent(s, &s.Agents[0]))
 				return err
 			},
 		},

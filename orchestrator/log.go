@@ -40,7 +40,7 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 	}
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	if number == nil {
-		return logAll(ctx, h, s, w, records)
+		return logAll(ctx, h.Agent(s, w), records)
 	}
 	list := turns.AgentTurns{Agent: w.Name}
 	for _, r := range records {
@@ -51,7 +51,7 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 		return nil, err
 	}
 	logged := &Logged{Agent: w.Name, Turn: &one.Record}
-	logged.Transcript, err = transcript.Conversation(ctx, h, s, w, one.Conversation, records)
+	logged.Transcript, err = transcript.Conversation(ctx, h.Agent(s, w), one.Conversation, records)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 }
 
 // logAll reads the newest conversation.
-func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, records []turn.Record) (*Logged, error) {
-	one, err := children.Session(ctx, h, s, w)
+func logAll(ctx context.Context, a app.Agent, records []turn.Record) (*Logged, error) {
+	one, err := children.Session(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 		id = said.ID()
 	}
 	return &Logged{
-		Agent: w.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
+		Agent: a.Record.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
 		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
 }

@@ -50,7 +50,7 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 		if err != nil {
 			return err
 		}
-		tell(name, launch.SetUp(ctx, h, m, s, w, out))
+		tell(name, launch.SetUp(ctx, h.Agent(s, w).In(m), out))
 	}
 	return ctx.Err()
 }
@@ -73,7 +73,7 @@ func giveMissing(ctx context.Context, h *app.App, s *session.Session, names []st
 			}
 			for _, name := range names {
 				if w := rec.Agent(name); w != nil {
-					for _, problem := range h.Fill(rec, w) {
+					for _, problem := range h.Agent(rec, w).Fill() {
 						h.Notef("%s: %s", name, problem)
 					}
 				}

@@ -68,7 +68,7 @@ func changeComments(ctx context.Context, h *app.App, s *session.Session, agentNa
 	if err != nil {
 		return err
 	}
-	unlock, err := typing.Lock(ctx, h, s, w)
+	unlock, err := typing.Lock(ctx, h.Agent(s, w))
 	if err != nil {
 		return err
 	}

@@ -43,12 +43,12 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if n == 0 {
 			return t.Agent.Start(), nil
 		}
-		list, _, err := turns.List(ctx, h, t.M, s, *t.Agent)
+		list, _, err := turns.List(ctx, h.Agent(s, t.Agent).In(t.M))
 		if err != nil {
 			return "", err
 		}
 		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
-		return turns.EndOf(ctx, h, t.M, s, t.Agent, list, fmt.Sprint(n), byForce)
+		return turns.EndOf(ctx, h.Agent(s, t.Agent).In(t.M), list, fmt.Sprint(n), byForce)
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -131,7 +131,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		turns.CloseDead(ctx, h, s, agentName)
 	}
 	rewound := &Rewound{Session: s.Name, Agent: agentName, Planned: dryRun}
-	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
+	err = turns.Change(ctx, h.Agent(s, w), func(t *turns.Recorder) error {
 		f, err := observe.RefuseNotAtRest(ctx, h, s, agentName)
 		if err == nil {
 			err = observe.RefuseGone(f, agentName)
@@ -182,7 +182,7 @@ func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commi
 		return err
 	}
 	defer drop()
-	now, err := turns.Now(ctx, h, m, t.Session, t.Agent)
+	now, err := turns.Now(ctx, h.Agent(t.Session, t.Agent).In(m))
 	if err != nil {
 		return err
 	}

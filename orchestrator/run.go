@@ -94,7 +94,7 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 
 // begin claims the turn number and writes START and EXECUTE to the log.
 func (r *headlessTurn) begin(ctx context.Context) error {
-	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Recorder) error {
+	err := turns.Change(ctx, r.home.Agent(r.s, r.w), func(t *turns.Recorder) error {
 		t.Strict = true
 		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
@@ -117,7 +117,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
-	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Recorder) error {
+	err := turns.Change(ctx, r.home.Agent(r.s, r.w), func(t *turns.Recorder) error {
 		r.learn(ctx, t, end)
 		switch {
 		case end.Interrupted:
@@ -170,7 +170,7 @@ func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 	if err != nil {
 		return ran, err
 	}
-	list, _, err := turns.List(ctx, r.home, r.home.Manager(repository), r.s, *r.w)
+	list, _, err := turns.List(ctx, r.home.Agent(r.s, r.w).In(r.home.Manager(repository)))
 	if err != nil {
 		return ran, err
 	}
@@ -220,7 +220,7 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 // environment returns the environment of a launch without PAW_LAUNCH: hooks of this CLI, and of
 // CLIs that it starts, must not count the turn, since Run counts it.
 func (r *headlessTurn) environment() []string {
-	env := launch.Environment(r.home, r.s, r.w, r.generation, r.command)
+	env := launch.Environment(r.home.Agent(r.s, r.w), r.generation, r.command)
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
 }
 

@@ -81,7 +81,7 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 	if err := gitdir.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
 		return nil, errs.New(errs.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
 	}
-	turns.Cut(ctx, h, held.s, *held.w, turn.ReasonCrash)
+	turns.Cut(ctx, h.Agent(held.s, held.w), turn.ReasonCrash)
 	r = &headlessTurn{heldAgent: held, home: h, o: o}
 	return r, r.choose(ctx, executable)
 }

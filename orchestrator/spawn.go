@@ -46,14 +46,14 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 	if strings.TrimSpace(o.Prompt) == "" {
 		return nil, errs.New(errs.Usage, "the prompt is empty").Hint("paw spawn --help")
 	}
-	if h, err = launch.AsAgent(h, s, w); err != nil {
+	if h, err = launch.AsAgent(h.Agent(s, w)); err != nil {
 		return nil, err
 	}
 	o.CLI = cmp.Or(o.CLI, w.CLI)
-	if err := requireSpawning(ctx, h, s, w); err != nil {
+	if err := requireSpawning(ctx, h.Agent(s, w)); err != nil {
 		return nil, err
 	}
-	from, err := startplan.OriginNow(ctx, h, s, w)
+	from, err := startplan.OriginNow(ctx, h.Agent(s, w))
 	if err != nil {
 		return nil, err
 	}
@@ -92,29 +92,29 @@ func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *star
 }
 
 // requireSpawning refuses a spawn that cannot work, before anything is written.
-func requireSpawning(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
-	if err := h.RequireTools(ctx); err != nil {
+func requireSpawning(ctx context.Context, a app.Agent) error {
+	if err := a.App.RequireTools(ctx); err != nil {
 		return err
 	}
-	if s.Status == session.StatusStopped {
-		return errs.New(errs.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
+	if a.Session.Status == session.StatusStopped {
+		return errs.New(errs.Failed, "%s: is stopped", a.Session.Name).Hint("paw recover %s", a.Session.Name)
 	}
-	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, w.Name)
+	path, err := a.App.Config.WorktreePath(a.Session.RepoPath, a.Session.Name, a.Record.Name)
 	if err != nil {
 		return errs.New(errs.Usage, "%w", err)
 	}
-	f, err := observe.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, a.App, a.Session)
 	if err != nil {
 		return err
 	}
-	dirs := append(h.OwnDirs(), s.GitCommonDir, filepath.Dir(path))
-	if err := app.RequireWritable(w, dirs, f.TmuxErr, s.Tmux.Socket); err != nil {
+	dirs := append(a.App.OwnDirs(), a.Session.GitCommonDir, filepath.Dir(path))
+	if err := app.RequireWritable(a.Record, dirs, f.TmuxErr, a.Session.Tmux.Socket); err != nil {
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
 		return app.TmuxError(f.TmuxErr)
 	}
-	return maySpawn(h, s, w.Name)
+	return maySpawn(a.App, a.Session, a.Record.Name)
 }
 
 // recordChild plans a child and writes it into the record, unless the parent has reached its limit.
@@ -163,7 +163,7 @@ func maySpawn(h *app.App, s *session.Session, parent string) error {
 	open, processes := observe.OpenLaunches(h, s.Name), observe.LookAtProcesses()
 	var running []string
 	for _, name := range s.Children(parent) {
-		lock, err := observe.Probe(h, s, *s.Agent(name), processes)
+		lock, err := observe.Probe(h.Agent(s, s.Agent(name)), processes)
 		if err != nil || lock.State != session.LockFree || s.Agent(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
 			running = append(running, name)
 		}
@@ -222,7 +222,7 @@ func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
 	h.Step("done.recorded")
 	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Unseen {
 		said.Open = false
-		err = turns.EndOwn(ctx, h, s, w)
+		err = turns.EndOwn(ctx, h.Agent(s, w))
 	}
 	if !said.Open {
 		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})

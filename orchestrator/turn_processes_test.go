@@ -31,8 +31,8 @@ func TestGitProcessesOfATurn(t *testing.T) {
 		what string
 		do   func() error
 	}{
-		{"begin", func() error { return turns.BeginOwn(t.Context(), m.h, s, s.Agent("a"), "do it") }},
-		{"end", func() error { return turns.EndOwn(t.Context(), m.h, s, s.Agent("a")) }},
+		{"begin", func() error { return turns.BeginOwn(t.Context(), m.h.Agent(s, s.Agent("a")), "do it") }},
+		{"end", func() error { return turns.EndOwn(t.Context(), m.h.Agent(s, s.Agent("a"))) }},
 	} {
 		if err := os.WriteFile(log, nil, 0o600); err != nil {
 			t.Fatal(err)

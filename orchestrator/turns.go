@@ -25,7 +25,7 @@ func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string
 		if len(agents) > 0 && !slices.Contains(agents, w.Name) {
 			continue
 		}
-		one, bad, err := turns.List(ctx, h, m, s, w)
+		one, bad, err := turns.List(ctx, h.Agent(s, &w).In(m))
 		if err != nil {
 			return nil, nil, err
 		}

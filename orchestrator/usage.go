@@ -44,7 +44,7 @@ func Usage(ctx context.Context, h *app.App, s *session.Session, agents []string)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, UsageOf(ctx, h, s, w))
+		all = append(all, UsageOf(ctx, h.Agent(s, w)))
 	}
 	return all, nil
 }
@@ -59,7 +59,7 @@ func CountUsage(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 		for k := range statuses[i].Agents {
 			a := &statuses[i].Agents[k]
 			group.Go(func() error {
-				used := UsageOf(ctx, h, s, &a.Record).Total
+				used := UsageOf(ctx, h.Agent(s, &a.Record)).Total
 				a.Used = &used
 				return nil
 			})
@@ -69,19 +69,19 @@ func CountUsage(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 }
 
 // UsageOf returns the use of one agent of a session.
-func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) AgentUsage {
-	if configured, err := h.ConfiguredFor(s); err == nil {
-		h = configured
+func UsageOf(ctx context.Context, a app.Agent) AgentUsage {
+	if configured, err := a.App.ConfiguredFor(a.Session); err == nil {
+		a.App = configured
 	}
-	none := AgentUsage{Agent: w.Name, CLI: w.CLI}
-	c, known := h.CLIs.Get(w.CLI)
+	none := AgentUsage{Agent: a.Record.Name, CLI: a.Record.CLI}
+	c, known := a.App.CLIs.Get(a.Record.CLI)
 	if !known || !c.Facts().Metered {
 		none.Unknown = "the CLI's record says nothing of it"
 		return none
 	}
-	_, executable, _ := h.ProgramOf(w)
-	spec := h.Specs().Read(s, w, executable)
-	ids := w.ConversationIDs
+	_, executable, _ := a.App.ProgramOf(a.Record)
+	spec := a.App.Specs().Read(a.Session, a.Record, executable)
+	ids := a.Record.ConversationIDs
 	if len(ids) == 0 {
 		if learnt, err := c.Learn(ctx, spec); err == nil {
 			ids = learnt
@@ -94,13 +94,13 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 		found, err := c.Uses(ctx, spec)
 		var missing *cli.ConversationError
 		if err != nil && !errors.As(err, &missing) { // a conversation that has not begun has used nothing
-			unknown = transcript.Unreadable(w, err)
+			unknown = transcript.Unreadable(a.Record, err)
 		}
 		uses = append(uses, found...)
 	}
-	records, _ := h.TurnDir(s.Name, w.Name).Records()
-	all := usageOf(records, uses, w.CreatedAt)
-	all.Agent, all.CLI, all.Windows, all.Unknown = w.Name, w.CLI, c.Windows(spec, h.Now()), unknown
+	records, _ := a.TurnDir().Records()
+	all := usageOf(records, uses, a.Record.CreatedAt)
+	all.Agent, all.CLI, all.Windows, all.Unknown = a.Record.Name, a.Record.CLI, c.Windows(spec, a.App.Now()), unknown
 	return all
 }
 

@@ -93,7 +93,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			return becomeIn(h, s, landing.CheckAgent(s, shown.Place), []string{shellOf(h)})
+			return becomeIn(h.Agent(s, landing.CheckAgent(s, shown.Place)), []string{shellOf(h)})
 		}
 		checked, err := landing.Check(cmd.Context(), h, s, agent, one)
 		if err != nil {

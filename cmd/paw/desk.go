@@ -191,7 +191,7 @@ func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Sp
 	if err != nil {
 		return cli.Spent{}
 	}
-	known = usedUp{a.Ended, orchestrator.UsageOf(ctx, d.home, s, w).Total}
+	known = usedUp{a.Ended, orchestrator.UsageOf(ctx, d.home.Agent(s, w)).Total}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.used == nil {

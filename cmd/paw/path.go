@@ -83,7 +83,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 			if len(argv) == 0 {
 				argv = []string{shellOf(h)}
 			}
-			return becomeIn(h, s, w, argv)
+			return becomeIn(h.Agent(s, w), argv)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
@@ -114,18 +114,18 @@ func shellOf(h *app.App) string {
 // becomeIn replaces this process with another program in an agent's worktree, so that the
 // terminal's signals reach that program alone. The program is no agent: it gets neither the agent's
 // name nor PAW_LAUNCH.
-func becomeIn(h *app.App, s *session.Session, w *session.Agent, argv []string) error {
-	if err := os.Chdir(w.WorktreePath); err != nil {
+func becomeIn(a app.Agent, argv []string) error {
+	if err := os.Chdir(a.Record.WorktreePath); err != nil {
 		return err
 	}
-	program, err := cli.LookPath(argv[0], h.Env)
+	program, err := cli.LookPath(argv[0], a.App.Env)
 	if err != nil {
 		return errs.New(errs.Failed, "%s: no such command", argv[0])
 	}
-	set := app.Variables(h.UserEnv())
-	maps.Copy(set, h.ProjectVariables(s, w))
-	maps.Copy(set, w.Environment)
-	set["PWD"] = w.WorktreePath
+	set := app.Variables(a.App.UserEnv())
+	maps.Copy(set, a.ProjectVariables())
+	maps.Copy(set, a.Record.Environment)
+	set["PWD"] = a.Record.WorktreePath
 	return syscall.Exec(program, argv, app.Environment(set))
 }
 
@@ -260,7 +260,7 @@ func (o *envOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	set := h.ProjectVariables(s, w)
+	set := h.Agent(s, w).ProjectVariables()
 	if o.json {
 		return o.printJSON(envJSON{1, s.Name, agent, set, portsView(w.Ports)})
 	}

@@ -49,7 +49,7 @@ func (h *App) GivePorts(ctx context.Context, draft *session.Session, save func()
 		for i := range draft.Agents {
 			w := &draft.Agents[i]
 			w.Ports, w.Variables = blocks[i], nil
-			h.Fill(draft, w)
+			h.Agent(draft, w).Fill()
 		}
 		return save()
 	})

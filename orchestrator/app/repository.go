@@ -230,7 +230,7 @@ func (h *App) RequireSpace(ctx context.Context, m worktree.Manager, draft *sessi
 		return nil
 	}
 	w := &draft.Agents[0]
-	space, err := m.Setups().CopySpace(ctx, w.WorktreePath, h.Setup(draft, w, nil), len(draft.Agents), int64(least)<<20)
+	space, err := m.Setups().CopySpace(ctx, w.WorktreePath, h.Agent(draft, w).Setup(nil), len(draft.Agents), int64(least)<<20)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"paw/orchestrator/errs"
-	"paw/session"
-	"paw/worktree"
 )
 
 // Teardown is the command that runs in a worktree before it is removed.
@@ -64,14 +62,14 @@ const shownOfTeardown = 10
 
 // TearDown runs the teardown command in the worktree of an agent that has ended. After an error the
 // worktree must stay.
-func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, t Teardown) error {
+func (a Agent) TearDown(ctx context.Context, t Teardown) error {
 	if t.Command == "" {
 		if t.Untrusted != "" {
-			h.Notef("%s", t.Line(w.Name))
+			a.App.Notef("%s", t.Line(a.Record.Name))
 		}
 		return nil
 	}
-	mark := h.tornPath(s.Name, w.Name)
+	mark := a.App.tornPath(a.Session.Name, a.Record.Name)
 	if err := os.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		return err
 	}
@@ -80,22 +78,22 @@ func (h *App) TearDown(ctx context.Context, m worktree.Manager, s *session.Sessi
 		return err
 	}
 	defer out.Close()
-	h.Step("teardown.begun")
-	h.Sayf("%s: %s", w.Name, oneLine(t.Command))
-	seconds := h.Config.Worktree.TeardownSeconds
+	a.App.Step("teardown.begun")
+	a.App.Sayf("%s: %s", a.Record.Name, oneLine(t.Command))
+	seconds := a.App.Config.Worktree.TeardownSeconds
 	brief, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
-	err = m.Setups().TearDown(brief, w.WorktreePath, t.Command, out, h.ProjectEnv(s, w))
+	err = a.Repo.Setups().TearDown(brief, a.Record.WorktreePath, t.Command, out, a.ProjectEnv())
 	if err == nil {
-		h.Step("teardown.done")
+		a.App.Step("teardown.done")
 		return nil
 	}
-	h.tellEnd(w.Name, mark)
+	a.App.tellEnd(a.Record.Name, mark)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = fmt.Errorf("not done after %d seconds (worktree.teardown_seconds)", seconds)
 	}
 	_ = os.Remove(mark) // leftovers of the teardown count as the agent's files from now on
-	return errs.New(errs.Failed, "%s: not removed, its teardown failed: %s: %w", w.Name, oneLine(t.Command), err)
+	return errs.New(errs.Failed, "%s: not removed, its teardown failed: %s: %w", a.Record.Name, oneLine(t.Command), err)
 }
 
 // tellEnd shows the last lines of a teardown's output.

@@ -21,23 +21,23 @@ import (
 // Fill adds to an agent the variables of worktree.env that it does not have yet, with their
 // placeholders filled in. Existing ones never change, even if the configuration does: a teardown
 // has to find what the set-up has made. problems names variables that cannot be filled in.
-func (h *App) Fill(s *session.Session, w *session.Agent) (problems []string) {
-	filling := config.Filling{Session: s.Name, Agent: w.Name, Repo: s.ProjectName, Worktree: w.WorktreePath}
-	if w.Ports != nil {
-		filling.FirstPort, filling.Ports = w.Ports.First, w.Ports.Count
+func (a Agent) Fill() (problems []string) {
+	filling := config.Filling{Session: a.Session.Name, Agent: a.Record.Name, Repo: a.Session.ProjectName, Worktree: a.Record.WorktreePath}
+	if a.Record.Ports != nil {
+		filling.FirstPort, filling.Ports = a.Record.Ports.First, a.Record.Ports.Count
 	}
 	set := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(h.Config.Worktree.Env)) {
-		value, ok := filling.Fill(h.Config.Worktree.Env[name])
-		if _, there := w.Variables[name]; !ok && !there {
-			problems = append(problems, fmt.Sprintf("%s is not set: it wants more ports than %s has", name, w.Name))
+	for _, name := range slices.Sorted(maps.Keys(a.App.Config.Worktree.Env)) {
+		value, ok := filling.Fill(a.App.Config.Worktree.Env[name])
+		if _, there := a.Record.Variables[name]; !ok && !there {
+			problems = append(problems, fmt.Sprintf("%s is not set: it wants more ports than %s has", name, a.Record.Name))
 		} else if !there {
 			set[name] = value
 		}
 	}
 	if len(set) > 0 {
-		maps.Copy(set, w.Variables)
-		w.Variables = set
+		maps.Copy(set, a.Record.Variables)
+		a.Record.Variables = set
 	}
 	return problems
 }
@@ -77,8 +77,8 @@ func (h *App) Found(sessionName, agentName string) (variables map[string]string,
 
 // Setup returns the configured set-up for the worktree of an agent; out gets the output of its
 // command.
-func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktree.Setup {
-	c := h.Config.Worktree
+func (a Agent) Setup(out io.Writer) worktree.Setup {
+	c := a.App.Config.Worktree
 	setup := worktree.Setup{Copy: c.Copy, Link: c.Link, Include: c.Include, Command: c.Setup, Out: out}
 	if len(c.Env) > 0 {
 		setup.For = fmt.Sprint(c.Ports, c.Env)
@@ -86,12 +86,12 @@ func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktre
 	if c.Setup == "" {
 		return setup
 	}
-	found := h.foundPath(s.Name, w.Name)
-	setup.Env = append(h.projectEnv(w.Variables), "PAW_ENV="+found)
+	found := a.App.foundPath(a.Session.Name, a.Record.Name)
+	setup.Env = append(a.App.projectEnv(a.Record.Variables), "PAW_ENV="+found)
 	setup.Announce = func(command string) {
-		h.Sayf("%s: %s", w.Name, command)
+		a.App.Sayf("%s: %s", a.Record.Name, command)
 		if err := WritePrivate(found, nil); err != nil { // variables of an earlier set-up do not count any more
-			h.Notef("%s: set-up cannot tell variables: %v", w.Name, err)
+			a.App.Notef("%s: set-up cannot tell variables: %v", a.Record.Name, err)
 		}
 	}
 	return setup
@@ -99,10 +99,10 @@ func (h *App) Setup(s *session.Session, w *session.Agent, out io.Writer) worktre
 
 // ProjectVariables returns the variables that an agent has in addition to those of the user's
 // shell: from worktree.env, and from its set-up.
-func (h *App) ProjectVariables(s *session.Session, w *session.Agent) map[string]string {
+func (a Agent) ProjectVariables() map[string]string {
 	set := map[string]string{}
-	maps.Copy(set, w.Variables)
-	found, _ := h.Found(s.Name, w.Name)
+	maps.Copy(set, a.Record.Variables)
+	found, _ := a.App.Found(a.Session.Name, a.Record.Name)
 	maps.Copy(set, found)
 	return set
 }
@@ -118,13 +118,13 @@ func (h *App) UserEnv() []string {
 	if err != nil || s == nil || s.Agent(h.Getenv("PAW_AGENT")) == nil {
 		return h.Env
 	}
-	return h.WithoutProject(h.Env, s, s.Agent(h.Getenv("PAW_AGENT")))
+	return h.Agent(s, s.Agent(h.Getenv("PAW_AGENT"))).WithoutProject(h.Env)
 }
 
 // WithoutProject removes an agent's project variables from an environment: an agent that it starts
 // gets its own.
-func (h *App) WithoutProject(env []string, s *session.Session, w *session.Agent) []string {
-	own := h.ProjectVariables(s, w)
+func (a Agent) WithoutProject(env []string) []string {
+	own := a.ProjectVariables()
 	if len(own) == 0 {
 		return env
 	}
@@ -137,8 +137,8 @@ func (h *App) WithoutProject(env []string, s *session.Session, w *session.Agent)
 
 // ProjectEnv returns the environment of a command that the project runs for an agent: the user's,
 // without the variables that identify an agent to paw, and with the agent's project variables.
-func (h *App) ProjectEnv(s *session.Session, w *session.Agent) []string {
-	return h.projectEnv(h.ProjectVariables(s, w))
+func (a Agent) ProjectEnv() []string {
+	return a.App.projectEnv(a.ProjectVariables())
 }
 
 func (h *App) projectEnv(variables map[string]string) []string {

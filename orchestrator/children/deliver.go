@@ -145,7 +145,7 @@ func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Age
 	if err != nil {
 		return nil, err
 	}
-	typable, err := typing.Lock(ctx, d.App, s, w)
+	typable, err := typing.Lock(ctx, d.Agent(s, w))
 	if err != nil {
 		deliverable()
 		return nil, err
@@ -175,8 +175,8 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	if !known {
 		return live.NotRunning, d.takeBack(ctx, wait.ID) // the parent's CLI is no longer configured: the results stay owed
 	}
-	before := typing.Expect(ctx, d.App, s, &w, cli, prompt)
-	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.App, s, w, prompt) })
+	before := typing.Expect(ctx, d.Agent(s, &w), cli, prompt)
+	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.Agent(s, &w), prompt) })
 	if errors.Is(err, typing.ErrNotTyped) { // the next look tells whether the parent runs
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
@@ -322,7 +322,7 @@ func conversations(h *app.App, sessionName string) func(context.Context, live.Br
 		}
 		for i := range s.Agents {
 			if w := &s.Agents[i]; w.Branch == of.Name {
-				return transcript.History(ctx, h, s, w)
+				return transcript.History(ctx, h.Agent(s, w))
 			}
 		}
 		return live.Conversation{}, live.ErrNoAgent

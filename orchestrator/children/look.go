@@ -183,13 +183,13 @@ func keepResumed(ctx context.Context, h *app.App, sessionName string, waits map[
 
 // Session returns an agent as a live session with facts from the record only, for callers that need
 // its conversation.
-func Session(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*live.Session, error) {
-	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
+func Session(ctx context.Context, a app.Agent) (*live.Session, error) {
+	branch := live.Branch{Repository: a.Session.GitCommonDir, Name: a.Record.Branch}
 	registry := live.NewRegistry(live.Source{
 		Look: func(context.Context) ([]live.Facts, error) {
-			return []live.Facts{{Branch: branch, Record: *w, Status: live.State(live.Observation{})}}, nil
+			return []live.Facts{{Branch: branch, Record: *a.Record, Status: live.State(live.Observation{})}}, nil
 		},
-		History: conversations(h, s.Name),
+		History: conversations(a.App, a.Session.Name),
 	})
 	return registry.Load(ctx, branch)
 }

@@ -40,20 +40,20 @@ func Notify(ctx context.Context, h *app.App, o WaitOptions) (*Notified, error) {
 	if err := app.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	return notify(ctx, h, s, w, o, observe.AskTmux(h))
+	return notify(ctx, h.Agent(s, w), o, observe.AskTmux(h))
 }
 
 // notify is Notify for a given agent; ask lists the panes.
-func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
-	if err := childrenNamed(s, w.Name, o.Agents); err != nil {
+func notify(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
+	if err := childrenNamed(a.Session, a.Record.Name, o.Agents); err != nil {
 		return nil, err
 	}
-	if w.Wait != nil && w.Wait.TypedAt != nil { // settle the earlier wait: its results must not come twice
-		if err := turns.SettleWait(ctx, h, s.Name, w.Name, w.Wait.ID); err != nil {
+	if a.Record.Wait != nil && a.Record.Wait.TypedAt != nil { // settle the earlier wait: its results must not come twice
+		if err := turns.SettleWait(ctx, a.App, a.Session.Name, a.Record.Name, a.Record.Wait.ID); err != nil {
 			return nil, err
 		}
 	}
-	family, err := familyOf(ctx, h, s, w, ask)
+	family, err := familyOf(ctx, a, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -62,35 +62,35 @@ func notify(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 		names = family.Awaitable()
 	}
 	if len(names) == 0 {
-		return nil, errs.New(errs.Failed, "%s: no child is at work", w.Name).Hint("paw status %s", s.Name)
+		return nil, errs.New(errs.Failed, "%s: no child is at work", a.Record.Name).Hint("paw status %s", a.Session.Name)
 	}
-	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: app.Once(names), Any: o.Any, Since: h.Now().UTC(), Launch: family.Parent.Launch}
-	err = recordWait(ctx, h, s.Name, w.Name, wait)
+	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: app.Once(names), Any: o.Any, Since: a.App.Now().UTC(), Launch: family.Parent.Launch}
+	err = recordWait(ctx, a.App, a.Session.Name, a.Record.Name, wait)
 	if errors.Is(err, turns.ErrSettled) { // the results of an earlier wait were typed just now
-		return notifyAgain(ctx, h, s, w, o, ask)
+		return notifyAgain(ctx, a, o, ask)
 	}
 	if err != nil {
 		return nil, err
 	}
-	watchWaits(ctx, h, s, []string{w.Name})
+	watchWaits(ctx, a.App, a.Session, []string{a.Record.Name})
 	// The log is read after the wait was recorded: a hook that ended the turn before found no wait.
-	if last, err := h.TurnDir(s.Name, w.Name).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn starts the delivery
+	if last, err := a.TurnDir().Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
+		claim(a.App, a.Session.Name, a.Record.Name, live.Claim{}) // no end of a turn starts the delivery
 	}
 	family.Parent.Record.Wait = &wait
-	return &Notified{Session: s.Name, Agent: w.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
+	return &Notified{Session: a.Session.Name, Agent: a.Record.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
 }
 
 // notifyAgain repeats notify with the present record.
-func notifyAgain(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
-	s, err := h.Load(s.Name)
-	if err != nil {
+func notifyAgain(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
+	var err error
+	if a.Session, err = a.App.Load(a.Session.Name); err != nil {
 		return nil, err
 	}
-	if w, err = app.AgentNamed(s, w.Name); err != nil {
+	if a.Record, err = app.AgentNamed(a.Session, a.Record.Name); err != nil {
 		return nil, err
 	}
-	return notify(ctx, h, s, w, o, ask)
+	return notify(ctx, a, o, ask)
 }
 
 // childrenNamed refuses names that are no children of the agent.
@@ -107,14 +107,14 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 	return nil
 }
 
-func familyOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, ask observe.AskPanes) (live.Family, error) {
-	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
-	for _, child := range s.Children(w.Name) {
-		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Agent(child).Branch})
+func familyOf(ctx context.Context, a app.Agent, ask observe.AskPanes) (live.Family, error) {
+	branches := []live.Branch{{Repository: a.Session.GitCommonDir, Name: a.Record.Branch}}
+	for _, child := range a.Session.Children(a.Record.Name) {
+		branches = append(branches, live.Branch{Repository: a.Session.GitCommonDir, Name: a.Session.Agent(child).Branch})
 	}
-	sessions, err := live.NewRegistry(liveSource(h, s.Name, ask, observe.NotAtScreens)).LoadAll(ctx, branches)
+	sessions, err := live.NewRegistry(liveSource(a.App, a.Session.Name, ask, observe.NotAtScreens)).LoadAll(ctx, branches)
 	if err != nil {
-		return live.Family{}, fmt.Errorf("%s: %w", w.Name, err)
+		return live.Family{}, fmt.Errorf("%s: %w", a.Record.Name, err)
 	}
 	return sessions[0].Family(), nil
 }

@@ -14,7 +14,7 @@ import (
 func notified(t *testing.T, f *family, o WaitOptions) (*Notified, error) {
 	t.Helper()
 	s := f.record()
-	return notify(t.Context(), f.p, s, s.Agent(parentName), o, f.panes)
+	return notify(t.Context(), f.p.Agent(s, s.Agent(parentName)), o, f.panes)
 }
 
 func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {

@@ -273,7 +273,7 @@ func (f *family) launch(name string) {
 	f.must(err)
 	cli.pane, cli.launched = "alive", holder.At
 	s := f.record()
-	observe.MarkHooks(f.p, s, s.Agent(name), cli.generation)
+	observe.MarkHooks(f.p.Agent(s, s.Agent(name)), cli.generation)
 }
 
 // crash ends the CLI of an agent without a word; its pane stays dead, or is gone with the server.
@@ -394,7 +394,7 @@ func (f *family) wait(o WaitOptions) {
 	}
 	f.as(func() {
 		s := f.record()
-		_, err := notify(f.tb.Context(), f.p, s, s.Agent(parentName), o, f.panes)
+		_, err := notify(f.tb.Context(), f.p.Agent(s, s.Agent(parentName)), o, f.panes)
 		if e, ok := errors.AsType[*errs.Error](err); ok && (e.Kind == errs.NotFound || strings.HasSuffix(e.Message, "no child is at work")) {
 			return
 		}

@@ -32,7 +32,7 @@ func (c *checker) giveOwn(ctx context.Context, path string) error {
 	if own.Ports == nil && h.Config.Worktree.Ports > 0 {
 		wanted = 1
 	}
-	if h.Fill(c.session, own); wanted == 0 && len(own.Variables) == len(c.session.Checks.Variables) {
+	if h.Agent(c.session, own).Fill(); wanted == 0 && len(own.Variables) == len(c.session.Checks.Variables) {
 		return nil
 	}
 	return h.WithPorts(ctx, wanted, func(blocks []*session.Ports) error {
@@ -41,7 +41,7 @@ func (c *checker) giveOwn(ctx context.Context, path string) error {
 				rec.Checks.Ports = blocks[0]
 			}
 			w := CheckAgent(rec, path)
-			for _, problem := range h.Fill(rec, w) {
+			for _, problem := range h.Agent(rec, w).Fill() {
 				h.Notef("checks: %s", problem)
 			}
 			rec.Checks.Variables = w.Variables
@@ -123,7 +123,7 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 		return err
 	}
 	defer log.Close()
-	problems, err := c.m.Checks().SetUp(ctx, path, commit, c.home.Setup(c.session, CheckAgent(c.session, path), io.MultiWriter(log, progress{c.home})))
+	problems, err := c.m.Checks().SetUp(ctx, path, commit, c.home.Agent(c.session, CheckAgent(c.session, path)).Setup(io.MultiWriter(log, progress{c.home})))
 	for _, problem := range problems {
 		c.home.Notef("%s", problem)
 	}
@@ -161,7 +161,7 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *se
 	}
 	defer unlock()
 	endChecks(ctx, h, m, path)
-	if err := h.TearDown(ctx, m, s, CheckAgent(s, path), h.Teardown(noTeardown)); err != nil {
+	if err := h.Agent(s, CheckAgent(s, path)).In(m).TearDown(ctx, h.Teardown(noTeardown)); err != nil {
 		return worktree.Removal{}, errs.WithHints(err, "cd "+errs.Quote(path), "paw purge "+s.Name+" --no-teardown")
 	}
 	done, err := m.Remove(ctx, p, worktree.Seen{})
@@ -281,7 +281,7 @@ func (c *checker) has(tree string) bool {
 // file returns the path of a file about one command on one tree. The name contains the configured
 // set-up: after a change of it, checks run again.
 func (c *checker) file(tree, command, kind string) string {
-	sum := sha256.Sum256([]byte(c.home.Setup(c.session, CheckAgent(c.session, ""), nil).Fingerprint() + "\x00" + command))
+	sum := sha256.Sum256([]byte(c.home.Agent(c.session, CheckAgent(c.session, "")).Setup(nil).Fingerprint() + "\x00" + command))
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
 }
 

@@ -56,7 +56,7 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	defer log.Close()
 	c.home.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.m.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.ProjectEnv(c.session, CheckAgent(c.session, place)))
+	code, err := c.m.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.Agent(c.session, CheckAgent(c.session, place)).ProjectEnv())
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if c.commands, err = someChecksFor(h, agentName, commands, "paw bisect --help"); err != nil {
 		return nil, err
 	}
-	list, _, err := turns.List(ctx, h, w.m, s, *w.agent)
+	list, _, err := turns.List(ctx, h.Agent(s, w.agent).In(w.m))
 	if err != nil {
 		return nil, err
 	}

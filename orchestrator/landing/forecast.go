@@ -63,7 +63,7 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	for i := range s.Agents {
 		if len(names) == 0 || slices.Contains(names, s.Agents[i].Name) {
 			w := &s.Agents[i]
-			command, err := cutShort(ctx, h, s, w)
+			command, err := cutShort(ctx, h.Agent(s, w))
 			if err != nil {
 				return nil, err
 			}
@@ -107,13 +107,13 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 }
 
 // cutShort returns the command that was killed while it moved the files of an agent, "" for none.
-func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (string, error) {
-	if s.Host != "" {
+func cutShort(ctx context.Context, a app.Agent) (string, error) {
+	if a.Session.Host != "" {
 		return "", nil
 	}
-	err := observe.RefuseHalfMoved(ctx, h, s, w.Name)
+	err := observe.RefuseHalfMoved(ctx, a.App, a.Session, a.Record.Name)
 	if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
-		return cmp.Or(worktree.Glance(w.WorktreePath, w.Branch).CutShort, "move of files"), nil
+		return cmp.Or(worktree.Glance(a.Record.WorktreePath, a.Record.Branch).CutShort, "move of files"), nil
 	}
 	return "", err
 }

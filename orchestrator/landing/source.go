@@ -49,7 +49,7 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 			return nil, err
 		}
 	}
-	list, _, err := turns.List(ctx, w.home, w.m, w.session, *w.agent)
+	list, _, err := turns.List(ctx, w.home.Agent(w.session, w.agent).In(w.m))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if begun != "" {
 		return errs.New(errs.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
 	}
-	shot, err := turns.Now(ctx, w.home, w.m, w.session, w.agent)
+	shot, err := turns.Now(ctx, w.home.Agent(w.session, w.agent).In(w.m))
 	switch {
 	case err != nil:
 		return err
@@ -153,7 +153,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, 
 			src.turns = list.Turns[:i+1]
 		}
 	}
-	src.state, err = turns.End(ctx, w.home, w.m, w.session, w.agent, one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
+	src.state, err = turns.End(ctx, w.home.Agent(w.session, w.agent).In(w.m), one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
 	return err
 }
 

@@ -52,7 +52,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		return done, err
 	}
 	turns.CloseDead(ctx, h, s, agentName)
-	err = turns.Change(ctx, h, s, w.agent, func(t *turns.Recorder) error {
+	err = turns.Change(ctx, h.Agent(s, w.agent), func(t *turns.Recorder) error {
 		goal, was, err := w.prepareUpdate(ctx, done)
 		if err != nil || done.Nothing {
 			return err

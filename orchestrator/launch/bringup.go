@@ -84,7 +84,7 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *se
 			restoreOrigin(ctx, h, m, w, j)
 		}
 		if j.Result != ResultRefused && (j.Worktree == WorktreeRestore || j.Worktree == WorktreeRegister) {
-			restoreWorktree(ctx, h, m, s, w, j)
+			restoreWorktree(ctx, h.Agent(s, w).In(m), j)
 		}
 	}
 	setUpWorktrees(ctx, h, m, s, jobs)

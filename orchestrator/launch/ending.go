@@ -157,7 +157,7 @@ func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains
 	var left []remains
 	processes := observe.LookAtProcesses()
 	for _, r := range of {
-		lock, err := observe.Probe(h, s, r.agent.Record, processes)
+		lock, err := observe.Probe(h.Agent(s, &r.agent.Record), processes)
 		if err != nil || r.agent.LaunchedSince(s, lock) {
 			continue
 		}
@@ -200,7 +200,7 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 			}
 			within, cancel := context.WithTimeout(ctx, awayGrace)
 			ended := cli.Process{
-				Argv: command.Argv, Dir: s.RepoPath, Env: Environment(h, s, &w, r.agent.Lock.Holder.Generation, command),
+				Argv: command.Argv, Dir: s.RepoPath, Env: Environment(h.Agent(s, &w), r.agent.Lock.Holder.Generation, command),
 				Stdout: func([]byte) {}, Stderr: func([]byte) {}, Started: func(func()) {},
 			}.Run(within)
 			cancel()

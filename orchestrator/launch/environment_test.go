@@ -36,7 +36,7 @@ func TestAsAgentInASandbox(t *testing.T) {
 		{[]string{"KEY=x"}, []string{"KEY=x", "PATH=/opt/clis"}},
 	} {
 		h.Env = c.env
-		other, err := AsAgent(h, s, &s.Agents[0])
+		other, err := AsAgent(h.Agent(s, &s.Agents[0]))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,10 +157,10 @@ func readLaunch(path string) (launchFile, error) {
 // Environment returns the environment of a CLI: that of the user's shell without git's variables
 // and CLIs' marks of nesting, then the project's variables, those recorded at the first launch,
 // those that the CLI's driver wants, and paw's own.
-func Environment(h *app.App, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
-	set := app.Variables(h.Specs().WithProgram(cli.Scrub(h.UserEnv()), w, c.Argv[0]))
-	maps.Copy(set, h.ProjectVariables(s, w))
-	for name, value := range w.Environment {
+func Environment(a app.Agent, generation int, c cli.Command) []string {
+	set := app.Variables(a.App.Specs().WithProgram(cli.Scrub(a.App.UserEnv()), a.Record, c.Argv[0]))
+	maps.Copy(set, a.ProjectVariables())
+	for name, value := range a.Record.Environment {
 		if set[name] = value; value == "" {
 			delete(set, name)
 		}
@@ -169,9 +169,9 @@ func Environment(h *app.App, s *session.Session, w *session.Agent, generation in
 	for _, name := range c.Unset {
 		delete(set, name)
 	}
-	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Name
-	set["PAW_LAUNCH"] = observe.LaunchID(s.Name, w.Name, generation)
-	set["PWD"] = w.WorktreePath
+	set["PAW_SESSION"], set["PAW_AGENT"] = a.Session.Name, a.Record.Name
+	set["PAW_LAUNCH"] = observe.LaunchID(a.Session.Name, a.Record.Name, generation)
+	set["PWD"] = a.Record.WorktreePath
 	return app.Environment(set)
 }
 
@@ -195,20 +195,20 @@ func paneEnvironment(env []string) []string {
 // configuration for that environment, so that a new agent finds the same programs and keys. The
 // environment of paw itself is no substitute: the CLI, which runs paw as a command, changes PATH and
 // adds variables.
-func AsAgent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error) {
-	other := *h
-	env := EnvironmentOf(h, s, w)
+func AsAgent(a app.Agent) (*app.App, error) {
+	other := *a.App
+	env := EnvironmentOf(a)
 	if env == nil {
-		env = withProgramOf(w, h.Env)
+		env = withProgramOf(a.Record, a.App.Env)
 	}
-	own := h.Config.CLIs[w.CLI].Env // the variables of the parent's CLI are not for the child
-	other.Env = slices.DeleteFunc(h.WithoutProject(clis.Inherited(env), s, w), func(kv string) bool {
+	own := a.App.Config.CLIs[a.Record.CLI].Env // the variables of the parent's CLI are not for the child
+	other.Env = slices.DeleteFunc(a.WithoutProject(clis.Inherited(env)), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, configured := own[name]
 		return configured
 	})
 	root := ""
-	if repository, err := app.Discover(s); err == nil {
+	if repository, err := app.Discover(a.Session); err == nil {
 		root = repository.Path
 	}
 	return &other, other.Configure(root)
@@ -232,14 +232,14 @@ func withProgramOf(w *session.Agent, env []string) []string {
 
 // EnvironmentOf reads the environment of the agent's CLI process, nil when it cannot be read, for
 // example in a sandbox that hides other processes.
-func EnvironmentOf(h *app.App, s *session.Session, w *session.Agent) []string {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+func EnvironmentOf(a app.Agent) []string {
+	lock, err := a.ProbeLock()
 	if err != nil || lock.PID() == 0 {
 		return nil
 	}
 	env, err := session.Environ(lock.PID())
 	// A program may overwrite its environment to change its process name.
-	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Name) {
+	if err != nil || !slices.Contains(env, "PAW_SESSION="+a.Session.Name) || !slices.Contains(env, "PAW_AGENT="+a.Record.Name) {
 		return nil
 	}
 	return env

@@ -30,10 +30,10 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	command, err := cli.Resume(spec)
 	if j.Result == ResultFresh {
 		spec.Prompt = j.Prompt
-		command, err = freshCommand(ctx, h, s, w, cli, spec, j)
+		command, err = freshCommand(ctx, h.Agent(s, w), cli, spec, j)
 		if j.sendIt = CanOnlyBeSent(err); j.sendIt {
 			spec.Prompt = ""
-			command, err = freshCommand(ctx, h, s, w, cli, spec, j)
+			command, err = freshCommand(ctx, h.Agent(s, w), cli, spec, j)
 		}
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	}
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
-		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h, s, w, generation, command),
+		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h.Agent(s, w), generation, command),
 		PromptFile: promptFile, Prompted: j.Result == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
@@ -180,12 +180,12 @@ func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *sessi
 
 // freshCommand returns the command for a new conversation: a fork of the conversation that the
 // agent starts from, as long as the agent has had no turn, else an empty one.
-func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
-	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
+func freshCommand(ctx context.Context, a app.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
+	if a.Record.From == nil || a.Record.From.Conversation == "" || a.TurnDir().Highest() > 0 {
 		return cli.Launch(spec)
 	}
 	source := spec
-	source.ConversationID = w.From.Conversation
+	source.ConversationID = a.Record.From.Conversation
 	found, err := cli.Conversation(ctx, source)
 	switch {
 	case err != nil:
@@ -195,8 +195,8 @@ func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *sessio
 		j.Notes = append(j.Notes, "it begins a fresh conversation: "+found.Reason)
 		return cli.Launch(spec)
 	}
-	j.Reason = fmt.Sprintf("with a copy of the conversation of %s", w.From.Agent)
-	return cli.Fork(spec, w.From.Conversation)
+	j.Reason = fmt.Sprintf("with a copy of the conversation of %s", a.Record.From.Agent)
+	return cli.Fork(spec, a.Record.From.Conversation)
 }
 
 // CanOnlyBeSent reports whether the CLI refuses a first prompt as an argument, for example because
@@ -209,7 +209,7 @@ func CanOnlyBeSent(err error) bool {
 // KeepPrompts saves the same first prompt for all agents of a session.
 func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt string) error {
 	for _, w := range agents {
-		if err := KeepPrompt(h, s, w, prompt); err != nil {
+		if err := KeepPrompt(h.Agent(s, &w), prompt); err != nil {
 			return err
 		}
 	}
@@ -219,11 +219,11 @@ func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt 
 // KeepPrompt saves the first prompt of an agent until its launcher has run. It is called under the
 // session lock before the record names the agent: of two paws that want one name only the one that
 // gets it writes.
-func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) error {
+func KeepPrompt(a app.Agent, prompt string) error {
 	if prompt == "" {
 		return nil
 	}
-	path := h.Texts().PromptPath(s.Name, w.Name)
+	path := a.App.Texts().PromptPath(a.Session.Name, a.Record.Name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	if how := look(); how.Found != "old" {
 		t.Errorf("nothing says that it was cleared: %+v", how)
 	}
-	observe.MarkHooks(h, s, &s.Agents[0], 1)
+	observe.MarkHooks(h.Agent(s, &s.Agents[0]), 1)
 	if err := turn.New(h.TurnDir("shop", "one"), 1, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: "x", Conversation: "old"}); err != nil {
 		t.Fatal(err)
 	}

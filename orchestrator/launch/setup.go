@@ -38,9 +38,9 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Setups().Unprepared(path)) {
 			continue
 		}
-		work = work || !h.Setup(s, w, nil).Empty()
+		work = work || !h.Agent(s, w).Setup(nil).Empty()
 		group.Go(func() error {
-			j.Notes = append(j.Notes, SetUp(ctx, h, m, s, w, out)...)
+			j.Notes = append(j.Notes, SetUp(ctx, h.Agent(s, w).In(m), out)...)
 			return nil
 		})
 	}
@@ -52,14 +52,14 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 
 // SetUp prepares the worktree of one agent, with the output of the set-up command going to out, and
 // returns a note for each problem.
-func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, out io.Writer) (notes []string) {
-	lines := &prefixWriter{prefix: w.Name + " | ", to: out}
-	setup := h.Setup(s, w, lines)
-	setup.Copied = func(all []worktree.Copied) { h.Sayf("%s: %s", w.Name, copiedWords(all)) }
-	for _, problem := range m.Setups().SetUp(ctx, w.WorktreePath, setup) {
+func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
+	lines := &prefixWriter{prefix: a.Record.Name + " | ", to: out}
+	setup := a.Setup(lines)
+	setup.Copied = func(all []worktree.Copied) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
+	for _, problem := range a.Repo.Setups().SetUp(ctx, a.Record.WorktreePath, setup) {
 		note := problem.String()
 		if problem.Err != nil {
-			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", s.Name, w.Name)
+			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", a.Session.Name, a.Record.Name)
 		}
 		notes = append(notes, note)
 	}
@@ -67,9 +67,9 @@ func SetUp(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	if setup.Command == "" {
 		return notes
 	}
-	found, problems := h.Found(s.Name, w.Name)
+	found, problems := a.App.Found(a.Session.Name, a.Record.Name)
 	if len(found) > 0 {
-		h.Sayf("%s: set-up has set %s", w.Name, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
+		a.App.Sayf("%s: set-up has set %s", a.Record.Name, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
 	}
 	return append(notes, problems...)
 }
@@ -147,14 +147,14 @@ func (s *SharedWriter) Close() {
 
 // restoreWorktree makes a missing worktree again, or registers one again that git does not list any
 // more, and notes the outcome in the job.
-func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
+func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 	if j.Worktree != WorktreeRegister {
-		if err := recordRestore(ctx, h, m, s, w); err != nil {
+		if err := recordRestore(ctx, a); err != nil {
 			j.refuse(err)
 			return
 		}
 	}
-	rescue, err := m.Restore(ctx, app.PlanOf(s, *w), h.Step)
+	rescue, err := a.Repo.Restore(ctx, app.PlanOf(a.Session, *a.Record), a.App.Step)
 	if err != nil {
 		j.refuse(app.Conflict(err))
 		return
@@ -162,46 +162,46 @@ func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *ses
 	if j.Worktree == WorktreeRegister {
 		j.Notes = append(j.Notes, "git did not know its worktree any more and does again; no file in it was changed")
 	} else {
-		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
-		if n := turnWithMore(ctx, h, m, s, w); n > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, w.Name, n, s.Name))
+		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
+		if n := turnWithMore(ctx, a); n > 0 {
+			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, a.Record.Name, n, a.Session.Name))
 		}
 	}
 	if rescue != "" {
 		j.Notes = append(j.Notes, "what it had staged is kept in "+rescue)
 	}
-	h.Step("worktree.restored")
+	a.App.Step("worktree.restored")
 }
 
 // recordRestore records, before a worktree is checked out again from its branch, to which of the
 // agent's turns the files go back: what was not committed will be missing without anybody having
 // deleted it.
-func recordRestore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) error {
-	to, last, err := lastCommitted(ctx, h, m, s, w)
+func recordRestore(ctx context.Context, agent app.Agent) error {
+	to, last, err := lastCommitted(ctx, agent)
 	if err != nil {
 		return err
 	}
-	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
-		if a := rec.Agent(w.Name); a != nil {
+	_, err = agent.App.Update(ctx, agent.Session.Name, func(rec *session.Session) error {
+		if a := rec.Agent(agent.Record.Name); a != nil {
 			a.Rewound = nil
-			rec.Shifted(w.Name, session.ShiftStay, to, last, "")
+			rec.Shifted(agent.Record.Name, session.ShiftStay, to, last, "")
 		}
 		return nil
 	})
-	w.Rewound = nil
-	h.Step("worktree.restore-recorded")
+	agent.Record.Rewound = nil
+	agent.App.Step("worktree.restore-recorded")
 	return err
 }
 
 // lastCommitted returns the number of the newest turn whose files are all in commits of the agent's
 // branch, 0 for none, and the number of the last turn.
-func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (number, last int, err error) {
-	list, _, err := turns.List(ctx, h, m, s, *w)
+func lastCommitted(ctx context.Context, a app.Agent) (number, last int, err error) {
+	list, _, err := turns.List(ctx, a)
 	if err != nil || len(list.Turns) == 0 {
 		return 0, 0, err
 	}
 	last = list.Turns[len(list.Turns)-1].Number
-	tip, err := m.Refs().Tip(ctx, w.Branch)
+	tip, err := a.Repo.Refs().Tip(ctx, a.Record.Branch)
 	if err != nil || tip == "" {
 		return 0, last, err
 	}
@@ -209,7 +209,7 @@ func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *sessi
 		if one.After == "" {
 			continue
 		}
-		if there, err := m.Objects().Contains(ctx, tip, one.After); err != nil || there {
+		if there, err := a.Repo.Objects().Contains(ctx, tip, one.After); err != nil || there {
 			return one.Number, last, err
 		}
 	}
@@ -218,17 +218,17 @@ func lastCommitted(ctx context.Context, h *app.App, m worktree.Manager, s *sessi
 
 // turnWithMore returns the last turn's number if the turn's snapshot has uncommitted work on top of
 // the worktree's HEAD, else 0.
-func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) int {
-	list, _, err := turns.List(ctx, h, m, s, *w)
+func turnWithMore(ctx context.Context, a app.Agent) int {
+	list, _, err := turns.List(ctx, a)
 	if err != nil || len(list.Turns) == 0 {
 		return 0
 	}
 	last := list.Turns[len(list.Turns)-1]
-	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
+	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
 	if err != nil || last.After == "" || last.After == head {
 		return 0
 	}
-	if parent, err := m.Refs().Head(ctx, last.After+"^"); err != nil || parent != head {
+	if parent, err := a.Repo.Refs().Head(ctx, last.After+"^"); err != nil || parent != head {
 		return 0
 	}
 	return last.Number

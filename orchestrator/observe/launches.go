@@ -102,13 +102,13 @@ func anyLaunchOpen(h *app.App, sessionName, agentName string) bool {
 }
 
 // MarkHooks records that the hooks of a launch report.
-func MarkHooks(h *app.App, s *session.Session, w *session.Agent, generation int) {
-	path := hooksMark(h, s.Name, w.Name, generation)
+func MarkHooks(a app.Agent, generation int) {
+	path := hooksMark(a.App, a.Session.Name, a.Record.Name, generation)
 	if _, err := os.Lstat(path); err == nil {
 		return
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil && os.WriteFile(path, nil, 0o600) == nil {
-		forgetHooks(h, s.Name, w.Name, generation)
+		forgetHooks(a.App, a.Session.Name, a.Record.Name, generation)
 	}
 }
 
@@ -137,12 +137,12 @@ func hooksMark(h *app.App, sessionName, agentName string, generation int) string
 }
 
 // AskRecord reads the CLI's own record about an agent; the zero Observed where that is impossible.
-func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, last *turn.Record) cli.Observed {
-	c, ok := h.CLIs.Get(w.CLI)
+func AskRecord(ctx context.Context, a app.Agent, last *turn.Record) cli.Observed {
+	c, ok := a.App.CLIs.Get(a.Record.CLI)
 	if !ok {
 		return cli.Observed{}
 	}
-	o, err := c.Observe(ctx, h.Specs().Read(s, w, ""), last)
+	o, err := c.Observe(ctx, a.App.Specs().Read(a.Session, a.Record, ""), last)
 	if err != nil {
 		return cli.Observed{}
 	}
@@ -305,7 +305,7 @@ func awaitEnd(ctx context.Context, h *app.App, s *session.Session, dying []Agent
 	poll.Until(ctx, poll.Tick, grace, func() bool {
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
-			lock, err := Probe(h, s, a.Record, processes)
+			lock, err := Probe(h.Agent(s, &a.Record), processes)
 			return err == nil && (a.LaunchedSince(s, lock) || lock.State != session.LockHeld)
 		})
 		return len(dying) == 0

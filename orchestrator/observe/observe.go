@@ -80,7 +80,7 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 	for range min(runtime.NumCPU(), len(agents)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
-				agents[i] = lookAt(&looking, s, s.Agents[i], open[s.Agents[i].Name], processes)
+				agents[i] = lookAt(looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
 			}
 		})
 	}
@@ -89,17 +89,17 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 }
 
 // lookAt reads launch, lock and turns of one agent.
-func lookAt(h *app.App, s *session.Session, w session.Agent, open map[int]time.Time, processes ProcessLook) Agent {
-	lock, err := h.Locks.PeekAgent(s.Name, w.Name)
+func lookAt(a app.Agent, open map[int]time.Time, processes ProcessLook) Agent {
+	lock, err := a.App.Locks.PeekAgent(a.Session.Name, a.Record.Name)
 	if err == nil {
-		lock = withSurvivors(h, s, lock, w, processes)
+		lock = withSurvivors(a.App, a.Session, lock, *a.Record, processes)
 	}
-	return withLock(h, s, Agent{Record: w, open: open, Worktree: glance(w)}, lock, err)
+	return withLock(a.App, a.Session, Agent{Record: *a.Record, open: open, Worktree: glance(*a.Record)}, lock, err)
 }
 
 // withLock adds the facts that depend on the agent's lock.
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
-	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h, s, &a.Record, lock)
+	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h.Agent(s, &a.Record), lock)
 	if lock.State == session.LockFree {
 		a.failure = LaunchFailure(h, s.Name, a.Record.Name)
 	}
@@ -113,7 +113,7 @@ func named(h *app.App, s *session.Session, a Agent) Agent {
 		a.Lock.HolderAlive = true
 		return a
 	}
-	lock, err := Probe(h, s, a.Record, LookAtProcesses())
+	lock, err := Probe(h.Agent(s, &a.Record), LookAtProcesses())
 	return withLock(h, s, a, lock, err)
 }
 
@@ -172,36 +172,36 @@ func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 }
 
 // InPane returns the observation of a running agent as if it ran in its pane, without asking tmux.
-func InPane(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Observation {
+func InPane(a app.Agent, lock session.AgentLock) live.Observation {
 	return live.Observation{
-		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done, SeenCut: w.SeenCut,
-		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: TurnsOf(h, s, w, lock),
+		Now: a.App.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: a.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut,
+		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: TurnsOf(a, lock),
 	}
 }
 
 // TurnsOf gathers the facts about an agent's turns. It reads the CLI's own record only if the CLI
 // runs.
-func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
-	f := live.Turns{Launch: LaunchID(s.Name, w.Name, lock.Holder.Generation)}
-	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil {
+func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
+	f := live.Turns{Launch: LaunchID(a.Session.Name, a.Record.Name, lock.Holder.Generation)}
+	if last, err := a.TurnDir().Last(); err == nil {
 		f.Last = last
 	}
 	if f.Last != nil {
 		if f.Task = f.Last.Task(); f.Task == "" {
-			f.Task = h.TurnDir(s.Name, w.Name).LastTask(f.Last.Number - 1)
+			f.Task = a.TurnDir().LastTask(f.Last.Number - 1)
 		}
 	}
-	cli, known := h.CLIs.Get(w.CLI)
+	cli, known := a.App.CLIs.Get(a.Record.CLI)
 	f.Visible = known && !cli.Facts().Unseen
 	f.LateHooks, f.AsksUnheard = known && cli.Facts().LateHooks, known && cli.Facts().AsksUnheard
 	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
-		f.HooksSeen = hooksSeen(h, s.Name, w.Name, lock.Holder.Generation)
-		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
-		f.Unrecorded = notRecorded(h, s.Name, w.Name, f.Launch, f.Last)
+		f.HooksSeen = hooksSeen(a.App, a.Session.Name, a.Record.Name, lock.Holder.Generation)
+		f.Observed = AskRecord(context.Background(), a, f.Last)
+		f.Unrecorded = notRecorded(a.App, a.Session.Name, a.Record.Name, f.Launch, f.Last)
 		if f.Observed.Ended != nil {
 			// A process that begins later has found an end that no hook reported.
-			since := h.Locks.TurnHeld(s.Name, w.Name)
+			since := a.App.Locks.TurnHeld(a.Session.Name, a.Record.Name)
 			f.Writing = !since.IsZero() && since.Sub(f.Observed.At) < live.UnseenGrace
 		}
 	}
@@ -253,12 +253,12 @@ func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses
 
 // Probe reports whether the last launch of an agent runs, and as which process. Everything that
 // starts, ends or shows agents calls Probe.
-func Probe(h *app.App, s *session.Session, w session.Agent, processes ProcessLook) (session.AgentLock, error) {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+func Probe(a app.Agent, processes ProcessLook) (session.AgentLock, error) {
+	lock, err := a.ProbeLock()
 	if err != nil {
 		return lock, err
 	}
-	return withSurvivors(h, s, lock, w, processes), nil
+	return withSurvivors(a.App, a.Session, lock, *a.Record, processes), nil
 }
 
 // withSurvivors adds to a lock the processes of the agent's CLI that no longer hold it: children of
@@ -286,7 +286,7 @@ func Outlives(ctx context.Context, h *app.App, s *session.Session, name string, 
 		return false
 	}
 	return !poll.Until(ctx, poll.Tick, d, func() bool {
-		lock, err := Probe(h, s, *w, LookAtProcesses())
+		lock, err := Probe(h.Agent(s, w), LookAtProcesses())
 		return err != nil || lock.State != session.LockHeld
 	})
 }

@@ -104,7 +104,7 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 		last.State = turn.InProgress // the agent goes on when the children's results are delivered
 	}
 	if last.State == turn.Aborted && last.Limit != nil && h.Config.Limits.Then != config.ThenTell {
-		last.Answered = answered(ctx, h, s, &a.Record, last.Record)
+		last.Answered = answered(ctx, h.Agent(s, &a.Record), last.Record)
 	}
 	return agent
 }
@@ -209,12 +209,12 @@ func lonelyText(h *app.App, sessionName string, t session.Task) (string, error) 
 
 // answered reports whether the model had begun to answer in a turn, according to the CLI's own
 // record.
-func answered(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, r turn.Record) bool {
-	read, err := transcript.Read(ctx, h, s, w, r.Conversation)
+func answered(ctx context.Context, a app.Agent, r turn.Record) bool {
+	read, err := transcript.Read(ctx, a, r.Conversation)
 	if err != nil {
 		return true // the answer is unknown: the prompt is not repeated
 	}
-	records, _ := h.TurnDir(s.Name, w.Name).Records()
+	records, _ := a.TurnDir().Records()
 	said, n := transcript.TurnsIn(records, read.ID, r.Number)
 	spans := transcript.Spans(read.Messages, said)
 	if n >= len(spans) {

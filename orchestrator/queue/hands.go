@@ -120,7 +120,7 @@ func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen obs
 		if now := seen.Observation(a); !now.EndedUnseen(turns.ListGrace) {
 			continue
 		}
-		err := turns.Change(ctx, o.App, s, &a.Record, func(t *turns.Recorder) error {
+		err := turns.Change(ctx, o.Agent(s, &a.Record), func(t *turns.Recorder) error {
 			defer func() { any = any || t.Ended }()
 			return t.TakeMissed(ctx)
 		})
@@ -157,7 +157,7 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	if err := observe.RefuseHalfMoved(ctx, o.App, s, w.Name); err != nil {
 		return errBusy
 	}
-	unlock, err := typing.Lock(ctx, o.App, s, w)
+	unlock, err := typing.Lock(ctx, o.Agent(s, w))
 	if err != nil {
 		return errBusy // another prompt is being typed
 	}
@@ -178,8 +178,8 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	if !known {
 		return errNotBegun
 	}
-	arrival := typing.Expect(ctx, o.App, s, w, cli, text)
-	err = o.keyboard.Enter(ctx, s, w, to, text, func() error { return turns.BeginIfOwn(ctx, o.App, s, *w, text) })
+	arrival := typing.Expect(ctx, o.Agent(s, w), cli, text)
+	err = o.keyboard.Enter(ctx, s, w, to, text, func() error { return turns.BeginIfOwn(ctx, o.Agent(s, w), text) })
 	if errors.Is(err, typing.ErrNotTyped) {
 		return errNotBegun
 	}
@@ -267,8 +267,8 @@ func (o *ownHands) rename(ctx context.Context, id, name string) error {
 // differs.
 func (o *ownHands) asUser(s *session.Session) (*app.App, error) {
 	for i := range s.Agents {
-		if env := launch.EnvironmentOf(o.App, s, &s.Agents[i]); env != nil {
-			return launch.AsAgent(o.App, s, &s.Agents[i])
+		if env := launch.EnvironmentOf(o.Agent(s, &s.Agents[i])); env != nil {
+			return launch.AsAgent(o.Agent(s, &s.Agents[i]))
 		}
 	}
 	return o.App, nil

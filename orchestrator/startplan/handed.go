@@ -163,7 +163,7 @@ func messagesUntil(ctx context.Context, h *app.App, s *session.Session, from *Or
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
 	}
-	read, err := transcript.Read(ctx, h, s, from.source, from.Conversation)
+	read, err := transcript.Read(ctx, h.Agent(s, from.source), from.Conversation)
 	if err != nil {
 		from.unread = errors.New(transcript.Unreadable(from.source, err))
 		return nil, from.unread

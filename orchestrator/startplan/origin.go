@@ -33,7 +33,7 @@ func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := turns.List(ctx, h, m, s, *w)
+	list, _, err := turns.List(ctx, h.Agent(s, w).In(m))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 		case from.current || from.Turn == 0:
 		case o.Silent:
 			own.Conversation = ""
-		case from.Conversation == "" || !canFork(ctx, h, s, w, from, o.Prompt):
+		case from.Conversation == "" || !canFork(ctx, h.Agent(s, w), from, o.Prompt):
 			own.Conversation = ""
 			handOver(ctx, h, s, a, w, from, o.Prompt)
 		default:
@@ -151,41 +151,41 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 }
 
 // canFork reports whether the CLI of a new agent can continue a copy of the origin's conversation.
-func canFork(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, from *Origin, prompt string) bool {
-	cli, executable, err := h.ProgramOf(from.source)
-	if err != nil || w.CLI != from.source.CLI {
+func canFork(ctx context.Context, a app.Agent, from *Origin, prompt string) bool {
+	cli, executable, err := a.App.ProgramOf(from.source)
+	if err != nil || a.Record.CLI != from.source.CLI {
 		return false
 	}
-	spec := h.Specs().Launch(s, from.source, executable)
+	spec := a.App.Specs().Launch(a.Session, from.source, executable)
 	spec.ConversationID = from.Conversation
 	found, err := cli.Conversation(ctx, spec)
 	if err != nil || !found.Resumable {
 		return false
 	}
-	_, err = cli.Fork(h.Specs().Draft(cli, executable, prompt), from.Conversation)
+	_, err = cli.Fork(a.App.Specs().Draft(cli, executable, prompt), from.Conversation)
 	return err == nil || launch.CanOnlyBeSent(err)
 }
 
 // OriginNow returns the present state of an agent's worktree as the origin of a child. The snapshot
 // has no ref yet: a refused spawn leaves nothing.
-func OriginNow(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*Origin, error) {
-	m, err := h.ManagerOf(ctx, s)
+func OriginNow(ctx context.Context, a app.Agent) (*Origin, error) {
+	m, err := a.App.ManagerOf(ctx, a.Session)
 	if err != nil {
 		return nil, err
 	}
-	from := &Origin{Origin: session.Origin{Agent: w.Name}, source: w, current: true}
-	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
+	from := &Origin{Origin: session.Origin{Agent: a.Record.Name}, source: a.Record, current: true}
+	if last, err := a.TurnDir().Last(); err == nil && last != nil {
 		from.Turn, from.Within = last.Number, last.State == turn.InProgress
 	}
 	for try := 0; ; try++ {
-		if from.commit, err = m.Refs().WorktreeHead(ctx, w.WorktreePath); err != nil {
+		if from.commit, err = m.Refs().WorktreeHead(ctx, a.Record.WorktreePath); err != nil {
 			return nil, err
 		}
-		shot, err := m.Snapshots().Take(ctx, w.WorktreePath, "", "paw: "+w.Name+" when it started another agent")
+		shot, err := m.Snapshots().Take(ctx, a.Record.WorktreePath, "", "paw: "+a.Record.Name+" when it started another agent")
 		if err != nil {
 			return nil, err
 		}
-		head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
+		head, err := m.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
 		if err != nil {
 			return nil, err
 		}

@@ -186,7 +186,7 @@ func record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		}
 		rec.Enlist(a.Draft.Agents...)
 		for _, w := range a.Draft.Agents {
-			if err := launch.KeepPrompt(h, rec, w, a.PromptFor(w.Name, prompt)); err != nil {
+			if err := launch.KeepPrompt(h.Agent(rec, &w), a.PromptFor(w.Name, prompt)); err != nil {
 				return err
 			}
 		}

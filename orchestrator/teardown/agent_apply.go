@@ -62,7 +62,7 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 		return removed, err
 	}
 	h.Step("remove.agent-ended")
-	turns.Cut(ctx, h, rec, *rec.Agent(p.Name), turn.ReasonStopped)
+	turns.Cut(ctx, h.Agent(rec, rec.Agent(p.Name)), turn.ReasonStopped)
 	if p.phase == session.PhaseLeaving {
 		if err := m.Release(ctx, p.worktree); err != nil {
 			return removed, err
@@ -87,7 +87,7 @@ func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, re
 	case p.tornDown:
 		return nil
 	case p.Teardown.Command == "":
-		return h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown) // only notes a command that is not trusted
+		return h.Agent(rec, rec.Agent(p.Name)).In(m).TearDown(ctx, p.Teardown) // only notes a command that is not trusted
 	}
 	if there, err := m.Removable(ctx, p.worktree); err != nil || !there {
 		return notRemoved(p.Session, p.Name, p.Worktree, err)
@@ -97,7 +97,7 @@ func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, re
 			return err
 		}
 	}
-	if err := h.TearDown(ctx, m, rec, rec.Agent(p.Name), p.Teardown); err != nil {
+	if err := h.Agent(rec, rec.Agent(p.Name)).In(m).TearDown(ctx, p.Teardown); err != nil {
 		return errs.WithHints(err, "paw sh "+p.Session+"/"+p.Name, "paw remove "+p.Session+"/"+p.Name+" --no-teardown")
 	}
 	p.torn, p.tornDown = true, true

@@ -57,7 +57,7 @@ func (p Stop) apply(ctx context.Context, h *app.App) error {
 		return err
 	}
 	for _, name := range targets {
-		turns.Cut(ctx, h, s, *s.Agent(name), turn.ReasonStopped)
+		turns.Cut(ctx, h.Agent(s, s.Agent(name)), turn.ReasonStopped)
 	}
 	h.Step("stop.turns-closed")
 	_, err := savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets },

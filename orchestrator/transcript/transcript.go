@@ -34,9 +34,9 @@ func Unreadable(w *session.Agent, err error) string {
 }
 
 // History returns the newest conversation of an agent, from its CLI's own record.
-func History(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (live.Conversation, error) {
-	records, _ := h.TurnDir(s.Name, w.Name).Records()
-	found, err := Conversation(ctx, h, s, w, "", records)
+func History(ctx context.Context, a app.Agent) (live.Conversation, error) {
+	records, _ := a.TurnDir().Records()
+	found, err := Conversation(ctx, a, "", records)
 	if err != nil {
 		return live.Conversation{}, err
 	}
@@ -76,32 +76,32 @@ func TurnsElsewhere(records []turn.Record, conversation string) []int {
 }
 
 // Conversation is like Read, with errors for the user. A conversation that has not begun is empty.
-func Conversation(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, id string, records []turn.Record) (cli.Transcript, error) {
-	found, err := Read(ctx, h, s, w, id)
+func Conversation(ctx context.Context, a app.Agent, id string, records []turn.Record) (cli.Transcript, error) {
+	found, err := Read(ctx, a, id)
 	var missing *cli.ConversationError
 	switch {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, cli.ErrNoTranscript):
-		return found, errs.New(errs.Failed, "%s: %s", w.Name, Unreadable(w, err)).Hint("paw attach %s %s", s.Name, w.Name)
+		return found, errs.New(errs.Failed, "%s: %s", a.Record.Name, Unreadable(a.Record, err)).Hint("paw attach %s %s", a.Session.Name, a.Record.Name)
 	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
 		return cli.Transcript{ID: missing.ID}, nil
 	case errors.As(err, &missing):
-		return found, errs.New(errs.NotFound, "%s: its conversation cannot be read: %s", w.Name, missing.Reason).Hint("paw turns %s %s", s.Name, w.Name)
+		return found, errs.New(errs.NotFound, "%s: its conversation cannot be read: %s", a.Record.Name, missing.Reason).Hint("paw turns %s %s", a.Session.Name, a.Record.Name)
 	case errors.Is(err, cli.ErrNotInstalled):
-		return found, errs.New(errs.Missing, "%s: %w", w.Name, err).Hint("paw clis")
+		return found, errs.New(errs.Missing, "%s: %w", a.Record.Name, err).Hint("paw clis")
 	}
-	return found, errs.New(errs.Failed, "%s: its conversation cannot be read: %w", w.Name, err).Hint("paw turns %s %s", s.Name, w.Name)
+	return found, errs.New(errs.Failed, "%s: its conversation cannot be read: %w", a.Record.Name, err).Hint("paw turns %s %s", a.Session.Name, a.Record.Name)
 }
 
 // Read reads a conversation of an agent from its CLI's own record; the newest one if id is "".
-func Read(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, id string) (cli.Transcript, error) {
-	c, ok := h.CLIs.Get(w.CLI)
+func Read(ctx context.Context, a app.Agent, id string) (cli.Transcript, error) {
+	c, ok := a.App.CLIs.Get(a.Record.CLI)
 	if !ok {
-		return cli.Transcript{}, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
+		return cli.Transcript{}, errs.New(errs.Usage, "unknown CLI %s", a.Record.CLI)
 	}
-	_, executable, _ := h.ProgramOf(w) // only opencode needs its program, and reports that it is missing
-	spec := h.Specs().Read(s, w, executable)
+	_, executable, _ := a.App.ProgramOf(a.Record) // only opencode needs its program, and reports that it is missing
+	spec := a.App.Specs().Read(a.Session, a.Record, executable)
 	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {
 		if ids, err := c.Learn(ctx, spec); err == nil && len(ids) > 0 {

@@ -16,12 +16,12 @@ import (
 // Cut closes the turn that was open when its CLI ended without a report, and turns after it that no
 // hook reported: with the end in the CLI's own record, else aborted for reason, with a snapshot. A
 // failure is logged: it must not keep paw from stopping or recovering.
-func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, reason turn.Reason) {
-	last, err := h.TurnDir(s.Name, w.Name).Last()
-	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, h, s, &w, last).Later) == 0 {
+func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
+	last, err := a.TurnDir().Last()
+	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, a, last).Later) == 0 {
 		return
 	}
-	err = Change(ctx, h, s, &w, func(t *Recorder) error {
+	err = Change(ctx, a, func(t *Recorder) error {
 		if err := t.TakeMissed(ctx); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, r
 		return t.Abort(ctx, one, &turn.Abort{Reason: reason})
 	})
 	if err != nil {
-		h.HookLog().Add(w.CLI, string(reason), err)
+		a.App.HookLog().Add(a.Record.CLI, string(reason), err)
 	}
 }
 
@@ -41,7 +41,7 @@ func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, r
 func CloseCut(ctx context.Context, h *app.App, f observe.Facts) {
 	for _, a := range f.Agents {
 		cutDead(ctx, h, f, a)
-		tagFinished(ctx, h, f.Session, a.Record)
+		tagFinished(ctx, h.Agent(f.Session, &a.Record))
 	}
 }
 
@@ -73,45 +73,45 @@ func CloseDead(ctx context.Context, h *app.App, s *session.Session, agents ...st
 // cutDead calls Cut for an agent whose CLI has ended.
 func cutDead(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) {
 	if a.Lock.State == session.LockFree {
-		Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
+		Cut(ctx, h.Agent(f.Session, &a.Record), f.Observation(a).CutReason())
 	}
 }
 
 // tagFinished makes missing tags of the start and of finished turns, on their recorded commits. A
 // hook may have failed to make one, or a pruning fetch may have deleted it.
-func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.Agent) {
-	if w.Phase == session.PhaseCreating {
+func tagFinished(ctx context.Context, a app.Agent) {
+	if a.Record.Phase == session.PhaseCreating {
 		return // launch.BringUp tags the start
 	}
-	err := Change(ctx, h, s, &w, func(t *Recorder) error {
-		results := finishedTurns(&w, t.Dir)
+	err := Change(ctx, a, func(t *Recorder) error {
+		results := finishedTurns(a.Record, t.Dir)
 		counted := countFinished(results)
 		t.remember(ctx, counted.Last, func(f *session.Finished) {
 			if counted.Last >= f.Last { // some logs may be gone
 				*f = counted
 			}
 		})
-		refs, err := t.M.Refs().List(ctx, TagPrefix(w.TurnSession))
+		refs, err := t.M.Refs().List(ctx, TagPrefix(a.Record.TurnSession))
 		if err != nil {
 			return err
 		}
-		tags := tagsIn(refs, w.TurnSession)
+		tags := tagsIn(refs, a.Record.TurnSession)
 		var failed error
 		for _, result := range results {
 			commit, there := tags[result.Number]
 			switch {
 			case result.CommitHash == "":
 			case there:
-				failed = errors.Join(failed, tagElsewhere(s, w, result.Number, commit, result.CommitHash))
+				failed = errors.Join(failed, tagElsewhere(a.Session, *a.Record, result.Number, commit, result.CommitHash))
 			default:
 				failed = errors.Join(failed, t.tag(ctx, result))
-				h.Step("recover.tagged")
+				a.App.Step("recover.tagged")
 			}
 		}
 		return failed
 	})
 	if err != nil {
-		h.Notef("%s: not all tags of its turns are as they should be: %v", w.Name, err)
+		a.App.Notef("%s: not all tags of its turns are as they should be: %v", a.Record.Name, err)
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *Recorder) TakeMissed(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	seen := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last)
+	seen := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last)
 	missed := seen.Later
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)
@@ -136,7 +136,7 @@ func (t *Recorder) TakeMissed(ctx context.Context) error {
 func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *turn.Record {
 	o := f.Observation(a)
 	if o.CutTurn() != nil {
-		o.Observed = observe.AskRecord(ctx, h, f.Session, &a.Record, o.Last)
+		o.Observed = observe.AskRecord(ctx, h.Agent(f.Session, &a.Record), o.Last)
 	}
 	return o.CutTurn()
 }
@@ -147,7 +147,7 @@ func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) 
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e
 	}
-	seen := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last)
+	seen := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last)
 	var missed []turn.Event
 	if e.Kind == turn.KindInput && last.State == turn.InProgress && last.Waiting && seen.Known && seen.Busy {
 		missed = append(missed, turn.Event{Kind: turn.KindAnswered})

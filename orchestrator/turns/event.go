@@ -82,7 +82,7 @@ func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) 
 		e.Conversation == last.Conversation && len(last.Others) == 0 {
 		return false
 	}
-	working := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last).Working
+	working := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last).Working
 	return slices.ContainsFunc(working, func(id string) bool { return id != e.Conversation })
 }
 
@@ -119,7 +119,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	case turn.ActStart:
 		start := *action.Start
 		if start.Launch = t.Launch; start.Launch == "" { // no hook has reported the turn: it belongs to the running launch
-			start.Launch = launchOf(t.app, t.Session, t.Agent)
+			start.Launch = launchOf(t.app.Agent(t.Session, t.Agent))
 		}
 		_, err := t.Begin(ctx, start)
 		return err

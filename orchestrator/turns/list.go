@@ -45,38 +45,38 @@ func (l Turn) Incomplete() bool {
 }
 
 // List joins log, refs and tags of one agent, with two git processes for any number of turns.
-func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (AgentTurns, []error, error) {
-	list := AgentTurns{Agent: w.Name, Turns: []Turn{}, Finished: w.Turns}
+func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
+	list := AgentTurns{Agent: a.Record.Name, Turns: []Turn{}, Finished: a.Record.Turns}
 	// Refs are read first: a tag is made after the turn's end is logged, so that no turn is listed
 	// as tagged and not ended, whatever a hook writes meanwhile.
-	refs, err := m.Refs().List(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
+	refs, err := a.Repo.Refs().List(ctx, TagPrefix(a.Record.TurnSession), turn.RefPrefix(a.Record.TurnSession))
 	if err != nil {
 		return list, nil, err
 	}
-	tags := tagsIn(refs, w.TurnSession)
-	records, problems := h.TurnDir(s.Name, w.Name).Records()
+	tags := tagsIn(refs, a.Record.TurnSession)
+	records, problems := a.TurnDir().Records()
 	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
-		records[n-1] = asStatusHasIt(h, s, w, records[n-1])
+		records[n-1] = asStatusHasIt(a, records[n-1])
 	}
 	gone := map[int]bool{}
 	if len(problems) == 0 { // else its log may be there, and cannot be read
-		records, gone = withLogGone(records, tags, refs, w.TurnSession)
+		records, gone = withLogGone(records, tags, refs, a.Record.TurnSession)
 	}
 	var pairs [][2]string
 	for _, r := range records {
 		one := Turn{
 			LogGone: gone[r.Number],
-			Record:  r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
-			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
+			Record:  r, Before: refs[turn.BeforeRef(a.Record.TurnSession, r.Number)],
+			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(a.Record.TurnSession, r.Number)]), Head: refs[turn.HeadRef(a.Record.TurnSession, r.Number)],
 		}
-		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Objects().Has(ctx, one.After) {
+		if refs[turn.TurnRef(a.Record.TurnSession, r.Number)] == "" && one.After != "" && !a.Repo.Objects().Has(ctx, one.After) {
 			one.After = "" // the turn's ref was deleted, and git has collected the commit
 		}
 		if at, there := tags[r.Number]; there {
-			if err := tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
+			if err := tagElsewhere(a.Session, *a.Record, r.Number, at, r.CommitHash); err != nil {
 				problems = append(problems, err)
 			} else {
-				one.Tag = turn.TagName(w.TurnSession, r.Number)
+				one.Tag = turn.TagName(a.Record.TurnSession, r.Number)
 			}
 		}
 		if one.Before != "" && one.After != "" {
@@ -85,16 +85,16 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 		list.Turns = append(list.Turns, one)
 	}
 	if n := len(records); n > 0 {
-		if at := w.Rewound.At(records[n-1].Number); at != records[n-1].Number && whereRewound(ctx, m, &w) {
-			list.RewoundTo, list.BackBy = &at, fmt.Sprint(w.Rewound.From)
-			last, undone := w.LastShift()
+		if at := a.Record.Rewound.At(records[n-1].Number); at != records[n-1].Number && whereRewound(ctx, a.Repo, a.Record) {
+			list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
+			last, undone := a.Record.LastShift()
 			updated := last != nil && last.Kind == session.ShiftUpdate
 			if list.Updated = updated && !undone; !updated && !undone {
 				list.BackBy = "--undo"
 			}
 		}
 	}
-	counts, err := m.Objects().CountChanges(ctx, pairs)
+	counts, err := a.Repo.Objects().CountChanges(ctx, pairs)
 	if err != nil {
 		return list, problems, err
 	}
@@ -134,12 +134,12 @@ const ListGrace = 2 * time.Second
 
 // asStatusHasIt returns the open turn of a running agent as paw status shows it: according to the
 // CLI's own record the turn may be over, or may not wait any more.
-func asStatusHasIt(h *app.App, s *session.Session, w session.Agent, last turn.Record) turn.Record {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+func asStatusHasIt(a app.Agent, last turn.Record) turn.Record {
+	lock, err := a.ProbeLock()
 	if err != nil || lock.State != session.LockHeld {
 		return last
 	}
-	seen := observe.InPane(h, s, &w, lock)
+	seen := observe.InPane(a, lock)
 	if seen.Last == nil || seen.Last.Number != last.Number || !seen.Visible || seen.Headless {
 		return last
 	}
@@ -175,7 +175,7 @@ func CurrentState(ctx context.Context, h *app.App, m worktree.Manager, s *sessio
 			ended--
 		}
 	}
-	commit, err := StateNow(ctx, h, m, s, w)
+	commit, err := StateNow(ctx, h.Agent(s, w).In(m))
 	return State{Commit: commit, Finished: w.Finished, Last: ended}, err
 }
 

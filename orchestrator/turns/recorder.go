@@ -42,12 +42,12 @@ type Recorder struct {
 }
 
 // Change calls change while it holds the turn lock of an agent.
-func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, change func(*Recorder) error) error {
-	m, err := h.ManagerOf(ctx, s)
+func Change(ctx context.Context, a app.Agent, change func(*Recorder) error) error {
+	m, err := a.App.ManagerOf(ctx, a.Session)
 	if err != nil {
 		return err
 	}
-	unlock, err := h.Hold(ctx, h.Locks.Turn, s.Name, w.Name)
+	unlock, err := a.App.Hold(ctx, a.App.Locks.Turn, a.Session.Name, a.Record.Name)
 	if err != nil {
 		return err
 	}
@@ -55,10 +55,10 @@ func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 	m, done := m.WritingRefs()
 	defer done()
 	return change(&Recorder{
-		app: h, Session: s, Agent: w, M: m, Dir: h.TurnDir(s.Name, w.Name),
+		app: a.App, Session: a.Session, Agent: a.Record, M: m, Dir: a.TurnDir(),
 		budget: snapshot.Budget{
-			Time:  time.Duration(h.Config.Turns.SnapshotSeconds) * time.Second,
-			Bytes: int64(h.Config.Turns.SnapshotMiB) << 20,
+			Time:  time.Duration(a.App.Config.Turns.SnapshotSeconds) * time.Second,
+			Bytes: int64(a.App.Config.Turns.SnapshotMiB) << 20,
 		},
 	})
 }
@@ -95,16 +95,16 @@ func (t *Recorder) open() (*turn.Turn, error) {
 
 // BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report
 // it. w is a copy, in which the turn settles the wait.
-func BeginIfOwn(ctx context.Context, h *app.App, s *session.Session, w session.Agent, prompt string) error {
-	if cli, known := h.CLIs.Get(w.CLI); known && cli.Facts().Unseen {
-		return BeginOwn(ctx, h, s, &w, prompt)
+func BeginIfOwn(ctx context.Context, a app.Agent, prompt string) error {
+	if cli, known := a.App.CLIs.Get(a.Record.CLI); known && cli.Facts().Unseen {
+		return BeginOwn(ctx, a, prompt)
 	}
 	return nil
 }
 
 // EndOwn finishes the open turn of a CLI without hooks, whose end nothing else reports.
-func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
-	return Change(ctx, h, s, w, func(t *Recorder) error {
+func EndOwn(ctx context.Context, a app.Agent) error {
+	return Change(ctx, a, func(t *Recorder) error {
 		one, err := t.open()
 		if err != nil || one == nil {
 			return err
@@ -116,8 +116,8 @@ func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 
 // BeginOwn starts a turn of a CLI without hooks, after it has closed the one before, whose end was
 // not seen.
-func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, prompt string) error {
-	return Change(ctx, h, s, w, func(t *Recorder) error {
+func BeginOwn(ctx context.Context, a app.Agent, prompt string) error {
+	return Change(ctx, a, func(t *Recorder) error {
 		one, err := t.open()
 		if err != nil {
 			return err
@@ -130,18 +130,18 @@ func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Ag
 				return err
 			}
 		}
-		_, err = t.Begin(ctx, turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: launchOf(h, s, w)})
+		_, err = t.Begin(ctx, turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: launchOf(a)})
 		return err
 	})
 }
 
 // launchOf returns the id of the agent's running launch.
-func launchOf(h *app.App, s *session.Session, w *session.Agent) string {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+func launchOf(a app.Agent) string {
+	lock, err := a.ProbeLock()
 	if err != nil {
 		return ""
 	}
-	return observe.LaunchID(s.Name, w.Name, lock.Holder.Generation)
+	return observe.LaunchID(a.Session.Name, a.Record.Name, lock.Holder.Generation)
 }
 
 // SomethingQueued marks that a prompt waits behind a turn, for CLIs that do not report when it

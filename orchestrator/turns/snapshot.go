@@ -50,7 +50,7 @@ const NotInSnapshot = "not in the snapshot: "
 // snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
 // with a note: HEAD in its place would look like the complete state.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
+	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app.Agent(t.Session, t.Agent)), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = NotInSnapshot + strings.Join(s.NotSaved, ", ")
@@ -61,8 +61,8 @@ func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, n
 }
 
 // scratch returns the folder of the scratch index of an agent's snapshots.
-func scratch(h *app.App, s *session.Session, w *session.Agent) string {
-	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
+func scratch(a app.Agent) string {
+	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "snapshot")
 }
 
 // head returns the commit that HEAD of the agent's worktree is at. On a branch that has no commit, or that is gone, head returns the last
@@ -106,26 +106,26 @@ func CommitAlone(h *app.App, agentName string, number int, side, commit string, 
 }
 
 // End returns the state of the end of a turn; for an open turn, the present state.
-func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Turn, byForce Force) (string, error) {
+func End(ctx context.Context, a app.Agent, one *Turn, byForce Force) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
-		return StateNow(ctx, h, m, s, w)
+		return StateNow(ctx, a)
 	case one.After == "":
-		return CommitAlone(h, w.Name, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
+		return CommitAlone(a.App, a.Record.Name, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
 	}
 	return one.After, nil
 }
 
 // EndOf returns the state of the end of the turn with that number; 0 stands for the base.
-func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list AgentTurns, number string, byForce Force) (string, error) {
+func EndOf(ctx context.Context, a app.Agent, list AgentTurns, number string, byForce Force) (string, error) {
 	if number == "0" {
-		return w.Base(), nil
+		return a.Record.Base(), nil
 	}
-	one, err := Numbered(s, list, number)
+	one, err := Numbered(a.Session, list, number)
 	if err != nil {
 		return "", err
 	}
-	return End(ctx, h, m, s, w, one, byForce)
+	return End(ctx, a, one, byForce)
 }
 
 // Numbered returns the turn whose number the user typed.
@@ -143,18 +143,18 @@ func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 }
 
 // Now takes a snapshot of the worktree that no ref keeps.
-func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (snapshot.Snapshot, error) {
-	snapshot, err := m.Snapshots().TakeWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), snapshot.Budget{})
-	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
-		err = errs.New(errs.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
-			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)
+func Now(ctx context.Context, a app.Agent) (snapshot.Snapshot, error) {
+	snapshot, err := a.Repo.Snapshots().TakeWithin(ctx, a.Record.WorktreePath, "", "paw: "+a.Record.Name+" now", scratch(a), snapshot.Budget{})
+	if _, lost := os.Lstat(a.Record.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
+		err = errs.New(errs.Refused, "%s: %s", a.Record.Name, session.ReasonWorktreeGone).
+			Hint("paw stop %s %s --only && paw recover %s", a.Session.Name, a.Record.Name, a.Session.Name)
 	}
 	return snapshot, err
 }
 
 // StateNow returns the commit of Now.
-func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
-	snapshot, err := Now(ctx, h, m, s, w)
+func StateNow(ctx context.Context, a app.Agent) (string, error) {
+	snapshot, err := Now(ctx, a)
 	return snapshot.Commit, err
 }
 

@@ -60,7 +60,7 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 		id = first.ID
 		h.Step("answer.seen")
 	}
-	unlock, err := Lock(ctx, h, s, t.w)
+	unlock, err := Lock(ctx, h.Agent(s, t.w))
 	if err != nil {
 		return nil, err
 	}

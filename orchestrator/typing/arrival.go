@@ -14,7 +14,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
-	"paw/session"
 	"paw/session/turn"
 )
 
@@ -52,9 +51,9 @@ type expectation struct {
 }
 
 // expect looks up the CLI's list of prompts, which may take long for some CLIs.
-func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
+func expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) expectation {
 	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
-	spec := h.Specs().Read(s, w, "")
+	spec := a.App.Specs().Read(a.Session, a.Record, "")
 	if spec.ConversationID == "" {
 		return e
 	}
@@ -65,9 +64,9 @@ func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 }
 
 // now returns the Arrival of a prompt that is about to be typed.
-func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arrival {
-	a := Arrival{cli: e.cli, prompt: e.prompt, since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
-	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
+func (e expectation) now(agent app.Agent) Arrival {
+	a := Arrival{cli: e.cli, prompt: e.prompt, since: agent.App.Now(), records: []grown{growing(agent.Record.TranscriptPath)}}
+	if last, err := agent.App.TurnDir(agent.Session.Name, agent.Record.Name).Last(); err == nil && last != nil {
 		a.number, a.open, a.last = last.Number, last.State == turn.InProgress, e.cli.Canonical(string(last.Prompt))
 		a.records = append(a.records, growing(last.LogFile))
 	}
@@ -77,8 +76,8 @@ func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arriv
 }
 
 // Expect returns the Arrival of a prompt that is about to be typed.
-func Expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) Arrival {
-	return expect(ctx, h, s, w, cli, prompt).now(h, s, w)
+func Expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) Arrival {
+	return expect(ctx, a, cli, prompt).now(a)
 }
 
 // growing returns a file with its present size; an empty path is a file that never grows.
@@ -200,10 +199,10 @@ func excerpt(text []rune) string {
 
 // stillRuns reports whether the turn with that number is open, and the CLI's own record has no end
 // of it.
-func stillRuns(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, number int) bool {
-	last, err := h.TurnDir(s.Name, w.Name).Last()
+func stillRuns(ctx context.Context, a app.Agent, number int) bool {
+	last, err := a.TurnDir().Last()
 	if err != nil || last == nil || last.Number != number || last.State != turn.InProgress {
 		return false
 	}
-	return observe.AskRecord(ctx, h, s, w, last).Ended == nil
+	return observe.AskRecord(ctx, a, last).Ended == nil
 }

@@ -34,7 +34,7 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 			if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt}); err != nil {
 				t.Fatal(err)
 			}
-			before := Expect(t.Context(), h, s, w, cli, prompt)
+			before := Expect(t.Context(), h.Agent(s, w), cli, prompt)
 			if before.number != 1 || before.Queued() {
 				t.Fatalf("last turn %d, queued %v: the same prompt began that turn, and has not come again", before.number, before.Queued())
 			}
@@ -70,7 +70,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, TurnID: "t1"}); err != nil {
 		t.Fatal(err)
 	}
-	before := Expect(t.Context(), h, s, w, cli, prompt)
+	before := Expect(t.Context(), h.Agent(s, w), cli, prompt)
 	took(other, `go on\nand \"on\"`)
 	took(id, `or go on`)
 	took(id, `go on like that`)
@@ -78,15 +78,15 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 		t.Error("taken by another conversation, or another prompt")
 	}
 	took(id, `go on\nand \"on\"`)
-	if !before.taken() || before.Queued() || !stillRuns(t.Context(), h, s, w, 1) {
-		t.Errorf("taken %v, queued %v, turn 1 runs %v", before.taken(), before.Queued(), stillRuns(t.Context(), h, s, w, 1))
+	if !before.taken() || before.Queued() || !stillRuns(t.Context(), h.Agent(s, w), 1) {
+		t.Errorf("taken %v, queued %v, turn 1 runs %v", before.taken(), before.Queued(), stillRuns(t.Context(), h.Agent(s, w), 1))
 	}
-	if stillRuns(t.Context(), h, s, w, 0) {
+	if stillRuns(t.Context(), h.Agent(s, w), 0) {
 		t.Error("a turn before the last one runs")
 	}
 	at := time.Now().UTC().Add(time.Second).Format(time.RFC3339Nano)
 	appendTo(t, rollout, `{"timestamp":"`+at+`","type":"event_msg","payload":{"type":"task_complete","turn_id":"t1","error":{"message":"overload"}}}`)
-	if stillRuns(t.Context(), h, s, w, 1) {
+	if stillRuns(t.Context(), h.Agent(s, w), 1) {
 		t.Error("a turn runs that failed")
 	}
 }

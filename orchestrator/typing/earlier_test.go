@@ -66,7 +66,7 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 func typistIn(t *testing.T, h *app.App, c cli.CLI, prompt string) *sender {
 	t.Helper()
 	one := &sender{app: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: c, prompt: prompt}
-	one.before = Expect(t.Context(), h, one.s, one.w, c, prompt)
+	one.before = Expect(t.Context(), h.Agent(one.s, one.w), c, prompt)
 	one.lastTyped()
 	return one
 }

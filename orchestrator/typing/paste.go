@@ -35,7 +35,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 // reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
 // pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
-	t.before = t.expected.now(t.app, t.s, t.w)
+	t.before = t.expected.now(t.app.Agent(t.s, t.w))
 	t.lastTyped()
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
@@ -179,7 +179,7 @@ func NewPaneWriter(h *app.App) PaneWriter {
 
 // ready returns the agent's program, and whether it takes a prompt now.
 func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool) {
-	t, err := paneSender(k.home, s, w, "results")
+	t, err := paneSender(k.home.Agent(s, w), "results")
 	if err != nil {
 		return tmux.Program{}, false
 	}
@@ -188,17 +188,17 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
 
-func paneSender(h *app.App, s *session.Session, w *session.Agent, prompt string) (*sender, error) {
-	cli, known := h.CLIs.Get(w.CLI)
+func paneSender(a app.Agent, prompt string) (*sender, error) {
+	cli, known := a.App.CLIs.Get(a.Record.CLI)
 	if !known {
-		return nil, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
+		return nil, errs.New(errs.Usage, "unknown CLI %s", a.Record.CLI)
 	}
-	return senderFor(h, s, w, cli, prompt)
+	return senderFor(a, cli, prompt)
 }
 
 // enter types a prompt, calls last and presses Enter.
 func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error {
-	t, err := paneSender(k.home, s, w, prompt)
+	t, err := paneSender(k.home.Agent(s, w), prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
@@ -215,7 +215,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 
 // again presses Enter once more, unless the prompt has left the box, or no box is on the screen.
 func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
-	t, err := paneSender(k.home, s, w, prompt)
+	t, err := paneSender(k.home.Agent(s, w), prompt)
 	if err != nil {
 		return err
 	}

@@ -106,11 +106,11 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if err != nil {
 		return nil, err
 	}
-	t, err := senderFor(h, s, w, cli, o.prompt)
+	t, err := senderFor(h.Agent(s, w), cli, o.prompt)
 	if err != nil {
 		return nil, errs.New(errs.Usage, "%w", err)
 	}
-	unlock, err := Lock(ctx, h, s, w)
+	unlock, err := Lock(ctx, h.Agent(s, w))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	own := cli.Facts().Unseen
-	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h, t.s, *t.w, t.prompt) }); err != nil {
+	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h.Agent(t.s, t.w), t.prompt) }); err != nil {
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
@@ -144,8 +144,8 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 }
 
 // Lock waits until no other paw types a prompt into the pane of the agent.
-func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (unlock func(), err error) {
-	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Name)
+func Lock(ctx context.Context, a app.Agent) (unlock func(), err error) {
+	return a.App.Hold(ctx, a.App.Locks.Prompt, a.Session.Name, a.Record.Name)
 }
 
 // confirm waits for the event of the prompt's turn or, while a turn runs, for another sign that the
@@ -240,7 +240,7 @@ func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 		t.heard = true
 		return false
 	}
-	if queued || kept && stillRuns(ctx, t.app, t.s, t.w, t.before.number) {
+	if queued || kept && stillRuns(ctx, t.app.Agent(t.s, t.w), t.before.number) {
 		sent.Turn, sent.Queued = t.before.number, true
 		return true
 	}

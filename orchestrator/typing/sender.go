@@ -91,11 +91,11 @@ func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool 
 
 // senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
 // nothing else.
-func senderFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*sender, error) {
-	t := &sender{app: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
+func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
+	t := &sender{app: a.App, s: a.Session, w: a.Record, cli: c, ready: c.Ready(), client: a.App.TmuxFor(a.Session)}
 	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
-		return nil, &cli.PromptError{CLI: w.Name, Reason: "the prompt is empty"}
+		return nil, &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
 	}
 	var err error
 	t.text, err = c.Literal(t.prompt)
@@ -104,7 +104,7 @@ func senderFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prom
 
 // expect finds out where the prompt will show up.
 func (t *sender) expect(ctx context.Context) {
-	t.expected = expect(ctx, t.app, t.s, t.w, t.cli, t.prompt)
+	t.expected = expect(ctx, t.app.Agent(t.s, t.w), t.cli, t.prompt)
 }
 
 // onScreen returns the text of the pane, "" where it cannot be read.
@@ -146,7 +146,7 @@ func (t *sender) reach(ctx context.Context) bool {
 
 // handOver calls last and gives the prompt to the CLI by its channel.
 func (t *sender) handOver(ctx context.Context, last func() error) error {
-	t.before = t.expected.now(t.app, t.s, t.w)
+	t.before = t.expected.now(t.app.Agent(t.s, t.w))
 	t.lastTyped()
 	if err := last(); err != nil {
 		return err
