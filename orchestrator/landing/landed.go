@@ -49,6 +49,7 @@ type landingFacts struct {
 	whole     bool   // the tip's files have all of the landing
 	elsewhere bool   // the landing was into another branch
 	takenOut  bool   // the agent's last state that the tip has is without the landing
+	anew      bool   // a later landing has made the same commit, as within the same second
 }
 
 // standing decides how a landing stands. What the tip has counts, not what was done to the tip: the
@@ -56,6 +57,10 @@ type landingFacts struct {
 func (f landingFacts) standing() Standing {
 	there := f.inTip || f.rewritten != ""
 	switch {
+	case f.anew && f.phase == session.LandingUndone:
+		return Undone
+	case f.anew:
+		return Dropped
 	case there && f.lost && f.takenOut:
 		return Superseded
 	case there && f.lost && f.phase == session.LandingUndone:

@@ -123,7 +123,10 @@ func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session,
 	facts := make([]landingFacts, len(l.all))
 	for i := range l.all {
 		one, f := &l.all[i], &facts[i]
-		f.phase, f.elsewhere = one.Phase, one.Target != l.target
+		f.phase, f.elsewhere, f.anew = one.Phase, one.Target != l.target, l.madeAnew(one)
+		if f.anew {
+			continue // the commit in the tip is that of the later landing
+		}
 		if ref := turn.LandedRef(one.TurnSession, one.ID, "after"); l.refs[ref] == one.After {
 			f.inTip = slices.Contains(merged, ref)
 		} else if f.inTip, err = l.m.Objects().Contains(ctx, l.tip, one.After); err != nil {
@@ -134,6 +137,14 @@ func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session,
 		}
 	}
 	return facts, l.lookForRewritten(ctx, facts)
+}
+
+// madeAnew reports whether a later landing of the same work made the same commit: the branch had
+// lost it in between.
+func (l *looker) madeAnew(one *Stand) bool {
+	return !one.offered() && slices.ContainsFunc(l.all, func(later Stand) bool {
+		return later.ID > one.ID && later.After == one.After && later.TurnSession == one.TurnSession && later.Target == one.Target && !later.offered()
+	})
 }
 
 // leftTips returns commits that a branch was at, by its reflog, and may have left. There are none

@@ -15,7 +15,7 @@ import (
 func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
 	var gone []int
 	for i := range l.all {
-		if !facts[i].inTip && (l.all[i].Phase != session.LandingOffered || l.all[i].picked()) {
+		if !facts[i].inTip && !facts[i].anew && (l.all[i].Phase != session.LandingOffered || l.all[i].picked()) {
 			gone = append(gone, i)
 		}
 	}
