@@ -90,8 +90,18 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if readerLeft(stdout, err) {
 		return exitPipe
 	}
+	a.json = a.json || a.ran == nil && asksJSON(argv[1:])
 	a.printError(err)
 	return exitCode(err)
+}
+
+// asksJSON reports whether --json is among the words of a command line. It is for one that could not
+// be parsed: the parser stops at the first mistake, and --json may stand behind it.
+func asksJSON(words []string) bool {
+	if i := slices.Index(words, "--"); i >= 0 {
+		words = words[:i]
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return word == "--json" || word == "--json=true" || word == "-j" })
 }
 
 // readerLeft reports whether SIGPIPE ended a program that wrote to paw's standard output, because the
