@@ -16,6 +16,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/review"
+	"paw/orchestrator/typing"
 	"paw/session"
 )
 
@@ -83,7 +84,10 @@ func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
 		case o.list:
 			return o.listComments(h, s, agent)
 		case o.drop:
-			return orchestrator.DropComments(cmd.Context(), h, s, agent)
+			if err := orchestrator.DropComments(cmd.Context(), h, s, agent); err != nil || !o.json {
+				return err
+			}
+			return o.listComments(h, s, agent)
 		case o.send:
 			return o.sendComments(cmd, h, s, agent)
 		case number != "" && o.base:
@@ -118,16 +122,14 @@ func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session,
 		return err
 	}
 	if patch.Len() == 0 {
-		fmt.Fprintf(o.stdout, "%s: nothing to review; paw review %s --base shows all that it has done\n", agent, agent)
-		return nil
+		return o.tell(s, nil, fmt.Sprintf("%s: nothing to review; paw review %s --base shows all that it has done", agent, agent))
 	}
 	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), o.stdin, o.stdout, o.stderr)
 	if err != nil {
 		return err
 	}
 	if len(comments) == 0 {
-		fmt.Fprintf(o.stdout, "%s: no comment, nothing was sent\n", agent)
-		return nil
+		return o.tell(s, nil, agent+": no comment, nothing was sent")
 	}
 	if err := orchestrator.AddComments(ctx, h, s, agent, comments...); err != nil {
 		return err
@@ -159,6 +161,9 @@ func (o *reviewOptions) addComment(cmd *cobra.Command, h *app.App, s *session.Se
 	if err := orchestrator.AddComments(cmd.Context(), h, s, agent, c); err != nil {
 		return err
 	}
+	if o.json {
+		return o.listComments(h, s, agent)
+	}
 	fmt.Fprintf(o.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
 	return nil
 }
@@ -168,11 +173,19 @@ func (o *reviewOptions) sendComments(cmd *cobra.Command, h *app.App, s *session.
 	if err != nil {
 		return err
 	}
-	if sent == nil {
-		fmt.Fprintf(o.stdout, "%s: there is no comment to send\n", agent)
-		return nil
+	return o.tell(s, sent, agent+": there is no comment to send")
+}
+
+// tell prints what was sent or, for nil, why nothing was.
+func (o *reviewOptions) tell(s *session.Session, sent *typing.Sent, otherwise string) error {
+	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}, Notes: o.noted()}
+	if sent != nil {
+		view.Sent, otherwise = append(view.Sent, sentView(sent)), sent.String()
 	}
-	fmt.Fprintln(o.stdout, sent)
+	if o.json {
+		return o.printJSON(view)
+	}
+	fmt.Fprintln(o.stdout, otherwise)
 	return nil
 }
 
