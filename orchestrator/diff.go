@@ -37,14 +37,12 @@ type DiffOptions struct {
 type Compared struct {
 	From, To string // commits to compare
 
-	home   *app.App
-	m      worktree.Manager
+	of     app.Agent
 	reader worktree.Manager // writes nothing into the repository
 	drop   func()           // deletes the objects that the reader has made
-	s      *session.Session
-	w      *session.Agent
-	look   turns.State // state of To, to be marked as seen
-	upto   string
+
+	look turns.State // state of To, to be marked as seen
+	upto string
 }
 
 // Compare finds the two states that the options mean. A single turn is compared with the state at
@@ -60,12 +58,12 @@ func Compare(ctx context.Context, h *app.App, s *session.Session, agentName stri
 		return nil, err
 	}
 	CloseUnseen(ctx, h, s, agentName)
-	c := &Compared{home: h, m: m, s: s, w: w, upto: o.Upto}
+	c := &Compared{of: h.Agent(s, w).In(m), upto: o.Upto}
 	if c.reader, c.drop, err = m.WithScratch(); err != nil {
 		return nil, err
 	}
 	if o.Reads {
-		c.m = c.reader
+		c.of.Repo = c.reader
 	}
 	if err := c.take(ctx, o); err != nil {
 		c.Close()
@@ -92,9 +90,9 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 // the patch shows what a landing would change. Without a target, or where that is unknown, From is
 // the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
-	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Name, c.To, 0, "")
+	base, err := landing.Base(ctx, c.of.App, c.reader, c.of.Session, c.of.Record.Name, c.To, 0, "")
 	if told := new(errs.Error); errors.As(err, &told) {
-		base, err = c.w.Base(), nil
+		base, err = c.of.Record.Base(), nil
 	}
 	c.From = base
 	return err
@@ -106,22 +104,22 @@ func (c *Compared) Close() { c.drop() }
 // sinceLook compares the state that the user saw last with the present state, or with the end of a
 // turn.
 func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
-	if c.From, err = turns.LastSeen(ctx, c.m, c.w); err != nil {
+	if c.From, err = turns.LastSeen(ctx, c.of.Repo, c.of.Record); err != nil {
 		return err
 	}
 	if o.Upto == "" {
-		if err := c.now(ctx, o); err != nil || c.From != c.w.Base() {
+		if err := c.now(ctx, o); err != nil || c.From != c.of.Record.Base() {
 			return err
 		}
 		return c.sinceTarget(ctx) // the user has not looked yet
 	}
-	list, _, err := turns.List(ctx, c.home.Agent(c.s, c.w).In(c.m))
+	list, _, err := turns.List(ctx, c.of)
 	if err != nil {
 		return err
 	}
 	if c.To = o.State; c.To == "" {
-		byForce := turns.Force{Yes: o.Force, Command: "paw seen " + c.w.Name}
-		if c.To, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, o.Upto, byForce); err != nil {
+		byForce := turns.Force{Yes: o.Force, Command: "paw seen " + c.of.Record.Name}
+		if c.To, err = turns.EndOf(ctx, c.of, list, o.Upto, byForce); err != nil {
 			return err
 		}
 	}
@@ -135,7 +133,7 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	if c.To = o.State; c.To != "" {
 		return nil
 	}
-	c.look, err = turns.CurrentState(ctx, c.home, c.m, c.s, c.w.Name)
+	c.look, err = turns.CurrentState(ctx, c.of.App, c.of.Repo, c.of.Session, c.of.Record.Name)
 	c.To = c.look.Commit
 	return err
 }
@@ -147,47 +145,47 @@ func (c *Compared) Turn() int { return c.look.Last }
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
 	format := objects.DiffFormat{Stat: o.Stat, Color: o.Color}
 	if o.Than != "" {
-		format.From, format.To = c.w.Name, o.Than
+		format.From, format.To = c.of.Record.Name, o.Than
 	}
-	return c.reader.Objects().Diff(ctx, c.w.WorktreePath, c.From, c.To, format, out, o.Paths...)
+	return c.reader.Objects().Diff(ctx, c.of.Record.WorktreePath, c.From, c.To, format, out, o.Paths...)
 }
 
 // ends finds the two commits for a range, or for another agent.
 func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 	if o.Than != "" {
-		other, err := app.AgentNamed(c.s, o.Than)
+		other, err := app.AgentNamed(c.of.Session, o.Than)
 		if err != nil {
 			return err
 		}
-		if c.From, err = turns.StateNow(ctx, c.home.Agent(c.s, c.w).In(c.m)); err != nil {
+		if c.From, err = turns.StateNow(ctx, c.of); err != nil {
 			return err
 		}
-		c.To, err = turns.StateNow(ctx, c.home.Agent(c.s, other).In(c.m))
+		c.To, err = turns.StateNow(ctx, c.of.App.Agent(c.of.Session, other).In(c.of.Repo))
 		return err
 	}
-	list, _, err := turns.List(ctx, c.home.Agent(c.s, c.w).In(c.m))
+	list, _, err := turns.List(ctx, c.of)
 	if err != nil {
 		return err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
-	byForce := turns.Force{Yes: o.Force, Command: "paw diff " + c.w.Name + " " + o.Range + " --force"}
+	byForce := turns.Force{Yes: o.Force, Command: "paw diff " + c.of.Record.Name + " " + o.Range + " --force"}
 	if ranged {
-		if c.From, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, first, byForce); err != nil {
+		if c.From, err = turns.EndOf(ctx, c.of, list, first, byForce); err != nil {
 			return err
 		}
-		c.To, err = turns.EndOf(ctx, c.home.Agent(c.s, c.w).In(c.m), list, last, byForce)
+		c.To, err = turns.EndOf(ctx, c.of, list, last, byForce)
 		return err
 	}
-	one, err := turns.Numbered(c.s, list, first)
+	one, err := turns.Numbered(c.of.Session, list, first)
 	if err != nil {
 		return err
 	}
 	if c.From = one.Before; c.From == "" {
-		if c.From, err = turns.CommitAlone(c.home, c.w.Name, one.Number, "begin", one.StartCommit, byForce); err != nil {
+		if c.From, err = turns.CommitAlone(c.of.App, c.of.Record.Name, one.Number, "begin", one.StartCommit, byForce); err != nil {
 			return err
 		}
 	}
-	c.To, err = turns.End(ctx, c.home.Agent(c.s, c.w).In(c.m), one, byForce)
+	c.To, err = turns.End(ctx, c.of, one, byForce)
 	return err
 }
 
@@ -217,10 +215,10 @@ func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, nu
 
 // MarkSeen marks the second of the two compared states as seen, not what the agent has done since.
 func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
-	if err := turns.MarkSeen(ctx, c.home, c.m, c.s.Name, c.w, c.look); err != nil {
+	if err := turns.MarkSeen(ctx, c.of.App, c.of.Repo, c.of.Session.Name, c.of.Record, c.look); err != nil {
 		return nil, err
 	}
-	return &Seen{Agent: c.w.Name, Turn: c.upto, ToReview: max(c.w.Turns-c.look.Finished.Turns, 0)}, nil
+	return &Seen{Agent: c.of.Record.Name, Turn: c.upto, ToReview: max(c.of.Record.Turns-c.look.Finished.Turns, 0)}, nil
 }
 
 // String returns what was marked, and how many turns are left to review.

@@ -126,7 +126,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.Agent.Conversation(), e) {
+		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.Record.Conversation(), e) {
 			return nil
 		}
 		if turns.Exits(e) {

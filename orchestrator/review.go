@@ -202,18 +202,18 @@ func SendComments(ctx context.Context, h *app.App, s *session.Session, agentName
 // EditReview lets the user comment on a patch in git's editor, on the given streams, and returns
 // the comments. A text that cannot be parsed is kept in a file, which the error names.
 func EditReview(ctx context.Context, h *app.App, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
-	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Name+" has done")
+	text := review.ForEditor(patch, "what "+c.of.Session.Name+"/"+c.of.Record.Name+" has done")
 	edited, err := worktree.Edit(ctx, h.Dir, "review.diff", text, h.Env, stdin, stdout, stderr)
 	if err != nil {
 		return nil, errs.New(errs.Failed, "the editor: %w; nothing was sent", err)
 	}
 	found, err := review.Comments(text, edited)
 	if err != nil {
-		kept, keepErr := h.KeepText(c.s.Name, c.w.Name, "review-*.diff", edited)
+		kept, keepErr := h.KeepText(c.of.Session.Name, c.of.Record.Name, "review-*.diff", edited)
 		if keepErr != nil {
 			return nil, errors.Join(err, keepErr)
 		}
-		return nil, errs.New(errs.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Name, err, kept)
+		return nil, errs.New(errs.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.of.Record.Name, err, kept)
 	}
 	for i := range found {
 		found[i].Commit = c.To

@@ -41,14 +41,14 @@ type RewindOptions struct {
 func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, o RewindOptions) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, o.DryRun, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
 		if n == 0 {
-			return t.Agent.Start(), nil
+			return t.Record.Start(), nil
 		}
-		list, _, err := turns.List(ctx, h.Agent(s, t.Agent).In(t.M))
+		list, _, err := turns.List(ctx, h.Agent(s, t.Record).In(t.Repo))
 		if err != nil {
 			return "", err
 		}
 		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
-		return turns.EndOf(ctx, h.Agent(s, t.Agent).In(t.M), list, fmt.Sprint(n), byForce)
+		return turns.EndOf(ctx, h.Agent(s, t.Record).In(t.Repo), list, fmt.Sprint(n), byForce)
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -73,7 +73,7 @@ func EndOfTurn(n int) string {
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, dryRun, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
 		if !dryRun {
-			if ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
+			if ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath); err != nil {
 				return "", err
 			} else if ended != nil {
 				h.Notef("%s: %s", agentName, ended)
@@ -160,7 +160,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if err := rewound.intend(ctx, h, t, kind, last, rescue, to); err != nil {
 			return err
 		}
-		done, err := t.M.Moves().Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
+		done, err := t.Repo.Moves().Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
 			Rescue: rescue, Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
@@ -177,12 +177,12 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 
 // look counts the files that would change, and lists the nested repositories that would stay.
 func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commit string) error {
-	m, drop, err := t.M.WithScratch()
+	m, drop, err := t.Repo.WithScratch()
 	if err != nil {
 		return err
 	}
 	defer drop()
-	now, err := turns.Now(ctx, h.Agent(t.Session, t.Agent).In(m))
+	now, err := turns.Now(ctx, h.Agent(t.Session, t.Record).In(m))
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commi
 func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kind session.ShiftKind, last *turn.Record, rescue string, to func(w *session.Agent, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
-			turns.SettleShift(ctx, t.M, w)
+			turns.SettleShift(ctx, t.Repo, w)
 			r.At, r.To = to(w, turn.NumberOf(last))
 			rec.Shifted(r.Agent, kind, r.At, turn.NumberOf(last), rescue)
 		}

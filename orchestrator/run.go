@@ -158,7 +158,7 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.End
 		}
 	}
 	found, err := r.cli.Conversation(ctx, r.spec)
-	if err == nil && found.Transcript != "" && found.Transcript != t.Agent.TranscriptPath {
+	if err == nil && found.Transcript != "" && found.Transcript != t.Record.TranscriptPath {
 		_ = t.KeepTranscript(ctx, found.Transcript)
 	}
 }

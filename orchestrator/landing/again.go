@@ -9,7 +9,7 @@ import (
 // lookForLost finds the lost work of a state. Work that the state lacks too is not lost: the agent
 // has taken it out.
 func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
-	if !slices.Contains(a.led.files, a.agent.TurnSession) {
+	if !slices.Contains(a.led.files, a.Record.TurnSession) {
 		return nil
 	}
 	for i := range a.led.all {
@@ -98,7 +98,7 @@ func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, e
 			if base == "" {
 				return "", a.unrelated()
 			}
-			merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), base, tree, h.commitOf(to))
+			merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), base, tree, h.commitOf(to))
 			if err != nil {
 				return "", err
 			}

@@ -39,7 +39,7 @@ type composed struct {
 
 // lookAtBoth finds what the state and the target have in common.
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
+	c.Record.TurnHighWater = max(c.Record.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
 	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *composer) ownCommits(ctx context.Context) ([]objects.CommitInfo, error)
 	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
 		return nil, nil
 	}
-	own, err := c.m.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
+	own, err := c.Repo.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
 	if err != nil || h == nil {
 		return own, err
 	}
@@ -77,7 +77,7 @@ func (c *composer) brought() []turns.Turn {
 	again := c.turnsAgain()
 	var some []turns.Turn
 	for _, t := range c.source.turns {
-		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
+		p := point{turnSession: c.Record.TurnSession, turn: t.Number}
 		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p]) {
 			some = append(some, t)
 		}
@@ -88,7 +88,7 @@ func (c *composer) brought() []turns.Turn {
 // landedAgain returns the agent's landings that are brought again: those that the branch has lost,
 // if the user asks for that, and those that the branch does not have at all.
 func (c *composer) landedAgain() (some []*Stand) {
-	for _, one := range c.asker.led.of(c.agent.TurnSession) {
+	for _, one := range c.asker.led.of(c.Record.TurnSession) {
 		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
 			some = append(some, one)
 		}
@@ -105,9 +105,9 @@ func (c *composer) turnsAgain() map[int]bool {
 	}
 	for _, one := range c.sides.lost {
 		for _, p := range one.line {
-			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && c.broughtBy(one, p)
+			again[p.turn] = again[p.turn] || p.turnSession == c.Record.TurnSession && c.broughtBy(one, p)
 		}
-		for _, by := range c.asker.led.of(c.agent.TurnSession) {
+		for _, by := range c.asker.led.of(c.Record.TurnSession) {
 			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
 				for _, number := range numbersIn(by.Turns) {
 					delete(again, number)
@@ -120,7 +120,7 @@ func (c *composer) turnsAgain() map[int]bool {
 
 // broughtBy reports whether lost work contains the work of a turn.
 func (c *composer) broughtBy(one lostWork, p point) bool {
-	if one.TurnSession == c.agent.TurnSession {
+	if one.TurnSession == c.Record.TurnSession {
 		return slices.Contains(numbersIn(one.Turns), p.turn)
 	}
 	h := c.sides.h
@@ -130,8 +130,8 @@ func (c *composer) broughtBy(one lostWork, p point) bool {
 
 // factsFor collects the facts about turns and commits that land.
 func (c *composer) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
-	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
-	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
+	f := messageFacts{Session: c.Session.Name, Agent: c.Record.Name, CLI: c.Record.CLI, Turns: brought, Asked: c.asked}
+	if done := c.Record.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}
 	for _, one := range own { // the agent may have taken a prompt of paw as the message

@@ -28,15 +28,15 @@ func checkPlan(s *session.Session, path string) worktree.Plan {
 
 // giveOwn gives the check worktree its own ports and variables, unless it has them.
 func (c *checker) giveOwn(ctx context.Context, path string) error {
-	h, own, wanted := c.home, CheckAgent(c.session, path), 0
+	h, own, wanted := c.App, CheckAgent(c.Session, path), 0
 	if own.Ports == nil && h.Config.Worktree.Ports > 0 {
 		wanted = 1
 	}
-	if h.Agent(c.session, own).Fill(); wanted == 0 && len(own.Variables) == len(c.session.Checks.Variables) {
+	if h.Agent(c.Session, own).Fill(); wanted == 0 && len(own.Variables) == len(c.Session.Checks.Variables) {
 		return nil
 	}
 	return h.WithPorts(ctx, wanted, func(blocks []*session.Ports) error {
-		saved, err := h.Update(ctx, c.session.Name, func(rec *session.Session) error {
+		saved, err := h.Update(ctx, c.Session.Name, func(rec *session.Session) error {
 			if wanted > 0 && rec.Checks.Ports == nil {
 				rec.Checks.Ports = blocks[0]
 			}
@@ -48,7 +48,7 @@ func (c *checker) giveOwn(ctx context.Context, path string) error {
 			return nil
 		})
 		if err == nil {
-			c.session.Checks = saved.Checks
+			c.Session.Checks = saved.Checks
 		}
 		return err
 	})
@@ -57,7 +57,7 @@ func (c *checker) giveOwn(ctx context.Context, path string) error {
 // openCheckPlace brings the check worktree to a commit, and creates it with the set-up of an
 // agent's worktree if it does not exist. The caller has it alone until it calls unlock.
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
-	h, s := c.home, c.session
+	h, s := c.App, c.Session
 	if s.Agent(CheckName) != nil {
 		return "", nil, errs.New(errs.Failed, "an agent is called %s, as the place where checks run", CheckName)
 	}
@@ -78,11 +78,11 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	}
 	p := checkPlan(s, path)
 	p.Base, p.CreateBranch = commit, true
-	if path, err = c.m.Checks().Place(ctx, p); err != nil {
+	if path, err = c.Repo.Checks().Place(ctx, p); err != nil {
 		return "", nil, app.Conflict(err)
 	}
-	endChecks(ctx, h, c.m, path)
-	kept, err := c.m.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
+	endChecks(ctx, h, c.Repo, path)
+	kept, err := c.Repo.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
 	if _, ok := errors.AsType[*git.ConflictError](err); ok {
 		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
 	}
@@ -123,9 +123,9 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 		return err
 	}
 	defer log.Close()
-	problems, err := c.m.Checks().SetUp(ctx, path, commit, c.home.Agent(c.session, CheckAgent(c.session, path)).Setup(io.MultiWriter(log, progress{c.home})))
+	problems, err := c.Repo.Checks().SetUp(ctx, path, commit, c.App.Agent(c.Session, CheckAgent(c.Session, path)).Setup(io.MultiWriter(log, progress{c.App})))
 	for _, problem := range problems {
-		c.home.Notef("%s", problem)
+		c.App.Notef("%s", problem)
 	}
 	if failed, ok := errors.AsType[*worktree.SetUpError](err); ok {
 		return &CheckError{What: "the set-up of the place where checks run", Command: failed.Command, Code: exitCode(failed), Log: log.Name(), Place: path}
@@ -273,7 +273,7 @@ func (c *checker) has(tree string) bool {
 		}
 	}
 	for _, command := range c.commands {
-		c.home.Sayf("check: %s: has passed before", oneLine(command))
+		c.App.Sayf("check: %s: has passed before", oneLine(command))
 	}
 	return true
 }
@@ -281,11 +281,11 @@ func (c *checker) has(tree string) bool {
 // file returns the path of a file about one command on one tree. The name contains the configured
 // set-up: after a change of it, checks run again.
 func (c *checker) file(tree, command, kind string) string {
-	sum := sha256.Sum256([]byte(c.home.Agent(c.session, CheckAgent(c.session, "")).Setup(nil).Fingerprint() + "\x00" + command))
+	sum := sha256.Sum256([]byte(c.App.Agent(c.Session, CheckAgent(c.Session, "")).Setup(nil).Fingerprint() + "\x00" + command))
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
 }
 
-func (c *checker) stateDir() string { return c.home.StateDir(c.session.PlaceName(), CheckName) }
+func (c *checker) stateDir() string { return c.App.StateDir(c.Session.PlaceName(), CheckName) }
 
 func (c *checker) createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // run runs the checks on a commit, in order, until one fails.
 func (c *checker) run(ctx context.Context, commit string) error {
-	tree, err := c.m.Objects().TreeOf(ctx, commit)
+	tree, err := c.Repo.Objects().TreeOf(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (c *checker) run(ctx context.Context, commit string) error {
 		return err
 	}
 	defer unlock()
-	c.home.Step("check.place")
+	c.App.Step("check.place")
 	for _, command := range c.commands {
 		if err := c.one(ctx, place, tree, command); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (c *checker) run(ctx context.Context, commit string) error {
 func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	passed := c.file(tree, command, ".passed")
 	if _, err := os.Lstat(passed); err == nil && !c.fresh {
-		c.home.Sayf("check: %s: has passed before", oneLine(command))
+		c.App.Sayf("check: %s: has passed before", oneLine(command))
 		return nil
 	}
 	_ = os.Remove(passed)
@@ -54,16 +54,16 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 		return err
 	}
 	defer log.Close()
-	c.home.Sayf("check: %s", oneLine(command))
+	c.App.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.m.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.Agent(c.session, CheckAgent(c.session, place)).ProjectEnv())
+	code, err := c.Repo.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.App}), c.App.Agent(c.Session, CheckAgent(c.Session, place)).ProjectEnv())
 	if err != nil {
 		return err
 	}
 	if code != 0 {
 		return &CheckError{What: "the check", Command: command, Code: code, Log: log.Name(), Place: place}
 	}
-	c.home.Sayf("check: %s: passed in %s", oneLine(command), time.Since(began).Round(time.Second/10))
+	c.App.Sayf("check: %s: passed in %s", oneLine(command), time.Since(began).Round(time.Second/10))
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
 }
 
@@ -163,11 +163,11 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if c.commands, err = someChecksFor(h, agentName, commands, "paw bisect --help"); err != nil {
 		return nil, err
 	}
-	list, _, err := turns.List(ctx, h.Agent(s, w.agent).In(w.m))
+	list, _, err := turns.List(ctx, h.Agent(s, w.Record).In(w.Repo))
 	if err != nil {
 		return nil, err
 	}
-	ends := endsOf(w.agent.Base(), list.Turns)
+	ends := endsOf(w.Record.Base(), list.Turns)
 	if len(ends) < 2 {
 		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
 	}

@@ -25,7 +25,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, errors.Join(c.noteRewound(ctx, t), c.lostOnly(t))
 	}
 	go func() { _, _ = c.signs() }()
-	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
+	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 			return err
 		}
 		last := len(tips) - 1
-		if tree, err := c.m.Objects().TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
+		if tree, err := c.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
 			one.commits, one.commit = last, tips[last]
 			return err
 		}
@@ -95,7 +95,7 @@ func (c *composer) make(ctx context.Context, one objects.NewCommit) (commit stri
 	if one.Sign, err = c.signs(); err != nil {
 		return "", err
 	}
-	return c.m.Objects().Commit(ctx, one)
+	return c.Repo.Objects().Commit(ctx, one)
 }
 
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
@@ -113,7 +113,7 @@ func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInf
 				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
 				Hint("paw land %s --as squash", c.name())
 		}
-		if tree, err := c.m.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
+		if tree, err := c.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
 				return nil, err
 			}
@@ -132,7 +132,7 @@ func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInf
 // usable base, if changes it builds on landed without being committed; then the common base of both
 // sides is used.
 func (c *composer) pick(ctx context.Context, t target, onto string, one objects.CommitInfo) (objects.Merged, error) {
-	picked, err := c.m.Objects().PickTree(ctx, t.place(c.m), onto, one)
+	picked, err := c.Repo.Objects().PickTree(ctx, t.place(c.Repo), onto, one)
 	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
 		return picked, err
 	}
@@ -142,11 +142,11 @@ func (c *composer) pick(ctx context.Context, t target, onto string, one objects.
 	}
 	tree := base // for a commit without parents
 	if len(one.Parents) > 0 {
-		if tree, err = c.m.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
+		if tree, err = c.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
 			return picked, err
 		}
 	}
-	return c.m.Objects().MergeTrees(ctx, t.place(c.m), tree, onto, one.ID)
+	return c.Repo.Objects().MergeTrees(ctx, t.place(c.Repo), tree, onto, one.ID)
 }
 
 // side returns the second parent of a merge: the agent's branch, with a commit for what is not
@@ -155,7 +155,7 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	if c.source.state == c.source.head {
 		return c.source.head, nil
 	}
-	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
+	tree, err := c.Repo.Objects().TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
 	}
@@ -167,21 +167,21 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 // landed them without ever committing them, still has them in its worktree, and ignores them now.
 func (c *composer) withIgnored(ctx context.Context, t target, tree string) (string, error) {
 	near := c.sides.near
-	if near == nil || c.session.Host != "" {
+	if near == nil || c.Session.Host != "" {
 		return tree, nil
 	}
-	paths, err := c.m.Objects().DeletedPaths(ctx, t.tip, tree)
+	paths, err := c.Repo.Objects().DeletedPaths(ctx, t.tip, tree)
 	if err != nil {
 		return "", err
 	}
 	paths = slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Lstat(filepath.Join(c.agent.WorktreePath, filepath.FromSlash(path)))
+		_, err := os.Lstat(filepath.Join(c.Record.WorktreePath, filepath.FromSlash(path)))
 		return err != nil
 	})
 	if len(paths) == 0 {
 		return tree, nil
 	}
-	files, err := c.m.Objects().IgnoredFiles(ctx, c.agent.WorktreePath)
+	files, err := c.Repo.Objects().IgnoredFiles(ctx, c.Record.WorktreePath)
 	if err != nil {
 		return "", err
 	}
@@ -189,11 +189,11 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if len(paths) == 0 {
 		return tree, nil
 	}
-	head, err := c.m.Objects().SnapshotHead(ctx, near.State)
+	head, err := c.Repo.Objects().SnapshotHead(ctx, near.State)
 	if err != nil {
 		return "", err
 	}
-	uncommitted, err := c.m.Objects().DeletedPaths(ctx, near.State, head)
+	uncommitted, err := c.Repo.Objects().DeletedPaths(ctx, near.State, head)
 	if err != nil {
 		return "", err
 	}
@@ -202,7 +202,7 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 		if !slices.Contains(uncommitted, path) {
 			continue
 		}
-		touched, err := c.m.Objects().LastTouch(ctx, head, c.source.head, path)
+		touched, err := c.Repo.Objects().LastTouch(ctx, head, c.source.head, path)
 		if err != nil {
 			return "", err
 		}
@@ -213,18 +213,18 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if len(ignored) == 0 {
 		return tree, nil
 	}
-	c.home.Notef("%s: ignores %s now; %s keeps it", c.name(), few(ignored, namedPaths), t.branch)
-	return c.m.Objects().TreeWith(ctx, tree, t.tip, ignored)
+	c.App.Notef("%s: ignores %s now; %s keeps it", c.name(), few(ignored, namedPaths), t.branch)
+	return c.Repo.Objects().TreeWith(ctx, tree, t.tip, ignored)
 }
 
 // notComposed adds hints to an error of git while the commits were made.
 func (c *composer) notComposed(err error, t target) error {
 	switch {
-	case errors.Is(err, objects.ErrUnrelated) && c.session.Host != "":
+	case errors.Is(err, objects.ErrUnrelated) && c.Session.Host != "":
 		return notAClone(c.name(), t)
 	case errors.Is(err, objects.ErrUnrelated):
-		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.agent.Branch, t.branch).
-			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(c.m)), c.source.state)
+		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.Record.Branch, t.branch).
+			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(c.Repo)), c.source.state)
 	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
 	case errors.Is(err, objects.ErrNoIdentity) && c.as == Commits: // the author in one of the agent's commits, or the user, has no name
@@ -258,7 +258,7 @@ func (c *composer) notMoved(err error, t target) error {
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
 func (c *composer) collided(ctx context.Context, t target, merged objects.Merged) error {
 	base := ""
-	if natural, err := c.m.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
+	if natural, err := c.Repo.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
 		return err
 	} else if len(natural) > 0 {
 		base = natural[0]
@@ -267,7 +267,7 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 	for i, path := range merged.Conflicts {
 		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
 		if base != "" && i < askedPaths {
-			touched, err := c.m.Objects().LastTouch(ctx, base, t.tip, path)
+			touched, err := c.Repo.Objects().LastTouch(ctx, base, t.tip, path)
 			if err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		if err != nil {
 			return nil, err
 		}
-		m = w.m
+		m = w.Repo
 		names = append(names, one.Agent)
 		state, err := w.pack(ctx, one.Turn, newest)
 		if err != nil {
@@ -106,16 +106,16 @@ func lifeAlone(w *session.Agent) session.Agent {
 }
 
 func (w work) pack(ctx context.Context, number string, newest bool) (parcelState, error) {
-	one := parcelState{Agent: w.agent.Name, Whole: true}
+	one := parcelState{Agent: w.Record.Name, Whole: true}
 	if newest {
-		states, err := newestStates(ctx, w.m, []work{w})
+		states, err := newestStates(ctx, w.Repo, []work{w})
 		if err != nil {
 			return packedError(one, err)
 		}
 		one.State, one.Turn, one.Whole = states[0].commit, states[0].turn, states[0].whole
-		return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)
+		return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 	}
-	turns.CloseDead(ctx, w.home, w.session, w.agent.Name)
+	turns.CloseDead(ctx, w.App, w.Session, w.Record.Name)
 	src, err := w.lookAtSource(ctx, number, "land")
 	if err != nil {
 		return packedError(one, err)
@@ -126,7 +126,7 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
 		})
 	}
-	return one, w.m.Refs().Set(ctx, turn.HandedRef(w.agent.TurnSession), one.State)
+	return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 }
 
 // packedError packs an error about the agent, and returns other errors.
@@ -171,58 +171,58 @@ func began(landings []session.Landing) *session.Origin {
 // lookForHanded sets handed to a commit of those uncommitted changes the agent began with that the
 // branch has by now, on top of the commit they were made on. It stays "" if there are none.
 func (a *asker) lookForHanded(ctx context.Context) error {
-	snapshot := a.agent.Handed()
+	snapshot := a.Record.Handed()
 	if snapshot == "" {
 		return nil
 	}
-	base, err := a.m.Objects().SnapshotHead(ctx, snapshot)
+	base, err := a.Repo.Objects().SnapshotHead(ctx, snapshot)
 	if err != nil || base == a.t.tip {
 		return err
 	}
-	had, err := a.m.Objects().Had(ctx, base, a.t.tip, snapshot)
+	had, err := a.Repo.Objects().Had(ctx, base, a.t.tip, snapshot)
 	if err != nil || len(had) == 0 {
 		return err
 	}
-	tree, err := a.m.Objects().TreeWith(ctx, base, snapshot, had)
+	tree, err := a.Repo.Objects().TreeWith(ctx, base, snapshot, had)
 	if err != nil {
 		return err
 	}
-	if whole, err := a.m.Objects().TreeOf(ctx, snapshot); err != nil || whole == tree {
+	if whole, err := a.Repo.Objects().TreeOf(ctx, snapshot); err != nil || whole == tree {
 		a.handed = snapshot
 		return err
 	}
-	a.handed, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what was committed since\n", Own: true})
+	a.handed, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what was committed since\n", Own: true})
 	return err
 }
 
 // withHanded merges a base with the uncommitted changes that the agent began with, because only
 // what the agent has beyond them is its work. On a conflict the base stays as it is.
 func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
-	snapshot := a.agent.Handed()
+	snapshot := a.Record.Handed()
 	if snapshot == "" {
 		return base, nil
 	}
-	head, err := a.m.Objects().SnapshotHead(ctx, snapshot)
+	head, err := a.Repo.Objects().SnapshotHead(ctx, snapshot)
 	if err != nil || head == base {
 		return snapshot, err
 	}
-	merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), head, base, snapshot)
+	merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), head, base, snapshot)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}
-	return a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.agent.Name + " began with\n", Own: true})
+	return a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.Record.Name + " began with\n", Own: true})
 }
 
 // afterHanded returns a state as a commit on top of the uncommitted changes that its agent began
 // with. Two such agents then have these changes in common.
 func (w work) afterHanded(ctx context.Context, state string) (string, error) {
-	snapshot := w.agent.Handed()
+	snapshot := w.Record.Handed()
 	if snapshot == "" || snapshot == state {
 		return state, nil
 	}
-	head, err := w.m.Objects().SnapshotHead(ctx, state)
+	head, err := w.Repo.Objects().SnapshotHead(ctx, state)
 	if err != nil {
 		return "", err
 	}
-	return w.m.Objects().Commit(ctx, objects.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.agent.Name + "\n", Own: true})
+	return w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.Record.Name + "\n", Own: true})
 }

@@ -71,13 +71,13 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 				unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
 				continue
 			}
-			agents = append(agents, work{home: h, m: m, session: s, agent: w, handed: handed})
+			agents = append(agents, work{Agent: h.Agent(s, w).In(m), handed: handed})
 		}
 	}
 	if len(agents)+len(unknown) == 0 {
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
-	first := work{home: h, m: m, session: s, agent: &s.Agents[0]}
+	first := work{Agent: h.Agent(s, &s.Agents[0]).In(m)}
 	branch, err := first.branchFor(into)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	}
 	var ours, theirs, whole []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Forecast{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
 		own, err := w.afterHanded(ctx, both[i].state)
 		if err != nil {
 			return nil, err

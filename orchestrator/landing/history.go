@@ -233,21 +233,21 @@ type asker struct {
 
 // newAsker returns an asker for a branch whose landings are known.
 func newAsker(w work, led *ledger, t target, again bool) *asker {
-	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.agent.TurnSession].now)}
+	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.Record.TurnSession].now)}
 }
 
 // mine reports whether a landing is by the agent, or by an agent whose work it goes on with.
 func (a *asker) mine(one *Stand) bool {
-	return one.TurnSession == a.agent.TurnSession || slices.Contains(a.line, one.point())
+	return one.TurnSession == a.Record.TurnSession || slices.Contains(a.line, one.point())
 }
 
 // point returns the point at the end of a turn, or for 0 the point that the present state came
 // from.
 func (a *asker) point(turn int) point {
 	if turn > 0 {
-		return point{turnSession: a.agent.TurnSession, turn: turn}
+		return point{turnSession: a.Record.TurnSession, turn: turn}
 	}
-	return a.led.lives[a.agent.TurnSession].now
+	return a.led.lives[a.Record.TurnSession].now
 }
 
 // lineOf returns the points that led to a state.
@@ -259,7 +259,7 @@ func (a *asker) lineOf(one state) []point {
 }
 
 // tipNode returns the node of the branch with all that has landed in it.
-func (a *asker) tipNode() string { return "tip for " + a.agent.Name }
+func (a *asker) tipNode() string { return "tip for " + a.Record.Name }
 
 // state is a state of an agent that is asked about.
 type state struct {
@@ -276,10 +276,10 @@ type region struct {
 
 // unrelated returns the error for a state without a common ancestor with the branch.
 func (a *asker) unrelated() error {
-	if a.session.Host != "" {
+	if a.Session.Host != "" {
 		return notAClone(a.name(), a.t)
 	}
-	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.agent.Branch))
+	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.Record.Branch))
 }
 
 // notAClone returns the error for work of another machine without a common commit with the branch.

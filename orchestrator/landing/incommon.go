@@ -18,8 +18,8 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	if err != nil {
 		return nil, err
 	}
-	sessions := siblingsIn(ctx, w.m, w.session, records)
-	led, err := lookAtLanded(ctx, w.m, sessions, t, w.ancestry(sessions)...)
+	sessions := siblingsIn(ctx, w.Repo, w.Session, records)
+	led, err := lookAtLanded(ctx, w.Repo, sessions, t, w.ancestry(sessions)...)
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func (w work) ancestry(sessions []*session.Session) []string {
 	l := looker{ledger: &ledger{lives: lives{}}}
 	l.lookAtRecords(sessions)
 	var all []string
-	for _, p := range l.lives.line(l.lives[w.agent.TurnSession].now) {
+	for _, p := range l.lives.line(l.lives[w.Record.TurnSession].now) {
 		all = append(all, p.turnSession)
 	}
-	return uniq(append(all, w.agent.TurnSession))
+	return uniq(append(all, w.Record.TurnSession))
 }
 
 // sides finds what the branch and a state have in common.
@@ -52,7 +52,7 @@ func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
 
 // sidesIn is sides with a given history.
 func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
-	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.agent.Name}
+	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.Record.Name}
 	h.link(h.from, s.tip, h.tip)
 	h.commits[s.tip], h.commits[s.now] = h.tip, one.commit
 	h.link(h.from, s.now, one.commit)
@@ -112,13 +112,13 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	var both errgroup.Group
 	if s.askedFor || base != a.t.tip {
 		both.Go(func() (err error) {
-			s.ours, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
+			s.ours, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 			return err
 		})
 	}
 	if base != s.state {
 		both.Go(func() (err error) {
-			s.theirs, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
+			s.theirs, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: s.state + "^{tree}", Parents: []string{base}, Message: "paw: " + a.Record.Name + "\n", Own: true})
 			return err
 		})
 	}
@@ -150,9 +150,9 @@ func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
 // what the state has beyond it would land. turn is the turn whose end the state is, 0 for a present
 // state; into is the branch, "" for the session's target.
 func Base(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName, commit string, turn int, into string) (string, error) {
-	w := work{home: h, m: m, session: s}
+	w := work{Agent: app.Agent{App: h, Repo: m, Session: s}}
 	var err error
-	if w.agent, err = app.AgentNamed(s, agentName); err != nil {
+	if w.Record, err = app.AgentNamed(s, agentName); err != nil {
 		return "", err
 	}
 	return w.baseFor(ctx, commit, turn, into)
@@ -163,8 +163,8 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	if err != nil {
 		return "", err
 	}
-	t := target{branch: branch, usual: w.session.Target}
-	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
+	t := target{branch: branch, usual: w.Session.Target}
+	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
 		return "", err
 	}
 	a, err := w.askerFor(ctx, t, false)
@@ -192,24 +192,24 @@ func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, err
 	if base == a.t.tip || s.theirs == a.t.tip {
 		return base, nil
 	}
-	merged, err := a.m.Objects().MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
+	merged, err := a.Repo.Objects().MergeTree(ctx, a.t.place(a.Repo), s.ours, s.theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}
-	lands, err := a.m.Objects().ChangedPaths(ctx, a.t.tip, merged.Tree)
+	lands, err := a.Repo.Objects().ChangedPaths(ctx, a.t.tip, merged.Tree)
 	if err != nil {
 		return "", err
 	}
-	had, err := a.m.Objects().ChangedPaths(ctx, base, s.theirs)
+	had, err := a.Repo.Objects().ChangedPaths(ctx, base, s.theirs)
 	if err != nil {
 		return "", err
 	}
 	if had = slices.DeleteFunc(had, func(path string) bool { return slices.Contains(lands, path) }); len(had) == 0 {
 		return base, nil
 	}
-	tree, err := a.m.Objects().TreeWith(ctx, base, s.theirs, had)
+	tree, err := a.Repo.Objects().TreeWith(ctx, base, s.theirs, had)
 	if err != nil {
 		return "", err
 	}
-	return a.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
+	return a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }

@@ -71,7 +71,7 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if o.DryRun {
 		var drop func()
-		if l.m, drop, err = l.m.WithScratch(); err != nil {
+		if l.Repo, drop, err = l.Repo.WithScratch(); err != nil {
 			return nil, err
 		}
 		defer drop()
@@ -133,7 +133,7 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 // ask lets the user edit the message while others may land. The draft describes what would land
 // now.
 func (l *landing) ask(ctx context.Context) (*Landed, error) {
-	v, err := holdMoves(ctx, l.home, l.m, l.session.Name) // finishes interrupted landings
+	v, err := holdMoves(ctx, l.App, l.Repo, l.Session.Name) // finishes interrupted landings
 	if err != nil {
 		return nil, err
 	}
@@ -155,18 +155,18 @@ func (l *landing) check(ctx context.Context, landed *Landed) error {
 // once lands while nobody else can. It returns errUnchecked and the landing if checks have to run
 // first.
 func (l *landing) once(ctx context.Context) (*Landed, error) {
-	v, err := holdMoves(ctx, l.home, l.m, l.session.Name)
+	v, err := holdMoves(ctx, l.App, l.Repo, l.Session.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer v.right.Release()
 	l.records = v.records
-	if i := slices.IndexFunc(v.records, func(s *session.Session) bool { return s.Name == l.session.Name }); i >= 0 {
-		l.session = v.records[i] // with what has landed meanwhile
-	} else if l.session, err = l.home.LoadAny(l.session.Name); err != nil {
+	if i := slices.IndexFunc(v.records, func(s *session.Session) bool { return s.Name == l.Session.Name }); i >= 0 {
+		l.Session = v.records[i] // with what has landed meanwhile
+	} else if l.Session, err = l.App.LoadAny(l.Session.Name); err != nil {
 		return nil, err
 	}
-	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {
+	if l.Record, err = app.AgentNamed(l.Session, l.Record.Name); err != nil {
 		return nil, err
 	}
 	one, t, landed, err := l.compose(ctx)
@@ -193,7 +193,7 @@ func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) er
 	if t.checkout == nil {
 		return nil
 	}
-	return l.composer.notMoved(unobstructed(ctx, l.m, t.checkout, t.tip, landed.After, landed.Handed), t)
+	return l.composer.notMoved(unobstructed(ctx, l.Repo, t.checkout, t.tip, landed.After, landed.Handed), t)
 }
 
 // see records that the user has seen what has landed, unless the user has seen more.
@@ -202,7 +202,7 @@ func (l *landing) see(landed *session.Landing, w *session.Agent) {
 	if number := l.composer.source.turn; number > 0 {
 		finished = turns.FinishedUpTo(l.composer.source.turns, number)
 	}
-	if finished.Turns >= w.Seen.Turns && l.session.Host == "" { // for agents of a host, the host records what was seen
+	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID
 	}
 }
@@ -228,7 +228,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 			return nil, target{}, nil, err
 		}
 		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version}
-		l.composer.signs = sync.OnceValues(func() (bool, error) { return l.m.Objects().SignsCommits(ctx) })
+		l.composer.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
 	l.composer.work = l.work
@@ -236,12 +236,12 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	if err != nil {
 		return nil, t, nil, err
 	}
-	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
-		Agent: l.agent.Name, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
-		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.agent.Handed(), Shifts: slices.Clone(l.agent.Shifts),
+	landed := &Landed{Session: l.Session.Name, Landing: session.Landing{
+		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
+		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.Record.Handed(), Shifts: slices.Clone(l.Record.Shifts),
 	}}
-	if l.agent.From != nil && l.agent.From.Agent != "" {
-		landed.From = l.agent.From
+	if l.Record.From != nil && l.Record.From.Agent != "" {
+		landed.From = l.Record.From
 	}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
@@ -258,8 +258,8 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
-		if handed := l.agent.Handed(); handed != "" {
-			if landed.Handed, err = l.m.Moves().HandedFiles(ctx, *t.checkout, t.tip, one.commit, handed); err != nil {
+		if handed := l.Record.Handed(); handed != "" {
+			if landed.Handed, err = l.Repo.Moves().HandedFiles(ctx, *t.checkout, t.tip, one.commit, handed); err != nil {
 				return nil, t, nil, err
 			}
 		}
@@ -268,7 +268,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		return nil, t, nil, err
 	}
 	if l.options.DryRun {
-		if landed.Paths, err = l.m.Objects().ChangedPaths(ctx, t.tip, one.commit); err != nil {
+		if landed.Paths, err = l.Repo.Objects().ChangedPaths(ctx, t.tip, one.commit); err != nil {
 			return nil, t, nil, err
 		}
 	}
@@ -281,14 +281,14 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if l.options.State == "" {
 		return nil
 	}
-	shown, err := l.m.Objects().TreeOf(ctx, l.options.State)
+	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
 	if err != nil {
 		return err
 	}
-	if tree, err := l.m.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
+	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
 		return err
 	}
-	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Name).
+	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
 		Hint("paw land %s --dry-run", l.name())
 }
 

@@ -28,7 +28,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 		return cause
 	}
 	for _, one := range c.lost() {
-		paths, err := c.m.Objects().ChangedPaths(ctx, one.Before, one.After)
+		paths, err := c.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *composer) lostOnly(t target) error {
 // noteLost notes lost work that does not land with the rest.
 func (c *composer) noteLost(t target) {
 	if lost := c.lost(); len(lost) > 0 {
-		c.home.Notef("%s: %s; %s brings it again", c.name(), c.lostWords(t.branch, lost), c.againLine())
+		c.App.Notef("%s: %s; %s brings it again", c.name(), c.lostWords(t.branch, lost), c.againLine())
 	}
 }
 
@@ -71,7 +71,7 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 			if has, err := c.hasFilesOf(ctx, one); err != nil {
 				return err
 			} else if !has {
-				c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
+				c.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
 			}
 			continue
 		}
@@ -79,7 +79,7 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 		if one.Standing == Reverted {
 			again = " --again"
 		}
-		c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d%s brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn, again)
+		c.App.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d%s brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn, again)
 	}
 	return nil
 }
@@ -87,11 +87,11 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 // hasFilesOf reports whether the state has the files that a landing changed as it left them, as
 // where the landing brought work of an earlier turn again.
 func (c *composer) hasFilesOf(ctx context.Context, one *Stand) (bool, error) {
-	brought, err := c.m.Objects().ChangedPaths(ctx, one.Before, one.After)
+	brought, err := c.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
 	if err != nil {
 		return false, err
 	}
-	differ, err := c.m.Objects().ChangedPaths(ctx, one.After, c.source.state)
+	differ, err := c.Repo.Objects().ChangedPaths(ctx, one.After, c.source.state)
 	return err == nil && !slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }), err
 }
 
@@ -108,7 +108,7 @@ func (c *composer) lostWords(branch string, lost []lostWork) string {
 	var each []string
 	for _, one := range lost {
 		words := landingWords(one.Stand)
-		if one.TurnSession != c.agent.TurnSession {
+		if one.TurnSession != c.Record.TurnSession {
 			words += " of " + one.Agent
 		}
 		if one.Revert != "" {
@@ -146,7 +146,7 @@ func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
 	if err := then.lookAtBoth(ctx, t); err != nil {
 		return 0, err
 	}
-	merged, err := c.m.Objects().MergeTree(ctx, t.place(c.m), then.sides.ours, then.sides.theirs)
+	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), then.sides.ours, then.sides.theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return last, err
 	}

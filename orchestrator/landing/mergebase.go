@@ -27,14 +27,14 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 			}
 			continue
 		}
-		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), before, base, h.commitOf(next))
 		if err != nil {
 			return "", err
 		}
 		if len(merged.Conflicts) > 0 {
 			continue
 		}
-		commit, err := a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
+		commit, err := a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
 		if err != nil {
 			return "", err
 		}
@@ -60,7 +60,7 @@ func (a *asker) basesBetween(ctx context.Context, h *history, one, other string)
 	if both := h.common(one, other); len(both) > 0 {
 		return both, nil
 	}
-	return a.m.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other))
+	return a.Repo.Objects().MergeBases(ctx, h.commitOf(one), h.commitOf(other))
 }
 
 // baseAt returns one commit with what an earlier commit of the branch and a node of the agent's
@@ -110,7 +110,7 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 		if before == "" {
 			continue
 		}
-		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), h.commitOf(own), base, before)
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), h.commitOf(own), base, before)
 		if err != nil {
 			return "", err
 		}
@@ -120,7 +120,7 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 		if len(merged.Conflicts) > 0 {
 			return "", a.cannotTell(h.inWords(a, own), merged.Conflicts)
 		}
-		if base, err = a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true}); err != nil {
+		if base, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.Record.Name + " got\n", Own: true}); err != nil {
 			return "", err
 		}
 	}
@@ -143,14 +143,14 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 		if both == "" {
 			continue
 		}
-		merged, err := a.m.Objects().MergeTrees(ctx, a.t.place(a.m), got, h.commitOf(kept), both)
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), got, h.commitOf(kept), both)
 		if err != nil {
 			return "", err
 		}
 		if len(merged.Conflicts) > 0 {
 			return "", a.cannotTell("what it got", merged.Conflicts)
 		}
-		commit, err := a.m.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.agent.Name + " kept\n", Own: true})
+		commit, err := a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{both}, Message: "paw: what " + a.Record.Name + " kept\n", Own: true})
 		if err != nil {
 			return "", err
 		}
@@ -166,14 +166,14 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 func (a *asker) cannotTell(what string, paths []string) error {
 	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
 		a.name(), what, a.t.branch, few(paths, namedPaths))
-	last, undone := a.agent.LastShift()
+	last, undone := a.Record.LastShift()
 	switch {
-	case a.session.Host != "":
+	case a.Session.Host != "":
 		refused = refused.Hint("paw sh %s git pull", a.name())
 	case last != nil && last.Kind == session.ShiftUpdate && !undone: // most likely the update has mixed them
-		refused = refused.Hint("paw rewind %s --undo --session %s", a.agent.Name, a.session.Name)
-	case a.t.branch == a.session.Target:
-		refused = refused.Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
+		refused = refused.Hint("paw rewind %s --undo --session %s", a.Record.Name, a.Session.Name)
+	case a.t.branch == a.Session.Target:
+		refused = refused.Hint("paw update %s --session %s", a.Record.Name, a.Session.Name)
 	default:
 		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
 	}

@@ -25,7 +25,7 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	}
 	offered, err := c.offered(ctx, v, e.target)
 	if err != nil {
-		c.home.Notef("%s: nothing could be offered for a merge by hand: %v", c.name(), err)
+		c.App.Notef("%s: nothing could be offered for a merge by hand: %v", c.name(), err)
 		return cause
 	}
 	verb := "merge"
@@ -39,7 +39,7 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	e.error = errs.WithHints(e.error, byHand)
 	for _, f := range e.Files {
 		if f.Beside {
-			c.home.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
+			c.App.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
 		}
 	}
 	return e
@@ -48,7 +48,7 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 // offered returns the commit to offer for the agent's state: one that was offered before, the
 // agent's own commit if everything is committed and can be merged, or a new one.
 func (c *composer) offered(ctx context.Context, v mover, t target) (string, error) {
-	tree, err := c.m.Objects().TreeOf(ctx, c.source.state)
+	tree, err := c.Repo.Objects().TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
 	}
@@ -58,12 +58,12 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 	}
 	parent, as := c.source.head, Merge
 	if len(c.sides.left) > 0 {
-		if base, err = c.m.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
+		if base, err = c.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
 		parent, as = base, Squash
 	}
-	for _, one := range c.asker.led.of(c.agent.TurnSession) {
+	for _, one := range c.asker.led.of(c.Record.TurnSession) {
 		if one.Phase != session.LandingOffered || one.Turn != c.source.turn || one.As != string(as) {
 			continue
 		}
@@ -84,7 +84,7 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		Agent: c.agent.Name, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.source.state,
+		Agent: c.Record.Name, TurnSession: c.Record.TurnSession, Target: t.branch, Before: base, After: commit, State: c.source.state,
 		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.asker.instead(c.sides),
 	})
 }
@@ -93,7 +93,7 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 // of a commit to cherry-pick is made anew each time, so its files are compared.
 func (c *composer) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
 	if !one.picked() {
-		same, err := c.m.Objects().IsCommitOf(ctx, one.After, tree, parent)
+		same, err := c.Repo.Objects().IsCommitOf(ctx, one.After, tree, parent)
 		return same || one.After == c.source.state, err
 	}
 	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {

@@ -77,10 +77,10 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	if err != nil {
 		return nil, err
 	}
-	p := &puller{work: w, options: o, done: &Pulled{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, Base: base}}
+	p := &puller{work: w, options: o, done: &Pulled{Session: s.Name, Agent: agentName, Branch: w.Record.Branch, Base: base}}
 	if o.DryRun {
 		var drop func()
-		if p.m, drop, err = p.m.WithScratch(); err != nil {
+		if p.Repo, drop, err = p.Repo.WithScratch(); err != nil {
 			return nil, err
 		}
 		defer drop()
@@ -110,18 +110,18 @@ func (p *puller) lookAtAgent(ctx context.Context) (err error) {
 
 // lookAtRemote finds the remote, its branches, and the program that can create a pull request.
 func (p *puller) lookAtRemote(ctx context.Context) (err error) {
-	if p.push, p.base, err = p.m.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
+	if p.push, p.base, err = p.Repo.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
 		return err
 	}
 	if p.push.Name == "" {
-		return errs.New(errs.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Name).Hint("git remote -v")
+		return errs.New(errs.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.Record.Name).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
 	if p.push == p.base {
 		branches = append(branches, p.done.Base)
 	}
-	found, head, err := p.m.Remotes().Has(ctx, p.options.Terminal, p.push.Address, branches...)
+	found, head, err := p.Repo.Remotes().Has(ctx, p.options.Terminal, p.push.Address, branches...)
 	if err != nil {
 		return errs.New(errs.Failed, "%s: %w", p.push.Name, err)
 	}
@@ -140,8 +140,8 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	}
 	p.request = hosting.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
 	if name := hosting.ProgramFor(into.Kind); name != "" {
-		if path, err := cli.LookPath(name, p.home.Env); err == nil {
-			p.program = &hosting.Program{Name: name, Path: path, Dir: p.session.RepoPath, Env: p.home.Env}
+		if path, err := cli.LookPath(name, p.App.Env); err == nil {
+			p.program = &hosting.Program{Name: name, Path: path, Dir: p.Session.RepoPath, Env: p.App.Env}
 		}
 	}
 	return nil
@@ -150,9 +150,9 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 // lookAtWork finds the commits of the branch that its base lacks. It refuses a push that would lose
 // commits of other people.
 func (p *puller) lookAtWork(ctx context.Context) error {
-	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
+	tip, err := p.Repo.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" {
-		tip = p.agent.BaseCommit
+		tip = p.Record.BaseCommit
 	}
 	c := &composer{work: p.work, source: p.source, asked: p.options.Message, version: p.version}
 	if err := c.lookAtBoth(ctx, target{branch: p.done.Base, tip: tip}); err != nil {
@@ -170,10 +170,10 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
 		return nil
 	}
-	if p.there == "" || slices.Contains(p.agent.Pushed, p.there) {
+	if p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
 		return nil
 	}
-	if ours, err := p.m.Objects().Contains(ctx, p.source.head, p.there); err != nil || ours {
+	if ours, err := p.Repo.Objects().Contains(ctx, p.source.head, p.there); err != nil || ours {
 		return err
 	}
 	return p.moved()
@@ -202,12 +202,12 @@ func (p *puller) commit(ctx context.Context) (err error) {
 		return nil
 	}
 	p.done.Commits++
-	tree, err := p.m.Objects().TreeOf(ctx, p.source.state)
+	tree, err := p.Repo.Objects().TreeOf(ctx, p.source.state)
 	if err != nil {
 		return err
 	}
-	for _, commit := range slices.Backward(p.agent.Pushed) {
-		same, err := p.m.Objects().IsCommitOf(ctx, commit, tree, p.source.head)
+	for _, commit := range slices.Backward(p.Record.Pushed) {
+		same, err := p.Repo.Objects().IsCommitOf(ctx, commit, tree, p.source.head)
 		if p.done.Commit = commit; same || err != nil {
 			return err
 		}
@@ -216,11 +216,11 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	if p.own { // the user's words are about the whole request
 		facts.Asked, facts.Commits = "", nil
 	}
-	sign, err := p.m.Objects().SignsCommits(ctx)
+	sign, err := p.Repo.Objects().SignsCommits(ctx)
 	if err != nil {
 		return err
 	}
-	p.done.Commit, err = p.m.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
+	p.done.Commit, err = p.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
 	return err
 }
 
@@ -228,8 +228,8 @@ func (p *puller) commit(ctx context.Context) (err error) {
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
 	if p.again {
-		p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
-			p.done.Base, p.agent.Name, p.session.Name)
+		p.App.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
+			p.done.Base, p.Record.Name, p.Session.Name)
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", errs.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
@@ -244,17 +244,17 @@ func (p *puller) plan(ctx context.Context) error {
 // noteAncestors notes commits of the base that the remote lacks: they are part of the branch, and
 // so are pushed with it.
 func (p *puller) noteAncestors(ctx context.Context) {
-	tip, err := p.m.Refs().BranchTip(ctx, p.done.Base)
+	tip, err := p.Repo.Refs().BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" || p.baseThere == "" {
 		return
 	}
-	since, err := p.m.Objects().MergeBase(ctx, tip, p.source.head)
+	since, err := p.Repo.Objects().MergeBase(ctx, tip, p.source.head)
 	if err != nil || since == "" {
 		return
 	}
-	more, err := p.m.Objects().CommitsSince(ctx, since, p.baseThere) // fails if this repository lacks the remote's commit
+	more, err := p.Repo.Objects().CommitsSince(ctx, since, p.baseThere) // fails if this repository lacks the remote's commit
 	if err == nil && len(more) > 0 {
-		p.home.Notef("%s of %s that %s does not have come along, and are in the request", errs.Counted(len(more), "commit"), p.done.Base, p.push.Name)
+		p.App.Notef("%s of %s that %s does not have come along, and are in the request", errs.Counted(len(more), "commit"), p.done.Base, p.push.Name)
 	}
 }
 
@@ -277,13 +277,13 @@ func (p *puller) deliver(ctx context.Context) error {
 	if p.there == p.done.Commit {
 		return nil
 	}
-	if !slices.Contains(p.agent.Pushed, p.done.Commit) {
+	if !slices.Contains(p.Record.Pushed, p.done.Commit) {
 		if err := p.remember(ctx); err != nil {
 			return err
 		}
-		p.home.Step("pr.recorded")
+		p.App.Step("pr.recorded")
 	}
-	err := p.m.Remotes().Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
+	err := p.Repo.Remotes().Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
 	if errors.Is(err, worktree.ErrPushRejected) {
 		return p.moved()
 	}
@@ -291,21 +291,21 @@ func (p *puller) deliver(ctx context.Context) error {
 		return errs.New(errs.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
 	}
 	p.done.Pushed = true
-	p.home.Step("pr.pushed")
+	p.App.Step("pr.pushed")
 	return nil
 }
 
 // remember records the commit that is about to be pushed.
 func (p *puller) remember(ctx context.Context) error {
-	prefix := turn.PushedPrefix(p.agent.TurnSession)
-	refs, err := p.m.Refs().List(ctx, prefix)
+	prefix := turn.PushedPrefix(p.Record.TurnSession)
+	refs, err := p.Repo.Refs().List(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	if err := p.m.Refs().CreateAll(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
+	if err := p.Repo.Refs().CreateAll(ctx, map[string]string{turn.PushedRef(p.Record.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
 		return err
 	}
-	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })
+	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })
 }
 
 // ask creates the pull request unless there is one, or says where the user can create it.
@@ -328,17 +328,17 @@ func (p *puller) ask(ctx context.Context) error {
 			Hint("%s", byHand)
 	}
 	p.done.Asked = true
-	p.home.Step("pr.asked")
+	p.App.Step("pr.asked")
 	return p.keepAddress(ctx)
 }
 
 // keepAddress records the URL of the pull request, for the desk. While the form in the browser is
 // open, there is none.
 func (p *puller) keepAddress(ctx context.Context) error {
-	if p.done.Address == "" || p.agent.PullRequest == p.done.Address {
+	if p.done.Address == "" || p.Record.PullRequest == p.done.Address {
 		return nil
 	}
-	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
+	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
 }
 
 // String says what was pushed, and where the pull request is.

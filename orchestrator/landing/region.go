@@ -60,7 +60,7 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 	for _, one := range a.led.all {
 		others = append(others, one.After, one.State, one.Commit)
 	}
-	r.root, r.parents, err = a.m.Objects().Ancestry(ctx, a.agent.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(lives)))
+	r.root, r.parents, err = a.Repo.Objects().Ancestry(ctx, a.Record.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(lives)))
 	return r, err
 }
 
@@ -99,7 +99,7 @@ func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []str
 func (a *asker) historyIn(r *region) (*history, error) {
 	h := &history{
 		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
-		agent: a.agent.TurnSession, whose: map[string]string{},
+		agent: a.Record.TurnSession, whose: map[string]string{},
 	}
 	for commit, from := range r.parents {
 		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return r.parents[one] == nil && one != h.root })
@@ -158,7 +158,7 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 	if len(prefixes) == 0 {
 		return commits, nil
 	}
-	refs, err := a.m.Refs().List(ctx, prefixes...)
+	refs, err := a.Repo.Refs().List(ctx, prefixes...)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ const fastForward = ": Fast-forward"
 
 // updates returns the commits that paw update made on the agent's branch.
 func (a *asker) updates() (map[string]bool, error) {
-	tips, err := a.m.Refs().PastTips(a.agent.Branch)
+	tips, err := a.Repo.Refs().PastTips(a.Record.Branch)
 	made := map[string]bool{}
 	for _, tip := range tips {
 		made[tip.Commit] = made[tip.Commit] || strings.HasPrefix(tip.Why, updateLog)
@@ -288,7 +288,7 @@ func (a *asker) lookForMade(h *history) error {
 		var tips []refs.PastTip
 		if life.branch != "" {
 			var err error
-			if tips, err = a.m.Refs().PastTips(life.branch); err != nil {
+			if tips, err = a.Repo.Refs().PastTips(life.branch); err != nil {
 				return err
 			}
 		}
@@ -331,7 +331,7 @@ func (a *asker) lookForEver(h *history, kin map[string]bool) error {
 		if branch == "" {
 			continue
 		}
-		tips, err := a.m.Refs().PastTips(branch)
+		tips, err := a.Repo.Refs().PastTips(branch)
 		if err != nil {
 			return err
 		}

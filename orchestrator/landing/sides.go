@@ -73,7 +73,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 		switch {
 		case a.again && s.hasLost(one):
 			ids = append(ids, one.ID)
-		case !shared || one.Session != a.session.Name || one.offered() || one.Standing == Elsewhere:
+		case !shared || one.Session != a.Session.Name || one.offered() || one.Standing == Elsewhere:
 		case one.ByFiles, !one.stands() && !had[to]:
 			ids = append(ids, one.ID)
 		}
@@ -86,7 +86,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 func (a *asker) lookForRewound(h *history, s *sides) {
 	got := h.from.history(s.state)
 	own := func(one *Stand) bool {
-		return one.TurnSession == a.agent.TurnSession && !one.offered() && one.Standing != Elsewhere
+		return one.TurnSession == a.Record.TurnSession && !one.offered() && one.Standing != Elsewhere
 	}
 	for i := range a.led.all {
 		one := &a.led.all[i]

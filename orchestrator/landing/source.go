@@ -38,22 +38,22 @@ func (e *notTakenError) Unwrap() error { return e.error }
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
-	if w.session.Host != "" {
+	if w.Session.Host != "" {
 		return w.handedSource(command)
 	}
-	if err := observe.RefuseUnfinished(w.session, w.agent); err != nil {
+	if err := observe.RefuseUnfinished(w.Session, w.Record); err != nil {
 		return nil, err
 	}
 	if number == "" {
-		if err := observe.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Name); err != nil {
+		if err := observe.RefuseHalfMoved(ctx, w.App, w.Session, w.Record.Name); err != nil {
 			return nil, err
 		}
 	}
-	list, _, err := turns.List(ctx, w.home.Agent(w.session, w.agent).In(w.m))
+	list, _, err := turns.List(ctx, w.Agent)
 	if err != nil {
 		return nil, err
 	}
-	src := &source{turns: list.Turns, finished: w.agent.Finished, command: command}
+	src := &source{turns: list.Turns, finished: w.Record.Finished, command: command}
 	if number == "" {
 		err = src.takeNow(ctx, w)
 	} else {
@@ -63,30 +63,30 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 		return nil, err
 	}
 	if src.head == "" {
-		src.head, err = w.m.Objects().SnapshotHead(ctx, src.state)
+		src.head, err = w.Repo.Objects().SnapshotHead(ctx, src.state)
 	}
 	return src, err
 }
 
 // handedSource returns the state of an agent of another machine as a source.
 func (w work) handedSource(command string) (*source, error) {
-	one, there := w.handed[w.agent.Name]
+	one, there := w.handed[w.Record.Name]
 	switch {
 	case !there:
 		return nil, errs.New(errs.Failed, "%s: its machine was not asked", w.name())
 	case one.Err != nil:
 		return nil, one.Err
 	}
-	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.agent.Finished, command: command}, nil
+	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, command: command}, nil
 }
 
 func (src *source) takeNow(ctx context.Context, w work) error {
-	path, name := w.agent.WorktreePath, w.agent.Name
+	path, name := w.Record.WorktreePath, w.Record.Name
 	refuse := observe.RefuseBusy
 	if src.command == "" { // the command writes into the worktree
 		refuse = observe.RefuseNotAtRest
 	}
-	facts, err := refuse(ctx, w.home, w.session, name)
+	facts, err := refuse(ctx, w.App, w.Session, name)
 	if err != nil {
 		return src.withTurnHint(err, w)
 	}
@@ -99,7 +99,7 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if err := src.onItsBranch(ctx, w); err != nil {
 		return err
 	}
-	begun, err := w.m.Unfinished(path)
+	begun, err := w.Repo.Unfinished(path)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if begun != "" {
 		return errs.New(errs.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
 	}
-	shot, err := turns.Now(ctx, w.home.Agent(w.session, w.agent).In(w.m))
+	shot, err := turns.Now(ctx, w.Agent)
 	switch {
 	case err != nil:
 		return err
@@ -140,12 +140,12 @@ func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 }
 
 func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, number string) error {
-	one, err := turns.Numbered(w.session, list, number)
+	one, err := turns.Numbered(w.Session, list, number)
 	if err != nil {
 		return err
 	}
 	if one.State == turn.InProgress {
-		return src.withTurnHint(errs.New(errs.Refused, "%s: turn %d is in progress", w.agent.Name, one.Number), w)
+		return src.withTurnHint(errs.New(errs.Refused, "%s: turn %d is in progress", w.Record.Name, one.Number), w)
 	}
 	src.turn = one.Number
 	for i, t := range list.Turns {
@@ -153,7 +153,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, 
 			src.turns = list.Turns[:i+1]
 		}
 	}
-	src.state, err = turns.End(ctx, w.home.Agent(w.session, w.agent).In(w.m), one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
+	src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
 	return err
 }
 
@@ -173,21 +173,21 @@ func (src *source) withTurnHint(err error, w work) error {
 // gone: its commits are elsewhere, and its files may be other work. The hints keep these commits in
 // the worktree, which a switch back would not.
 func (src *source) onItsBranch(ctx context.Context, w work) error {
-	path, branch := w.agent.WorktreePath, w.agent.Branch
-	tip, err := w.m.Refs().BranchTip(ctx, branch)
+	path, branch := w.Record.WorktreePath, w.Record.Branch
+	tip, err := w.Repo.Refs().BranchTip(ctx, branch)
 	if err != nil {
 		return err
 	}
-	err = gitdir.Verify(path, w.session.GitCommonDir, branch)
+	err = gitdir.Verify(path, w.Session.GitCommonDir, branch)
 	var other *gitdir.MismatchError
 	switch {
 	case errors.As(err, &other) && other.What == "branch":
-		refused := errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Name, cmp.Or(other.Got, "no branch"), branch)
+		refused := errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Record.Name, cmp.Or(other.Got, "no branch"), branch)
 		return src.elsewhere(ctx, w, refused, tip)
 	case err != nil:
-		return errs.New(errs.Refused, "%s: %w", w.agent.Name, err).Hint("paw recover %s", w.session.Name)
+		return errs.New(errs.Refused, "%s: %w", w.Record.Name, err).Hint("paw recover %s", w.Session.Name)
 	case tip == "":
-		return errs.New(errs.Refused, "%s: its branch %s is gone", w.agent.Name, branch).Hint("git branch %s %s", errs.Quote(branch), src.lastTag(w))
+		return errs.New(errs.Refused, "%s: its branch %s is gone", w.Record.Name, branch).Hint("git branch %s %s", errs.Quote(branch), src.lastTag(w))
 	}
 	return nil
 }
@@ -199,17 +199,17 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 	if number := src.lastEnd(); number > 0 && src.command != "" {
 		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
-	head, err := w.m.Refs().WorktreeHead(ctx, w.agent.WorktreePath)
+	head, err := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
 	if err != nil {
 		return refused // the worktree has no commit to move the branch to
 	}
 	forward := tip == ""
 	if !forward {
-		if forward, err = w.m.Objects().Contains(ctx, head, tip); err != nil {
+		if forward, err = w.Repo.Objects().Contains(ctx, head, tip); err != nil {
 			return err
 		}
 	}
-	path, branch := errs.Quote(w.agent.WorktreePath), errs.Quote(w.agent.Branch)
+	path, branch := errs.Quote(w.Record.WorktreePath), errs.Quote(w.Record.Branch)
 	if !forward {
 		return refused.Hint("git -C %s log --oneline --left-right %s...HEAD", path, branch)
 	}
@@ -224,7 +224,7 @@ func (src *source) lastTag(w work) string {
 			n = t.Number
 		}
 	}
-	return turn.TagName(w.agent.TurnSession, n)
+	return turn.TagName(w.Record.TurnSession, n)
 }
 
 // lastEnd returns the number of the last turn whose end is known, 0 for none.

@@ -26,13 +26,13 @@ type known struct {
 // newestStates returns the newest known states of agents: the last snapshot of a turn, an update or
 // a landing or, if the branch has moved since, the branch.
 func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
-	if len(agents) > 0 && agents[0].session.Host != "" {
+	if len(agents) > 0 && agents[0].Session.Host != "" {
 		return handedStates(agents)
 	}
 	var prefixes, branches []string
 	for _, w := range agents {
-		prefixes = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/", turn.UpdatedPrefix(w.agent.TurnSession))
-		branches = append(branches, w.agent.Branch)
+		prefixes = append(prefixes, turn.RefPrefix(w.Record.TurnSession)+"turn/", turn.UpdatedPrefix(w.Record.TurnSession))
+		branches = append(branches, w.Record.Branch)
 	}
 	refs, err := m.Refs().List(ctx, prefixes...)
 	if err != nil {
@@ -57,9 +57,9 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 	}
 	var all []known
 	for i, w := range agents {
-		one := last[i].known(tips[w.agent.Branch], heads)
+		one := last[i].known(tips[w.Record.Branch], heads)
 		if one.commit == "" {
-			return nil, errs.New(errs.Failed, "%s: its branch %s is gone", w.agent.Name, w.agent.Branch).Hint("git branch %s %s", errs.Quote(w.agent.Branch), w.agent.BaseCommit)
+			return nil, errs.New(errs.Failed, "%s: its branch %s is gone", w.Record.Name, w.Record.Branch).Hint("git branch %s %s", errs.Quote(w.Record.Branch), w.Record.BaseCommit)
 		}
 		all = append(all, one)
 	}
@@ -69,7 +69,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 // handedStates returns the states that another machine has sent.
 func handedStates(agents []work) (all []known, err error) {
 	for _, w := range agents {
-		one := w.handed[w.agent.Name]
+		one := w.handed[w.Record.Name]
 		if one.Err != nil {
 			return nil, one.Err
 		}
@@ -100,13 +100,13 @@ func lastOf(refs map[string]string, prefix string) numbered {
 // since.
 func (w work) lastLanded() numbered {
 	moved := 0
-	for _, shift := range w.agent.Shifts {
+	for _, shift := range w.Record.Shifts {
 		if shift.Kind != session.ShiftStay {
 			moved = shift.Landings
 		}
 	}
-	for _, l := range slices.Backward(w.session.Landings) {
-		if l.TurnSession == w.agent.TurnSession && l.Turn == 0 && l.Phase != session.LandingBegun && l.ID > moved {
+	for _, l := range slices.Backward(w.Session.Landings) {
+		if l.TurnSession == w.Record.TurnSession && l.Turn == 0 && l.Phase != session.LandingBegun && l.ID > moved {
 			return numbered{l.LastTurn, l.State}
 		}
 	}

@@ -35,10 +35,10 @@ func (t target) place(m worktree.Manager) string {
 
 // branchFor returns the branch that the agent's work lands in.
 func (w work) branchFor(into string) (string, error) {
-	if branch := cmp.Or(into, w.session.Target); branch != "" {
+	if branch := cmp.Or(into, w.Session.Target); branch != "" {
 		return branch, nil
 	}
-	e := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Name, w.session.Name)
+	e := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Record.Name, w.Session.Name)
 	if branch := w.branchHere(); branch != "" {
 		return "", e.Hint("paw land %s --into %s", w.name(), errs.Quote(branch))
 	}
@@ -48,15 +48,15 @@ func (w work) branchFor(into string) (string, error) {
 // lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
 // a checkout in the midst of a git command.
 func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
-	t := target{branch: branch, usual: w.session.Target}
+	t := target{branch: branch, usual: w.Session.Target}
 	var err error
-	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
+	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
 		return t, w.withBranchHere(err, branch, "paw land "+w.name()+" --into")
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
 	}
-	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, branch); err != nil {
+	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, branch); err != nil {
 		return t, refusedBy(err)
 	}
 	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, app.OwnerPrefix) {
@@ -70,7 +70,7 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 func (w work) withBranchHere(err error, branch, command string) error {
 	here := w.branchHere()
 	var e *errs.Error
-	if here == "" || here == branch || w.session.Target != branch || !errors.As(err, &e) {
+	if here == "" || here == branch || w.Session.Target != branch || !errors.As(err, &e) {
 		return err
 	}
 	e.Hints = nil
@@ -80,7 +80,7 @@ func (w work) withBranchHere(err error, branch, command string) error {
 // branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the
 // branch that HEAD names.
 func (w work) branchHere() string {
-	repository, err := gitdir.Discover(w.session.RepoPath)
+	repository, err := gitdir.Discover(w.Session.RepoPath)
 	if err != nil {
 		return ""
 	}
@@ -104,11 +104,11 @@ func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, erro
 func (w work) agentOn(branch string) string {
 	sessions, err := w.allRecords()
 	if err != nil {
-		sessions = []*session.Session{w.session}
+		sessions = []*session.Session{w.Session}
 	}
 	for _, s := range sessions {
 		for _, one := range s.Agents {
-			if s.Host == "" && s.GitCommonDir == w.session.GitCommonDir && one.Branch == branch {
+			if s.Host == "" && s.GitCommonDir == w.Session.GitCommonDir && one.Branch == branch {
 				return s.Name + "/" + one.Name
 			}
 		}

@@ -41,10 +41,10 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	if err != nil {
 		return nil, err
 	}
-	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, From: branch, DryRun: dryRun}
+	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.Record.Branch, From: branch, DryRun: dryRun}
 	if dryRun {
 		var drop func()
-		if w.m, drop, err = w.m.WithScratch(); err != nil {
+		if w.Repo, drop, err = w.Repo.WithScratch(); err != nil {
 			return nil, err
 		}
 		defer drop()
@@ -52,7 +52,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		return done, err
 	}
 	turns.CloseDead(ctx, h, s, agentName)
-	err = turns.Change(ctx, h.Agent(s, w.agent), func(t *turns.Recorder) error {
+	err = turns.Change(ctx, h.Agent(s, w.Record), func(t *turns.Recorder) error {
 		goal, was, err := w.prepareUpdate(ctx, done)
 		if err != nil || done.Nothing {
 			return err
@@ -61,7 +61,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		if err != nil {
 			return err
 		}
-		done.Rescue = turn.RewindRef(w.agent.TurnSession, h.Now(), newest)
+		done.Rescue = turn.RewindRef(w.Record.TurnSession, h.Now(), newest)
 		h.Step("update.prepared")
 		if err := keepUpdated(ctx, t, goal); err != nil {
 			return err
@@ -82,29 +82,29 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return err
 	}
 	record := func(change func(a *session.Agent)) error {
-		return w.home.UpdateAgent(context.WithoutCancel(ctx), w.session.Name, w.agent.Name, change)
+		return w.App.UpdateAgent(context.WithoutCancel(ctx), w.Session.Name, w.Record.Name, change)
 	}
-	if _, err := w.home.Update(context.WithoutCancel(ctx), w.session.Name, func(rec *session.Session) error {
-		if a := rec.Agent(w.agent.Name); a != nil {
-			turns.SettleShift(ctx, w.m, a)
+	if _, err := w.App.Update(context.WithoutCancel(ctx), w.Session.Name, func(rec *session.Session) error {
+		if a := rec.Agent(w.Record.Name); a != nil {
+			turns.SettleShift(ctx, w.Repo, a)
 			rec.Shifted(a.Name, session.ShiftUpdate, 0, turn.NumberOf(last), done.Rescue)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	w.home.Step("update.intended")
-	moved, err := w.m.Moves().Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
-		Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: w.session.Name, Step: func(name string) { w.home.Step("update." + name) },
+	w.App.Step("update.intended")
+	moved, err := w.Repo.Moves().Rewind(ctx, w.Record.WorktreePath, goal, worktree.RewindOptions{
+		Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: w.Session.Name, Step: func(name string) { w.App.Step("update." + name) },
 	})
 	var half *worktree.HalfMovedError
 	switch {
 	case errors.As(err, &half):
-		return app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name())
+		return app.Unmoved(err, w.Record.Name+": not updated", "paw update "+w.name())
 	case err != nil:
-		return errors.Join(app.Unmoved(err, w.agent.Name+": not updated", "paw update "+w.name()), record((*session.Agent).DropShift))
+		return errors.Join(app.Unmoved(err, w.Record.Name+": not updated", "paw update "+w.name()), record((*session.Agent).DropShift))
 	}
-	w.home.Step("update.done")
+	w.App.Step("update.done")
 	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
 		return record((*session.Agent).DropShift)
 	}
@@ -123,7 +123,7 @@ func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	if err != nil {
 		return err
 	}
-	return t.M.Refs().Set(ctx, turn.UpdatedRef(t.Agent.TurnSession, turn.NumberOf(last)), goal)
+	return t.Repo.Refs().Set(ctx, turn.UpdatedRef(t.Record.TurnSession, turn.NumberOf(last)), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
@@ -133,16 +133,16 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", err
 	}
-	tip, err := tipOf(ctx, w.m, done.From)
+	tip, err := tipOf(ctx, w.Repo, done.From)
 	if err != nil {
 		return "", "", w.withBranchHere(err, done.From, "paw update "+w.name()+" --from")
 	}
-	has, err := w.m.Objects().Contains(ctx, src.head, tip)
+	has, err := w.Repo.Objects().Contains(ctx, src.head, tip)
 	if err != nil {
 		return "", "", err
 	}
 	t := target{branch: done.From, tip: tip}
-	if t.checkout, err = w.m.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
+	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
 	asker, err := w.askerFor(ctx, t, false)
@@ -159,12 +159,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 			Hint("paw send %s --conflict", w.name())
 	}
 	files := whole.Tree
-	if now, err := w.m.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
+	if now, err := w.Repo.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
 		done.Nothing = err == nil
 		return "", "", err
 	}
 	tree := files
-	if tipTree, err := w.m.Objects().TreeOf(ctx, tip); err != nil {
+	if tipTree, err := w.Repo.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what the tree has beyond the tip stays uncommitted
 		if tree, err = asker.committed(ctx, src.head, &now, files); err != nil {
@@ -180,7 +180,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
 	}
-	goal, err = w.m.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
+	goal, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Record.Name + " updated\n", Own: true})
 	return goal, src.state, err
 }
 
@@ -194,7 +194,7 @@ func (a *asker) committed(ctx context.Context, head string, now *point, files st
 	if err != nil || len(merged.Conflicts) == 0 {
 		return merged.Tree, err
 	}
-	return a.m.Objects().TreeWith(ctx, merged.Tree, files, merged.Conflicts)
+	return a.Repo.Objects().TreeWith(ctx, merged.Tree, files, merged.Conflicts)
 }
 
 // bringIn merges a state of the agent with the tip of the branch.
@@ -203,30 +203,30 @@ func (a *asker) bringIn(ctx context.Context, one state) (objects.Merged, error) 
 	if err != nil {
 		return objects.Merged{}, err
 	}
-	return a.m.Objects().MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
+	return a.Repo.Objects().MergeTree(ctx, a.Record.WorktreePath, s.theirs, s.ours)
 }
 
 // updatedHead returns the new commit of the agent's branch: the tip of the other branch if that is
 // all, else a merge.
 func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (string, error) {
-	tipTree, err := w.m.Objects().TreeOf(ctx, tip)
+	tipTree, err := w.Repo.Objects().TreeOf(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	if forward, err := w.m.Objects().Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
+	if forward, err := w.Repo.Objects().Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
 	}
-	if behind, err := w.m.Objects().Contains(ctx, head, tip); err != nil || behind { // the agent's branch keeps its commit unless something is taken out
-		if same, err := w.m.Objects().TreeOf(ctx, head); err != nil || same == tree {
+	if behind, err := w.Repo.Objects().Contains(ctx, head, tip); err != nil || behind { // the agent's branch keeps its commit unless something is taken out
+		if same, err := w.Repo.Objects().TreeOf(ctx, head); err != nil || same == tree {
 			return head, err
 		}
 	}
-	sign, err := w.m.Objects().SignsCommits(ctx)
+	sign, err := w.Repo.Objects().SignsCommits(ctx)
 	if err != nil {
 		return "", err
 	}
-	return w.m.Objects().Commit(ctx, objects.NewCommit{
-		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch), Sign: sign,
+	return w.Repo.Objects().Commit(ctx, objects.NewCommit{
+		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Record.Branch), Sign: sign,
 	})
 }
 

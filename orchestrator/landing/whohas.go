@@ -46,11 +46,11 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session, branch string, l *session.Landing) {
 	for _, s := range sessions {
 		for i := range s.Agents {
-			w := work{home: v.home, m: v.m, session: s, agent: &s.Agents[i]}
-			if w.agent.Branch != branch {
+			w := work{Agent: v.home.Agent(s, &s.Agents[i]).In(v.m)}
+			if w.Record.Branch != branch {
 				continue
 			}
-			name := w.agent.Name
+			name := w.Record.Name
 			if s.Name != v.session {
 				name = w.name()
 			}
@@ -61,7 +61,7 @@ func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session,
 			case own:
 				v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", name, l.ID)
 			default:
-				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.agent.Name, s.Name)
+				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.Record.Name, s.Name)
 			}
 			return
 		}
@@ -76,12 +76,12 @@ func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, re
 	records.lookAtRecords(sessions)
 	for _, s := range sessions {
 		for i := range s.Agents {
-			w := work{home: v.home, m: v.m, session: s, agent: &s.Agents[i]}
-			met, shared := records.meeting(records.lives.line(records.lives[w.agent.TurnSession].now), &Stand{Landing: *l})
-			if !shared || met.turnSession == w.agent.TurnSession || slices.Contains(refs, "refs/heads/"+w.agent.Branch) {
+			w := work{Agent: v.home.Agent(s, &s.Agents[i]).In(v.m)}
+			met, shared := records.meeting(records.lives.line(records.lives[w.Record.TurnSession].now), &Stand{Landing: *l})
+			if !shared || met.turnSession == w.Record.TurnSession || slices.Contains(refs, "refs/heads/"+w.Record.Branch) {
 				continue
 			}
-			name := w.agent.Name
+			name := w.Record.Name
 			if s.Name != v.session {
 				name = w.name()
 			}
@@ -111,7 +111,7 @@ func (w work) askBefore(ctx context.Context, l *session.Landing) (*asker, state,
 	if err != nil {
 		return nil, state{}, err
 	}
-	tip, err := tipOf(ctx, w.m, w.agent.Branch)
+	tip, err := tipOf(ctx, w.Repo, w.Record.Branch)
 	now := a.point(0)
 	return a, state{tip, &now}, err
 }
@@ -132,7 +132,7 @@ func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) 
 // along names work that lands although it is another agent's: this agent began in the midst of it.
 // It returns "" for none.
 func (c *composer) along(ctx context.Context, tree string) (string, error) {
-	from := c.agent.From
+	from := c.Record.From
 	switch {
 	case from == nil:
 		return "", nil
@@ -143,8 +143,8 @@ func (c *composer) along(ctx context.Context, tree string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	start := cmp.Or(from.Snapshot, c.agent.BaseCommit)
-	if has, err := c.m.Objects().Contains(ctx, base, start); has || err != nil {
+	start := cmp.Or(from.Snapshot, c.Record.BaseCommit)
+	if has, err := c.Repo.Objects().Contains(ctx, base, start); has || err != nil {
 		return "", err
 	}
 	files, err := c.changed(ctx, base, start)
@@ -153,24 +153,24 @@ func (c *composer) along(ctx context.Context, tree string) (string, error) {
 	}
 	name := from.Agent
 	if !strings.Contains(name, ":") { // an agent of this session
-		name = c.session.Name + "/" + name
+		name = c.Session.Name + "/" + name
 	}
-	return fmt.Sprintf("work of %s that %s began with: %s", name, c.agent.Name, errs.Counted(files, "file")), nil
+	return fmt.Sprintf("work of %s that %s began with: %s", name, c.Record.Name, errs.Counted(files, "file")), nil
 }
 
 // alongHanded names the files of the user's uncommitted changes that land with the agent's work, ""
 // for none.
 func (c *composer) alongHanded(ctx context.Context, tree string) (string, error) {
-	snapshot := c.agent.Handed()
-	head, err := c.m.Objects().SnapshotHead(ctx, snapshot)
+	snapshot := c.Record.Handed()
+	head, err := c.Repo.Objects().SnapshotHead(ctx, snapshot)
 	if err != nil {
 		return "", err
 	}
-	handed, err := c.m.Objects().ChangedPaths(ctx, head, snapshot)
+	handed, err := c.Repo.Objects().ChangedPaths(ctx, head, snapshot)
 	if err != nil {
 		return "", err
 	}
-	lands, err := c.m.Objects().ChangedPaths(ctx, c.asker.t.tip, tree)
+	lands, err := c.Repo.Objects().ChangedPaths(ctx, c.asker.t.tip, tree)
 	if err != nil {
 		return "", err
 	}
@@ -178,7 +178,7 @@ func (c *composer) alongHanded(ctx context.Context, tree string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	lacks, err := c.m.Objects().ChangedPaths(ctx, base, snapshot)
+	lacks, err := c.Repo.Objects().ChangedPaths(ctx, base, snapshot)
 	if err != nil {
 		return "", err
 	}
@@ -186,5 +186,5 @@ func (c *composer) alongHanded(ctx context.Context, tree string) (string, error)
 	if len(handed) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("what you had not committed when %s began: %s (%s)", c.agent.Name, errs.Counted(len(handed), "file"), few(handed, namedPaths)), nil
+	return fmt.Sprintf("what you had not committed when %s began: %s (%s)", c.Record.Name, errs.Counted(len(handed), "file"), few(handed, namedPaths)), nil
 }

@@ -24,15 +24,11 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/worktree"
 )
 
 // work is an agent whose work is asked about, with its repository.
 type work struct {
-	home    *app.App
-	m       worktree.Manager
-	session *session.Session
-	agent   *session.Agent
+	app.Agent
 	handed  map[string]Handed  // nil for agents of this machine
 	records []*session.Session // all records, read while nobody else can land; nil: read when they are needed
 }
@@ -48,16 +44,16 @@ type Handed struct {
 }
 
 func workOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (work, error) {
-	w := work{home: h, session: s}
+	w := work{Agent: app.Agent{App: h, Session: s}}
 	var err error
-	if w.agent, err = app.AgentNamed(s, agentName); err != nil {
+	if w.Record, err = app.AgentNamed(s, agentName); err != nil {
 		return w, err
 	}
 	if err := h.RequireGit(ctx); err != nil {
 		return w, err
 	}
-	w.m, err = h.ManagerOf(ctx, s)
-	w.m = w.m.Remembering()
+	w.Repo, err = h.ManagerOf(ctx, s)
+	w.Repo = w.Repo.Remembering()
 	return w, err
 }
 
@@ -66,15 +62,15 @@ func (w work) allRecords() ([]*session.Session, error) {
 	if w.records != nil {
 		return w.records, nil
 	}
-	all, _, err := w.home.Store.ListAll()
+	all, _, err := w.App.Store.ListAll()
 	return all, err
 }
 
 // name returns the agent as the user calls it.
-func (w work) name() string { return w.session.Name + "/" + w.agent.Name }
+func (w work) name() string { return w.Session.Name + "/" + w.Record.Name }
 
 func (w work) changed(ctx context.Context, from, to string) (int, error) {
-	paths, err := w.m.Objects().ChangedPaths(ctx, from, to)
+	paths, err := w.Repo.Objects().ChangedPaths(ctx, from, to)
 	return len(paths), err
 }
 
@@ -96,12 +92,12 @@ func (w work) keepWords(verb, words string) {
 	if words == "" {
 		return
 	}
-	file, err := w.home.KeepText(w.session.Name, w.agent.Name, "message-*.txt", words+"\n")
+	file, err := w.App.KeepText(w.Session.Name, w.Record.Name, "message-*.txt", words+"\n")
 	if err != nil {
-		w.home.Notef("your message could not be kept: %v\n%s", err, words)
+		w.App.Notef("your message could not be kept: %v\n%s", err, words)
 		return
 	}
-	w.home.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), errs.Quote(file))
+	w.App.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), errs.Quote(file))
 }
 
 // versionPatience limits how long a landing waits for the version of a CLI.
@@ -112,10 +108,10 @@ const versionPatience = 3 * time.Second
 // of the program.
 func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 	unknown := func([]turns.Turn) string { return "" }
-	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.agent.CLI }) {
+	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.Record.CLI }) {
 		return unknown // unknown programs may not have --version
 	}
-	cli, executable, err := w.home.ProgramOf(w.agent)
+	cli, executable, err := w.App.ProgramOf(w.Record)
 	if err != nil {
 		return unknown
 	}
@@ -123,7 +119,7 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, versionPatience)
 		defer cancel()
-		version, err := cli.Version(ctx, executable, w.home.Env)
+		version, err := cli.Version(ctx, executable, w.App.Env)
 		if err != nil {
 			version = ""
 		}

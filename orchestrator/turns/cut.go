@@ -91,7 +91,7 @@ func tagFinished(ctx context.Context, a app.Agent) {
 				*f = counted
 			}
 		})
-		refs, err := t.M.Refs().List(ctx, TagPrefix(a.Record.TurnSession))
+		refs, err := t.Repo.Refs().List(ctx, TagPrefix(a.Record.TurnSession))
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (t *Recorder) TakeMissed(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	seen := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last)
+	seen := observe.AskRecord(ctx, t.Agent, last)
 	missed := seen.Later
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)
@@ -147,7 +147,7 @@ func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) 
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e
 	}
-	seen := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last)
+	seen := observe.AskRecord(ctx, t.Agent, last)
 	var missed []turn.Event
 	if e.Kind == turn.KindInput && last.State == turn.InProgress && last.Waiting && seen.Known && seen.Busy {
 		missed = append(missed, turn.Event{Kind: turn.KindAnswered})

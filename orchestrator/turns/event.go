@@ -49,13 +49,13 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 		return err
 	}
 	e.Beside = t.beside(ctx, last, e)
-	if e.Transcript != "" && e.Transcript != t.Agent.TranscriptPath {
+	if e.Transcript != "" && e.Transcript != t.Record.TranscriptPath {
 		if err := t.KeepTranscript(ctx, e.Transcript); err != nil {
 			return err
 		}
 	}
 	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
-	if leaves && t.Agent.Phase != session.PhaseLive && t.Agent.Phase != session.PhaseCreating {
+	if leaves && t.Record.Phase != session.PhaseLive && t.Record.Phase != session.PhaseCreating {
 		// paw is ending this CLI: its interrupt and exit are not the user's.
 		one, err := t.open()
 		if err == nil && one != nil {
@@ -82,7 +82,7 @@ func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) 
 		e.Conversation == last.Conversation && len(last.Others) == 0 {
 		return false
 	}
-	working := observe.AskRecord(ctx, t.app.Agent(t.Session, t.Agent), last).Working
+	working := observe.AskRecord(ctx, t.Agent, last).Working
 	return slices.ContainsFunc(working, func(id string) bool { return id != e.Conversation })
 }
 
@@ -90,7 +90,7 @@ func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) 
 // of two processes of the CLI, whose end closes the terminal. qwen, gemini and copilot consist of
 // two processes, of which the first waits for the second.
 func (t *Recorder) died() string {
-	lock, err := t.app.Locks.ProbeAgent(t.Session.Name, t.Agent.Name)
+	lock, err := t.ProbeLock()
 	switch {
 	case serverDied(t.Session):
 		return "its tmux server died"
@@ -119,7 +119,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	case turn.ActStart:
 		start := *action.Start
 		if start.Launch = t.Launch; start.Launch == "" { // no hook has reported the turn: it belongs to the running launch
-			start.Launch = launchOf(t.app.Agent(t.Session, t.Agent))
+			start.Launch = launchOf(t.Agent)
 		}
 		_, err := t.Begin(ctx, start)
 		return err
@@ -162,17 +162,17 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 
 // KeepConversation records that the agent goes on with another conversation.
 func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
-	if id == "" || t.Agent.Conversation() == id {
+	if id == "" || t.Record.Conversation() == id {
 		return nil
 	}
-	t.Agent.AddConversation(id)
-	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.AddConversation(id) })
+	t.Record.AddConversation(id)
+	return t.App.UpdateAgent(ctx, t.Session.Name, t.Record.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
 // KeepTranscript records the file of the agent's conversation.
 func (t *Recorder) KeepTranscript(ctx context.Context, path string) error {
-	t.Agent.TranscriptPath = path
-	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.TranscriptPath = path })
+	t.Record.TranscriptPath = path
+	return t.App.UpdateAgent(ctx, t.Session.Name, t.Record.Name, func(w *session.Agent) { w.TranscriptPath = path })
 }
 
 // catchUp applies what hooks missed and the CLI's own record has: the end of the open turn, and

@@ -25,29 +25,29 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 	}
 	start.Commit = head
 	var skipped []int
-	atLeast := max(t.Dir.Highest(), t.Agent.TurnHighWater) + 1
+	atLeast := max(t.Dir.Highest(), t.Record.TurnHighWater) + 1
 	for {
-		n, err := t.M.Refs().Claim(ctx, turn.ClaimPrefix(t.Agent.TurnSession), atLeast, head)
+		n, err := t.Repo.Refs().Claim(ctx, turn.ClaimPrefix(t.Record.TurnSession), atLeast, head)
 		if err != nil {
 			return nil, err
 		}
-		t.app.Step("turn.claimed")
+		t.App.Step("turn.claimed")
 		taken, err := t.tagged(ctx, n)
 		if err != nil {
 			return nil, err
 		}
 		if taken && t.Strict {
-			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.Agent.TurnSession, n)}
+			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.Record.TurnSession, n)}
 		}
 		if taken {
 			skipped, atLeast = append(skipped, n), n+1
 			continue
 		}
-		one := turn.New(t.Dir, n, t.app.Now)
+		one := turn.New(t.Dir, n, t.App.Now)
 		if err := one.Start(start); err != nil {
 			return nil, err
 		}
-		t.app.Step("turn.started")
+		t.App.Step("turn.started")
 		if t.Started != nil {
 			t.Started()
 		}
@@ -55,12 +55,12 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 			_ = one.Note(cutShort)
 		}
 		for _, n := range skipped {
-			_ = one.Note(leftOut(n, turn.TagName(t.Agent.TurnSession, n)))
+			_ = one.Note(leftOut(n, turn.TagName(t.Record.TurnSession, n)))
 		}
 		if note := t.before(ctx, n, start.Follows); note != "" {
 			_ = one.Note(note)
 		}
-		t.app.Step("turn.before")
+		t.App.Step("turn.before")
 		if err := t.begun(ctx, one); err != nil {
 			_ = one.Note("what it waited for is still in the record: " + err.Error())
 		}
@@ -90,9 +90,9 @@ func LeftOut(notes []string) []string {
 // endMove finishes an interrupted move of files in the worktree before the agent works there; the
 // note describes the outcome.
 func (t *Recorder) endMove(ctx context.Context) (note string) {
-	ended, err := t.M.Moves().EndMoveIn(ctx, t.Agent.WorktreePath)
+	ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath)
 	switch {
-	case err != nil && t.M.Journals().Settled(ctx, t.Agent.WorktreePath) != nil:
+	case err != nil && t.Repo.Journals().Settled(ctx, t.Record.WorktreePath) != nil:
 		return "the files are half moved: " + err.Error()
 	case err != nil || ended == nil:
 		return ""
@@ -105,10 +105,10 @@ func (t *Recorder) endMove(ctx context.Context) (note string) {
 // work.
 func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string) {
 	if follows {
-		ended := turn.TurnRef(t.Agent.TurnSession, n-1)
-		refs, err := t.M.Refs().List(ctx, ended)
+		ended := turn.TurnRef(t.Record.TurnSession, n-1)
+		refs, err := t.Repo.Refs().List(ctx, ended)
 		if end := refs[ended]; err == nil && end != "" {
-			if _, err = t.M.Refs().Create(ctx, turn.BeforeRef(t.Agent.TurnSession, n), end); err == nil {
+			if _, err = t.Repo.Refs().Create(ctx, turn.BeforeRef(t.Record.TurnSession, n), end); err == nil {
 				return ""
 			}
 		}
@@ -118,7 +118,7 @@ func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string
 
 // hold records the state with which the turn ends if the CLI does not go on with it.
 func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) error {
-	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Agent.Name, one.Number()))
+	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Record.Name, one.Number()))
 	if note != "" {
 		_ = one.Note(note)
 	}
@@ -132,9 +132,9 @@ func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) erro
 
 // endOf returns the state with which a turn ends: the held one, else the present one.
 func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
-	ref := turn.TurnRef(t.Agent.TurnSession, one.Number())
+	ref := turn.TurnRef(t.Record.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {
-		if _, err := t.M.Refs().Create(ctx, ref, held.Snapshot); err == nil {
+		if _, err := t.Repo.Refs().Create(ctx, ref, held.Snapshot); err == nil {
 			return held.Commit, held.Snapshot, held.Message, "", nil
 		}
 		note = "the snapshot of its end is lost, a later one stands in for it"
@@ -152,13 +152,13 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	if note != "" {
 		_ = one.Note(note)
 	}
-	t.app.Step("turn.snapshot")
+	t.App.Step("turn.snapshot")
 	if err != nil {
 		return turn.Result{}, err
 	}
 	end := turn.End{Outcome: "success", Message: display.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
 	if start := one.Record().StartCommit; head != start {
-		message, err := t.M.Objects().LastMessage(ctx, t.Agent.WorktreePath, head, start)
+		message, err := t.Repo.Objects().LastMessage(ctx, t.Record.WorktreePath, head, start)
 		if err != nil {
 			_ = one.Note("the message of the last commit cannot be read: " + err.Error())
 		}
@@ -177,20 +177,20 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 		return result, err
 	}
 	t.Ended = true
-	t.app.Step("turn.ended")
+	t.App.Step("turn.ended")
 	t.remember(ctx, n, func(f *session.Finished) {
 		if f.Last == 0 && n > 1 { // an older paw does not count turns in the record
-			*f = countFinished(finishedTurns(t.Agent, t.Dir))
+			*f = countFinished(finishedTurns(t.Record, t.Dir))
 		}
 		f.Add(n)
 	})
-	t.app.Step("turn.remembered")
+	t.App.Step("turn.remembered")
 	if err = t.tag(ctx, result); err != nil {
 		_ = one.Note(untagged + err.Error())
 	} else {
 		t.tagEarlier(ctx, n)
 	}
-	t.app.Step("turn.tagged")
+	t.App.Step("turn.tagged")
 	return result, err
 }
 
@@ -211,9 +211,9 @@ func (t *Recorder) tagEarlier(ctx context.Context, n int) {
 
 // tag creates the tag of a finished turn on the commit of its result.
 func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
-	won, err := t.M.Refs().Create(ctx, turn.TagRef(t.Agent.TurnSession, r.Number), r.CommitHash)
+	won, err := t.Repo.Refs().Create(ctx, turn.TagRef(t.Record.TurnSession, r.Number), r.CommitHash)
 	if err == nil && !won {
-		err = fmt.Errorf("tag %s exists already", turn.TagName(t.Agent.TurnSession, r.Number))
+		err = fmt.Errorf("tag %s exists already", turn.TagName(t.Record.TurnSession, r.Number))
 	}
 	return err
 }
@@ -225,14 +225,14 @@ func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort)
 		return err
 	}
 	t.Ended = true
-	t.app.Step("turn.aborted")
+	t.App.Step("turn.aborted")
 	n := one.Number()
 	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
 		_ = one.Note(note)
 	}
-	t.app.Step("turn.snapshot")
+	t.App.Step("turn.snapshot")
 	t.remember(ctx, n, func(*session.Finished) {})
-	t.app.Step("turn.remembered")
+	t.App.Step("turn.remembered")
 	return nil
 }
 
@@ -246,11 +246,11 @@ type TagTakenError struct {
 // said returns what the agent reported by paw done in turn n, nil for nothing. It reads the record
 // again, which may have changed since t was made.
 func (t *Recorder) said(n int) *session.Done {
-	rec, err := t.app.Store.Load(t.Session.Name)
+	rec, err := t.App.Store.Load(t.Session.Name)
 	if err != nil || rec == nil {
 		return nil
 	}
-	w := rec.Agent(t.Agent.Name)
+	w := rec.Agent(t.Record.Name)
 	if w == nil || w.Done == nil || w.Done.Turn != n {
 		return nil
 	}
@@ -303,24 +303,24 @@ func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id stri
 
 // heard settles the agent's wait when the prompt that joined its turn has the results.
 func (t *Recorder) heard(ctx context.Context, asked string) error {
-	wait := t.Agent.Wait
+	wait := t.Record.Wait
 	if wait == nil || !strings.Contains(asked, wait.ID) {
 		return nil
 	}
-	t.Agent.Wait = nil
-	return SettleWait(ctx, t.app, t.Session.Name, t.Agent.Name, wait.ID)
+	t.Record.Wait = nil
+	return SettleWait(ctx, t.App, t.Session.Name, t.Record.Name, wait.ID)
 }
 
 // begun settles the agent's wait at the begin of a turn, whose prompt may be the results. If it is
 // another prompt, results that were typed before never arrived: the turn notes that, and they are
 // no longer owed.
 func (t *Recorder) begun(ctx context.Context, one *turn.Turn) error {
-	wait := t.Agent.Wait
+	wait := t.Record.Wait
 	if wait == nil || wait.TypedAt == nil {
 		return nil
 	}
-	if !observe.Arrived(t.app, t.Session.Name, *t.Agent) {
-		if t.app.Locks.DeliveryHeld(t.Session.Name, t.Agent.Name) {
+	if !observe.Arrived(t.App, t.Session.Name, *t.Record) {
+		if t.App.Locks.DeliveryHeld(t.Session.Name, t.Record.Name) {
 			return nil // the deliverer is about to find out
 		}
 		names := strings.Join(wait.Children, ", ")
@@ -328,6 +328,6 @@ func (t *Recorder) begun(ctx context.Context, one *turn.Turn) error {
 			return err
 		}
 	}
-	t.Agent.Wait = nil
-	return SettleWait(ctx, t.app, t.Session.Name, t.Agent.Name, wait.ID)
+	t.Record.Wait = nil
+	return SettleWait(ctx, t.App, t.Session.Name, t.Record.Name, wait.ID)
 }

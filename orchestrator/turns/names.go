@@ -166,7 +166,7 @@ func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetche
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
 func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
-	tags, err := Tags(ctx, t.M, t.Agent.TurnSession)
+	tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
 	return slices.Contains(tags, n), err
 }
 

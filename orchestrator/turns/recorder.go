@@ -19,24 +19,20 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 	"paw/worktree/snapshot"
 )
 
 // Recorder changes the turns of one agent: log, refs and record. Its methods require the agent's
 // turn lock.
 type Recorder struct {
-	app     *app.App
-	Session *session.Session
-	Agent   *session.Agent
-	M       worktree.Manager
-	Dir     turn.Dir
-	budget  snapshot.Budget
-	Strict  bool   // an existing tag of the next number is an error, for callers that can report one
-	Launch  string // launch whose hook reports, "" without a hook
-	Ended   bool   // set when a turn has ended
-	Held    bool   // set when a turn may have ended
-	Joined  bool   // set when a prompt has joined a turn, or waits behind it
+	app.Agent
+	Dir    turn.Dir
+	budget snapshot.Budget
+	Strict bool   // an existing tag of the next number is an error, for callers that can report one
+	Launch string // launch whose hook reports, "" without a hook
+	Ended  bool   // set when a turn has ended
+	Held   bool   // set when a turn may have ended
+	Joined bool   // set when a prompt has joined a turn, or waits behind it
 
 	Started func() // called when a turn has begun, before the snapshot of the state before it; may be nil
 }
@@ -54,8 +50,7 @@ func Change(ctx context.Context, a app.Agent, change func(*Recorder) error) erro
 	defer unlock()
 	m, done := m.WritingRefs()
 	defer done()
-	return change(&Recorder{
-		app: a.App, Session: a.Session, Agent: a.Record, M: m, Dir: a.TurnDir(),
+	return change(&Recorder{Agent: a.In(m), Dir: a.TurnDir(),
 		budget: snapshot.Budget{
 			Time:  time.Duration(a.App.Config.Turns.SnapshotSeconds) * time.Second,
 			Bytes: int64(a.App.Config.Turns.SnapshotMiB) << 20,
@@ -67,20 +62,20 @@ func Change(ctx context.Context, a app.Agent, change func(*Recorder) error) erro
 // loss of logs and refs. What a power loss removes from the record, recover counts again from the
 // logs.
 func (t *Recorder) remember(ctx context.Context, n int, count func(*session.Finished)) {
-	finished := t.Agent.Finished
-	if count(&finished); t.Agent.TurnHighWater >= n && finished == t.Agent.Finished {
+	finished := t.Record.Finished
+	if count(&finished); t.Record.TurnHighWater >= n && finished == t.Record.Finished {
 		return
 	}
-	saved, err := t.app.UpdateSoon(ctx, t.Session.Name, func(rec *session.Session) error {
-		if w := rec.Agent(t.Agent.Name); w != nil {
+	saved, err := t.App.UpdateSoon(ctx, t.Session.Name, func(rec *session.Session) error {
+		if w := rec.Agent(t.Record.Name); w != nil {
 			w.TurnHighWater = max(w.TurnHighWater, n)
 			count(&w.Finished)
 		}
 		return nil
 	})
-	if err == nil && saved.Agent(t.Agent.Name) != nil {
-		w := saved.Agent(t.Agent.Name)
-		t.Agent.TurnHighWater, t.Agent.Finished = w.TurnHighWater, w.Finished
+	if err == nil && saved.Agent(t.Record.Name) != nil {
+		w := saved.Agent(t.Record.Name)
+		t.Record.TurnHighWater, t.Record.Finished = w.TurnHighWater, w.Finished
 	}
 }
 
@@ -90,7 +85,7 @@ func (t *Recorder) open() (*turn.Turn, error) {
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return nil, err
 	}
-	return turn.Open(last.LogFile, t.app.Now)
+	return turn.Open(last.LogFile, t.App.Now)
 }
 
 // BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report

@@ -23,20 +23,20 @@ import (
 // snapshotBefore takes the snapshot of the begin of turn n. Without a snapshot the claim of the
 // number keeps HEAD's commit.
 func (t *Recorder) snapshotBefore(ctx context.Context, n int) (note string) {
-	_, note = t.snapshot(ctx, turn.BeforeRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Agent.Name, n))
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Record.Name, n))
 	return note
 }
 
 // snapshotAfter takes the snapshot of the end of turn n. Without a snapshot another ref keeps
 // HEAD's commit.
 func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
-	commit, note = t.snapshot(ctx, turn.TurnRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.Agent.Name, n, how))
+	commit, note = t.snapshot(ctx, turn.TurnRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.Record.Name, n, how))
 	if commit != "" {
 		return commit, note
 	}
 	head, err := t.head(ctx)
 	if err == nil {
-		_, err = t.M.Refs().Create(ctx, turn.HeadRef(t.Agent.TurnSession, n), head)
+		_, err = t.Repo.Refs().Create(ctx, turn.HeadRef(t.Record.TurnSession, n), head)
 	}
 	if err != nil {
 		note += fmt.Sprintf(" (%v)", err)
@@ -50,7 +50,7 @@ const NotInSnapshot = "not in the snapshot: "
 // snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
 // with a note: HEAD in its place would look like the complete state.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.M.Snapshots().TakeWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app.Agent(t.Session, t.Agent)), t.budget)
+	s, err := t.Repo.Snapshots().TakeWithin(ctx, t.Record.WorktreePath, ref, message, scratch(t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = NotInSnapshot + strings.Join(s.NotSaved, ", ")
@@ -68,16 +68,16 @@ func scratch(a app.Agent) string {
 // head returns the commit that HEAD of the agent's worktree is at. On a branch that has no commit, or that is gone, head returns the last
 // commit that HEAD was at, or the base of the agent: turns go on. A worktree that is gone is an error.
 func (t *Recorder) head(ctx context.Context) (string, error) {
-	head, err := t.M.Refs().WorktreeHead(ctx, t.Agent.WorktreePath)
+	head, err := t.Repo.Refs().WorktreeHead(ctx, t.Record.WorktreePath)
 	if err == nil {
 		return head, nil
 	}
-	last, there := t.M.Refs().LastHeadIn(t.Agent.WorktreePath)
+	last, there := t.Repo.Refs().LastHeadIn(t.Record.WorktreePath)
 	if !there {
 		return "", err
 	}
-	for _, last := range []string{last, t.Agent.BaseCommit} {
-		if last != "" && t.M.Objects().Has(ctx, last) {
+	for _, last := range []string{last, t.Record.BaseCommit} {
+		if last != "" && t.Repo.Objects().Has(ctx, last) {
 			return last, nil
 		}
 	}
@@ -166,7 +166,7 @@ func SettleShift(ctx context.Context, m worktree.Manager, w *session.Agent) {
 
 // LastRewind returns ref and commit of what the last rewind put aside, "" for none.
 func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
-	refs, err := t.M.Refs().List(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
+	refs, err := t.Repo.Refs().List(ctx, turn.RefPrefix(t.Record.TurnSession)+"rescue/")
 	if err != nil {
 		return "", "", err
 	}

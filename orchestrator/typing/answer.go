@@ -60,7 +60,7 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 		id = first.ID
 		h.Step("answer.seen")
 	}
-	unlock, err := Lock(ctx, h.Agent(s, t.w))
+	unlock, err := Lock(ctx, h.Agent(s, t.Record))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, erro
 	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
 	}
-	t.app.Step("answer.key")
+	t.App.Step("answer.key")
 	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
 	switch {
 	case errors.Is(err, cli.ErrNotHandedOver):
@@ -242,7 +242,7 @@ func answererFor(h *app.App, s *session.Session, agentName string) (answerer, er
 		return answerer{}, err
 	}
 	cli, err := h.CLIOf(w)
-	return answerer{&sender{app: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+	return answerer{&sender{Agent: h.Agent(s, w), cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
 }
 
 // drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs
@@ -251,7 +251,7 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	for {
 		asked, err := t.asked(ctx)
 		var undrawn *undrawnError
-		if !errors.As(err, &undrawn) || t.app.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
+		if !errors.As(err, &undrawn) || t.App.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
 			return asked, err
 		}
 		poll.Sleep(ctx, 50*time.Millisecond)
@@ -266,7 +266,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		return nil, err
 	}
 	if last == nil {
-		asked := &Asked{Question: listed, Agent: t.w.Name}
+		asked := &Asked{Question: listed, Agent: t.Record.Name}
 		asked.ID = asked.identity()
 		return asked, nil
 	}
@@ -278,14 +278,14 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	ok = ok && !question.Outside
 	permission, waits := t.channelOf().Permission(ctx)
 	waits = waits && permission.Question == last.Question
-	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
+	if !ok && waits && t.App.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
 	if !ok {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
-	asked := &Asked{Question: question, Agent: t.w.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	asked := &Asked{Question: question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
 	}
@@ -299,7 +299,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // dialog at the start. Record and screen may be a moment ahead of the hooks, and a CLI that draws
 // shows neither its box nor its dialog.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, error) {
-	for end := t.app.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.App.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		if err != nil {
 			return nil, cli.Question{}, err
@@ -318,7 +318,7 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, erro
 			return nil, listed, nil
 		}
 		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
-		if rests || t.app.Now().After(end) || ctx.Err() != nil {
+		if rests || t.App.Now().After(end) || ctx.Err() != nil {
 			return nil, cli.Question{}, t.nothingAsked(seen.Dialog)
 		}
 	}
@@ -334,4 +334,6 @@ func (t answerer) nothingAsked(dialog string) error {
 }
 
 // channelOf returns the channel of the agent's CLI, which may not answer.
-func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.Specs().Read(t.s, t.w, "")) }
+func (t answerer) channelOf() cli.Channel {
+	return t.cli.Channel(t.App.Specs().Read(t.Session, t.Record, ""))
+}

@@ -66,7 +66,7 @@ func expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) expect
 // now returns the Arrival of a prompt that is about to be typed.
 func (e expectation) now(agent app.Agent) Arrival {
 	a := Arrival{cli: e.cli, prompt: e.prompt, since: agent.App.Now(), records: []grown{growing(agent.Record.TranscriptPath)}}
-	if last, err := agent.App.TurnDir(agent.Session.Name, agent.Record.Name).Last(); err == nil && last != nil {
+	if last, err := agent.TurnDir().Last(); err == nil && last != nil {
 		a.number, a.open, a.last = last.Number, last.State == turn.InProgress, e.cli.Canonical(string(last.Prompt))
 		a.records = append(a.records, growing(last.LogFile))
 	}

@@ -65,8 +65,8 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 // typistIn is a sender that is about to type a prompt.
 func typistIn(t *testing.T, h *app.App, c cli.CLI, prompt string) *sender {
 	t.Helper()
-	one := &sender{app: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: c, prompt: prompt}
-	one.before = Expect(t.Context(), h.Agent(one.s, one.w), c, prompt)
+	one := &sender{Agent: app.Agent{App: h, Session: &session.Session{Name: "shop"}, Record: &session.Agent{Name: "one"}}, cli: c, prompt: prompt}
+	one.before = Expect(t.Context(), h.Agent(one.Session, one.Record), c, prompt)
 	one.lastTyped()
 	return one
 }

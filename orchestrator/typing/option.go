@@ -48,7 +48,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		default:
 			key = now.Back
 		}
-		t.app.Step("answer.key")
+		t.App.Step("answer.key")
 		if err := t.strike(ctx, "", key); err != nil && typed {
 			return t.stuck(err, "paw has moved the selection, and did not press Enter")
 		} else if err != nil {
@@ -66,7 +66,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 // moved waits until another option than the one with index from is selected, or the question is
 // gone.
 func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
-	for end := t.app.Now().Add(movePatience); t.app.Now().Before(end) && ctx.Err() == nil; {
+	for end := t.App.Now().Add(movePatience); t.App.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
 		if err != nil || !sameForm(asked.ID, now.ID) || !now.Options[from].Selected {
 			poll.Sleep(ctx, moveSettle) // copilot draws the new selection before Enter would take it
@@ -82,19 +82,19 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 // machine the record is some seconds behind the screen.
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
-	begun := t.app.Now()
+	begun := t.App.Now()
 	if asked.Outside {
 		return t.left(ctx, asked)
 	}
 	over := func() bool {
-		waited := t.app.Now().Sub(begun)
+		waited := t.App.Now().Sub(begun)
 		return waited > handedPatience || waited > answerPatience && t.shows(ctx, asked)
 	}
 	for ; !over(); poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
-			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Name).Hint("paw recover %s", t.s.Name)
+			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.Record.Name).Hint("paw recover %s", t.Session.Name)
 		case err != nil:
 			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
 		}
@@ -110,8 +110,8 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			}
 		case !asked.Confirms && took.Means() == cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
-					Hint("paw answer %s/%s", t.s.Name, t.w.Name)
+				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.Record.Name, took.Label, next.Text).
+					Hint("paw answer %s/%s", t.Session.Name, t.Record.Name)
 			}
 		case asked.Confirms && took.Means() != cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && !next.Confirms {
@@ -130,7 +130,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 // answer.
 func (t answerer) left(ctx context.Context, asked *Asked) error {
 	var away time.Time
-	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.App.Now().Add(answerPatience); t.App.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
 		_, _, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
@@ -138,9 +138,9 @@ func (t answerer) left(ctx context.Context, asked *Asked) error {
 		case err != nil || t.shows(ctx, asked):
 			away = time.Time{}
 		case away.IsZero():
-			away = t.app.Now()
-			t.app.Step("answer.away")
-		case t.app.Now().Sub(away) >= answerSteady:
+			away = t.App.Now()
+			t.App.Step("answer.away")
+		case t.App.Now().Sub(away) >= answerSteady:
 			return nil
 		}
 	}

@@ -33,9 +33,9 @@ var ErrNotTyped = errors.New("nothing was typed")
 // find observes the agent and notes the process to type to: the one in the pane, which is of the launch
 // that holds the agent's lock. A tmux server that lost its socket is asked to make a new one.
 func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
-	only := *t.s
-	only.Agents = []session.Agent{*t.w}
-	f, err := observe.Revived(ctx, t.app, &only)
+	only := *t.Session
+	only.Agents = []session.Agent{*t.Record}
+	f, err := observe.Revived(ctx, t.App, &only)
 	if err != nil {
 		return nil, session.AgentStatus{}, err
 	}
@@ -46,11 +46,11 @@ func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus,
 // recall observes the agent again from files and locks, in the pane that find found.
 func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 	panes := observe.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
-	if a := t.found.Agent(t.w.Name); a != nil && a.Pane != nil {
+	if a := t.found.Agent(t.Record.Name); a != nil && a.Pane != nil {
 		panes.Panes = []tmux.Pane{*a.Pane}
 	}
 	same := func(context.Context, *session.Session) observe.Panes { return panes }
-	f, err := observe.With(ctx, t.app, t.found.Session, same, observe.NotAtScreens)
+	f, err := observe.With(ctx, t.App, t.found.Session, same, observe.NotAtScreens)
 	if err != nil {
 		return session.AgentStatus{}, err
 	}
@@ -61,7 +61,7 @@ func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 // runs returns the observed agent and its state, or an error if it does not run in a pane. Whether a
 // question was answered is read from the screen where only the screen tells.
 func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
-	a := f.Agent(t.w.Name)
+	a := f.Agent(t.Record.Name)
 	switch f.Running(*a) {
 	case live.InPane:
 	case live.Starting:
@@ -69,11 +69,11 @@ func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, ses
 	case live.NothingRuns:
 		return nil, session.AgentStatus{}, t.notRunning()
 	default:
-		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.app, t.s, f, *a), error(t.notRunning()))
+		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.Record.Name}), observe.RefuseRunning(t.App, t.Session, f, *a), error(t.notRunning()))
 	}
 	t.program = tmux.Program{Pane: a.Pane.ID, PID: a.Pane.PID}
 	if f.Observation(*a).AnswerUnseen() {
-		observe.LookAtScreens(ctx, t.app, []*observe.Facts{&f}, observe.WhereUnknown)
+		observe.LookAtScreens(ctx, t.App, []*observe.Facts{&f}, observe.WhereUnknown)
 	}
 	return a, f.State(*a), nil
 }
@@ -105,10 +105,10 @@ func (t *sender) strike(ctx context.Context, text string, keys ...string) error 
 // awaitOpen repeats do, for up to passPatience, while the pane takes no keys. It is used for keys
 // that must follow a typed text.
 func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
-	for end := t.app.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
+	for end := t.App.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
 		err := do()
 		var closed *tmux.ClosedError
-		if !errors.As(err, &closed) || !closed.Passing() || t.app.Now().After(end) {
+		if !errors.As(err, &closed) || !closed.Passing() || t.App.Now().After(end) {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
 func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	pane := "-t " + errs.Quote(e.Program.Pane)
 	ask := func(command string) string {
-		return fmt.Sprintf("tmux -S %s %s", errs.Quote(t.s.Tmux.Socket), command)
+		return fmt.Sprintf("tmux -S %s %s", errs.Quote(t.Session.Tmux.Socket), command)
 	}
 	switch e.Cause {
 	case tmux.InMode:
@@ -130,9 +130,9 @@ func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	case tmux.OtherProgram:
 		return fmt.Sprintf("its pane runs something else than its CLI (pid %d)", e.PID), ""
 	case tmux.ProgramEnded:
-		return "its CLI has ended", "paw recover " + t.s.Name
+		return "its CLI has ended", "paw recover " + t.Session.Name
 	default:
-		return "its pane is gone", "paw recover " + t.s.Name
+		return "its pane is gone", "paw recover " + t.Session.Name
 	}
 }
 
@@ -212,7 +212,7 @@ func (t *sender) madeOf(draft string, prompts ...string) bool {
 // CLI takes many keys at once for a paste.
 func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
-	for end := t.app.Now().Add(clearPatience); !t.isEmpty(ctx) && t.app.Now().Before(end) && ctx.Err() == nil; {
+	for end := t.App.Now().Add(clearPatience); !t.isEmpty(ctx) && t.App.Now().Before(end) && ctx.Err() == nil; {
 		if err := t.strike(ctx, "", keys...); err != nil {
 			return cli.Screen{}, t.shut(err)
 		}
@@ -266,11 +266,11 @@ func earlierPath(h *app.App, session, agent string) string {
 // recallEarlier reads the prompt that the last sender left, unless it has arrived since.
 func (t *sender) recallEarlier() earlier {
 	var e earlier
-	text, err := os.ReadFile(earlierPath(t.app, t.s.Name, t.w.Name))
-	if err != nil || json.Unmarshal(text, &e) != nil || t.app.Now().Sub(e.At) > earlierAge {
+	text, err := os.ReadFile(earlierPath(t.App, t.Session.Name, t.Record.Name))
+	if err != nil || json.Unmarshal(text, &e) != nil || t.App.Now().Sub(e.At) > earlierAge {
 		return earlier{}
 	}
-	since, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(e.Turn)
+	since, _ := t.TurnDir().After(e.Turn)
 	if e.begun(since, t.cli.Canonical) {
 		return earlier{}
 	}
@@ -288,10 +288,10 @@ func (t *sender) lastTyped() earlier {
 
 // leave saves the prompt that is about to be typed for the next sender; settled deletes it.
 func (t *sender) leave() {
-	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.app.Now()})
+	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.App.Now()})
 	if err == nil {
-		_ = app.WritePrivate(earlierPath(t.app, t.s.Name, t.w.Name), text)
+		_ = app.WritePrivate(earlierPath(t.App, t.Session.Name, t.Record.Name), text)
 	}
 }
 
-func (t *sender) settled() { _ = os.Remove(earlierPath(t.app, t.s.Name, t.w.Name)) }
+func (t *sender) settled() { _ = os.Remove(earlierPath(t.App, t.Session.Name, t.Record.Name)) }

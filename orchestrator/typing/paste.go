@@ -24,7 +24,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if err := t.paste(ctx); err != nil {
 		return err
 	}
-	t.app.Step("typed")
+	t.App.Step("typed")
 	if err := last(); err != nil {
 		return t.removePrompt(context.WithoutCancel(ctx), err)
 	}
@@ -35,7 +35,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 // reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
 // pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
-	t.before = t.expected.now(t.app.Agent(t.s, t.w))
+	t.before = t.expected.now(t.Agent)
 	t.lastTyped()
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
@@ -59,12 +59,12 @@ func (t *sender) paste(ctx context.Context) error {
 // awaitFilled reports whether an empty box gets text. A screen without a box counts as filled only
 // if it lasts: the CLI may be redrawing itself, with an empty box at the end.
 func (t *sender) awaitFilled(ctx context.Context) bool {
-	now := t.app.Now()
+	now := t.App.Now()
 	end, boxed := now.Add(pastePatience+t.long), now
 	for wait := 20 * time.Millisecond; now.Before(end); wait = min(2*wait, 100*time.Millisecond) {
 		poll.Sleep(ctx, wait)
 		box, err := t.see(ctx)
-		now = t.app.Now()
+		now = t.App.Now()
 		switch {
 		case err == nil && box.Box == cli.BoxEmpty:
 			boxed = now
@@ -89,7 +89,7 @@ func (t *sender) pasteParts(ctx context.Context) error {
 				return t.shut(err)
 			}
 		case ctx.Err() != nil:
-			return t.removePrompt(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.w.Name))
+			return t.removePrompt(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.Record.Name))
 		default:
 			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
 				return t.stuck(err, "a part of the prompt stands in its input box")
@@ -107,7 +107,7 @@ func (t *sender) removePrompt(ctx context.Context, why error) error {
 			return why
 		}
 	}
-	e := errs.New(errs.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+	e := errs.New(errs.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.Session.Name, t.Record.Name)
 	if said, ok := errors.AsType[*errs.Error](why); ok {
 		e.Kind = said.Kind
 	}

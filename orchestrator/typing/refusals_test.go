@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
@@ -13,7 +14,7 @@ import (
 // TestAMenuBehindAnErrorIsTheUsers: a menu that stands on the screen of an agent in error is none that paw answer takes, and nobody is
 // sent there. A dialog in a turn may be its question.
 func TestAMenuBehindAnErrorIsTheUsers(t *testing.T) {
-	one := &sender{s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "codex"}}
+	one := &sender{Agent: app.Agent{Session: &session.Session{Name: "shop"}, Record: &session.Agent{Name: "codex"}}}
 	for state, want := range map[turn.State][]string{
 		turn.Aborted:    {"paw attach shop codex"},
 		turn.InProgress: {"paw answer shop/codex", "paw attach shop codex"},

@@ -120,10 +120,10 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	}
 	// Another sender, which held the lock before, may have begun the conversation in which this
 	// prompt will be looked for.
-	if t.s, err = h.Load(s.Name); err != nil {
+	if t.Session, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
-	if t.w, err = app.AgentNamed(t.s, agentName); err != nil {
+	if t.Record, err = app.AgentNamed(t.Session, agentName); err != nil {
 		return nil, err
 	}
 	t.expect(ctx)
@@ -131,7 +131,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	own := cli.Facts().Unseen
-	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h.Agent(t.s, t.w), t.prompt) }); err != nil {
+	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h.Agent(t.Session, t.Record), t.prompt) }); err != nil {
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
@@ -195,9 +195,9 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 // awaitArrival waits for the prompt, and ends early where enough, which may be nil, returns true;
 // enough is asked twice a second. done means that the prompt has arrived, altered if err is set.
 func (t *sender) awaitArrival(ctx context.Context, sent *Sent, patience time.Duration, enough func() bool) (done bool, err error) {
-	looked := t.app.Now()
+	looked := t.App.Now()
 	reads := reader{until: looked.Add(patience), atMost: readFactor * t.long}
-	for reads.on(t.app.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
+	for reads.on(t.App.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
 		t.countEarlier()
 		if t.arrived(ctx, sent) {
 			t.settled()
@@ -206,7 +206,7 @@ func (t *sender) awaitArrival(ctx context.Context, sent *Sent, patience time.Dur
 		if one := t.otherTurn(); one != nil && t.holds(string(one.Prompt)) {
 			return true, t.arrivedAs(one)
 		}
-		if now := t.app.Now(); enough != nil && now.Sub(looked) >= lookStep {
+		if now := t.App.Now(); enough != nil && now.Sub(looked) >= lookStep {
 			if looked = now; enough() {
 				break
 			}
@@ -240,7 +240,7 @@ func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 		t.heard = true
 		return false
 	}
-	if queued || kept && stillRuns(ctx, t.app.Agent(t.s, t.w), t.before.number) {
+	if queued || kept && stillRuns(ctx, t.Agent, t.before.number) {
 		sent.Turn, sent.Queued = t.before.number, true
 		return true
 	}
@@ -268,7 +268,7 @@ func (t *sender) isEarlier(one turn.Record) bool {
 
 // newTurns returns the turns that began after the prompt was typed.
 func (t *sender) newTurns() []turn.Record {
-	records, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(t.before.number)
+	records, _ := t.TurnDir().After(t.before.number)
 	return records
 }
 

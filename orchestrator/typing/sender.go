@@ -46,9 +46,7 @@ const (
 // the box and presses Enter. Either way it waits until the prompt has arrived as it was sent. It is
 // used while the agent's prompt lock is held.
 type sender struct {
-	app    *app.App
-	s      *session.Session
-	w      *session.Agent
+	app.Agent
 	cli    cli.CLI
 	ready  cli.Ready
 	client *tmux.Client
@@ -92,7 +90,7 @@ func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool 
 // senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
 // nothing else.
 func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
-	t := &sender{app: a.App, s: a.Session, w: a.Record, cli: c, ready: c.Ready(), client: a.App.TmuxFor(a.Session)}
+	t := &sender{Agent: a, cli: c, ready: c.Ready(), client: a.App.TmuxFor(a.Session)}
 	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
 		return nil, &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
@@ -104,7 +102,7 @@ func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
 
 // expect finds out where the prompt will show up.
 func (t *sender) expect(ctx context.Context) {
-	t.expected = expect(ctx, t.app.Agent(t.s, t.w), t.cli, t.prompt)
+	t.expected = expect(ctx, t.Agent, t.cli, t.prompt)
 }
 
 // onScreen returns the text of the pane, "" where it cannot be read.
@@ -118,7 +116,7 @@ func (t *sender) onScreen(ctx context.Context) string {
 
 // reports reports whether hooks have reported in this launch: they will report a prompt that the
 // CLI took.
-func (t *sender) reports() bool { return !t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() }
+func (t *sender) reports() bool { return !t.found.Agent(t.Record.Name).Turns.HooksSeen.IsZero() }
 
 // handedPatience is how long a CLI may take to begin a prompt that it got by its channel or took
 // out of its box.
@@ -137,7 +135,7 @@ func (t *sender) reach(ctx context.Context) bool {
 	if t.silent || t.screen.Fresh || t.ready.Event && !t.reports() {
 		return false
 	}
-	channel := t.cli.Channel(t.app.Specs().Read(t.s, t.w, ""))
+	channel := t.cli.Channel(t.App.Specs().Read(t.Session, t.Record, ""))
 	if t.silent = !channel.Open(ctx); !t.silent {
 		t.channel = channel
 	}
@@ -146,13 +144,13 @@ func (t *sender) reach(ctx context.Context) bool {
 
 // handOver calls last and gives the prompt to the CLI by its channel.
 func (t *sender) handOver(ctx context.Context, last func() error) error {
-	t.before = t.expected.now(t.app.Agent(t.s, t.w))
+	t.before = t.expected.now(t.Agent)
 	t.lastTyped()
 	if err := last(); err != nil {
 		return err
 	}
 	t.leave()
-	t.app.Step("typed")
+	t.App.Step("typed")
 	err := t.channel.Submit(context.WithoutCancel(ctx), t.text, t.screen)
 	switch {
 	case errors.Is(err, cli.ErrNotHandedOver):
@@ -170,7 +168,7 @@ func (t *sender) handOver(ctx context.Context, last func() error) error {
 // await waits until the CLI takes a prompt. It refuses when the CLI would not take the text for a
 // prompt.
 func (t *sender) await(ctx context.Context) error {
-	began := t.app.Now()
+	began := t.App.Now()
 	deadline := began.Add(readyPatience)
 	var empty, filled time.Time // since when the box has been empty, and since when filled
 	for {
@@ -178,7 +176,7 @@ func (t *sender) await(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		now := t.app.Now()
+		now := t.App.Now()
 		if box.Box != cli.BoxEmpty {
 			empty = time.Time{}
 		} else if empty.IsZero() {
@@ -224,9 +222,9 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	case state.State == session.StateWaitingInput:
 		return cli.Screen{}, t.asks(state)
 	case a.Worktree.Gone:
-		return cli.Screen{}, errs.New(errs.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
+		return cli.Screen{}, errs.New(errs.Refused, "%s: %s", t.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.Session.Name, t.Record.Name, t.Session.Name)
 	}
-	t.young = t.app.Now().Sub(a.Lock.Holder.At) < youngPatience
+	t.young = t.App.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
@@ -256,7 +254,7 @@ var (
 
 // refusal returns the error of a sender that has typed nothing.
 func (t *sender) refusal(format string, args ...any) *errs.Error {
-	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+	return errs.New(errs.Refused, "%s: %s", t.Record.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.Session.Name, t.Record.Name)
 }
 
 // small reports whether the pane is too small for the input boxes of most CLIs.
@@ -265,14 +263,14 @@ func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.co
 // tooSmall returns the refusal for a small pane without an input box.
 func (t *sender) tooSmall() *errs.Error {
 	e := t.refusal("its pane of %d by %d is too small for its input box", t.columns, t.rows)
-	enlarge := fmt.Sprintf("tmux -S %s resize-window -x 120 -y 40 -t %s", errs.Quote(t.s.Tmux.Socket), errs.Quote(t.program.Pane))
+	enlarge := fmt.Sprintf("tmux -S %s resize-window -x 120 -y 40 -t %s", errs.Quote(t.Session.Tmux.Socket), errs.Quote(t.program.Pane))
 	e.Hints = append([]string{enlarge}, e.Hints...)
 	return e
 }
 
 // notRunning returns the error for an agent without a running CLI.
 func (t *sender) notRunning() *errs.Error {
-	e := errs.New(errs.Failed, "%s: is stopped", t.w.Name).Hint("paw recover %s", t.s.Name)
+	e := errs.New(errs.Failed, "%s: is stopped", t.Record.Name).Hint("paw recover %s", t.Session.Name)
 	e.Err = errNotRunning
 	return e
 }
@@ -288,7 +286,7 @@ func (t *sender) starting() *errs.Error {
 func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	e := t.refusal("%s, a prompt would be taken for it", observe.WaitsFor(state))
 	if state.Cause != session.CauseDialog {
-		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
+		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.Session.Name, t.Record.Name)}, e.Hints...)
 	}
 	return e
 }
@@ -306,7 +304,7 @@ func asksWith(seen cli.Screen, last *turn.Record) session.AgentStatus {
 
 // unconfirmed returns the error of a sender that has typed something, or cannot say whether it has.
 func (t *sender) unconfirmed(format string, args ...any) *errs.Error {
-	return errs.New(errs.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+	return errs.New(errs.Unconfirmed, "%s: %s", t.Record.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.Session.Name, t.Record.Name)
 }
 
 // quoted appends a text to a message, if there is one.
