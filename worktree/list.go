@@ -119,11 +119,11 @@ type Glimpse struct {
 
 // Glance reads a worktree at a path where branch is expected.
 func Glance(path, branch string) Glimpse {
-	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
-		return Glimpse{Gone: true, Branch: branch}
-	}
 	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
+		if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
+			return Glimpse{Gone: true, Branch: branch}
+		}
 		return Glimpse{Branch: branch} // Commands that use the worktree report what is wrong with it.
 	}
 	return Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}

@@ -12,16 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadFile reads a file as os.ReadFile does, in five system calls instead of eleven for a small
+// ReadFile reads a file as os.ReadFile does, in four system calls instead of eleven for a small
 // file: os.Open offers each file to the runtime's poller, which declines files on a disk.
 func ReadFile(path string) ([]byte, error) {
+	content, _, err := ReadSeen(path)
+	return content, err
+}
+
+// ReadSeen is ReadFile that also returns what fstat(2) said before the read.
+func ReadSeen(path string) (content []byte, seen unix.Stat_t, err error) {
 	fd, err := OpenRaw(path, 0)
 	if err != nil {
-		return nil, err
+		return nil, seen, err
 	}
-	var info unix.Stat_t
-	_ = unix.Fstat(fd, &info) // Only the size is used, as a hint for the buffer.
-	return ReadRaw(fd, path, make([]byte, 0, info.Size+512))
+	_ = unix.Fstat(fd, &seen) // Its size is a hint for the buffer.
+	content, err = readRaw(fd, path, make([]byte, 0, seen.Size+512), seen)
+	return content, seen, err
 }
 
 // OpenRaw opens a file for reading as a plain descriptor, with close-on-exec. A FIFO is not waited
@@ -76,6 +82,16 @@ func ignoringSignals(read func() (int, error)) (int, error) {
 // ReadRaw reads and closes an open file that does not block. The result uses buffer's memory if the
 // content fits.
 func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
+	return readRaw(fd, path, buffer, unix.Stat_t{})
+}
+
+// readRaw is ReadRaw that takes a regular file to end where seen, from before the read, says that
+// it ends.
+func readRaw(fd int, path string, buffer []byte, seen unix.Stat_t) ([]byte, error) {
+	size := -1
+	if seen.Mode&unix.S_IFMT == unix.S_IFREG && seen.Size > 0 { // files of /proc have no size
+		size = int(seen.Size)
+	}
 	file := RawFile(fd)
 	defer file.Close()
 	content := buffer[:0]
@@ -90,7 +106,9 @@ func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 		if err != nil {
 			return nil, &os.PathError{Op: "read", Path: path, Err: err}
 		}
-		content = content[:len(content)+n]
+		if content = content[:len(content)+n]; len(content) == size {
+			return content, nil
+		}
 	}
 }
 

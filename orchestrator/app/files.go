@@ -79,6 +79,9 @@ func reasonOf(err error) string {
 // reason; "" when there is none. It creates nothing.
 func Unwritable(folders ...string) (folder string, cause error) {
 	for _, folder := range folders {
+		if unix.Access(folder+"/.", unix.W_OK|unix.X_OK) == nil {
+			continue
+		}
 		there := folder
 		info, err := os.Stat(there)
 		for ; errors.Is(err, fs.ErrNotExist) && there != filepath.Dir(there); info, err = os.Stat(there) {

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,15 +136,19 @@ func (l *log) read(f *os.File, own int64) (bool, error) {
 	return l.feed(data, own), nil
 }
 
-// load reads the file from its start.
+// load reads the file from its start. load does not use os.Open, which offers each file to the
+// runtime's poller in vain.
 func (l *log) load() error {
-	f, err := os.OpenFile(l.path, os.O_RDONLY|unix.O_NONBLOCK, 0) // O_NONBLOCK: a FIFO in its place must not block
+	data, seen, err := disk.ReadSeen(l.path)
+	if kind := seen.Mode & unix.S_IFMT; kind != 0 && kind != unix.S_IFREG { // 0: it was not opened
+		return fmt.Errorf("%s: %w", l.path, errNotRegular)
+	}
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	_, err = l.read(f, -1)
-	return err
+	l.modified = time.Unix(seen.Mtim.Unix()).UTC()
+	l.feed(data, -1)
+	return nil
 }
 
 // endsTorn reports whether the last line has no newline.
@@ -260,6 +265,10 @@ func (t text) MarshalJSON() ([]byte, error) {
 }
 
 func (t *text) UnmarshalJSON(data []byte) error {
+	if quoted := len(data) > 1 && data[0] == '"'; quoted && bytes.IndexByte(data, '\\') < 0 && utf8.Valid(data) {
+		*t = text(data[1 : len(data)-1])
+		return nil
+	}
 	var plain string
 	if err := json.Unmarshal(data, &plain); err == nil {
 		*t = text(plain)
