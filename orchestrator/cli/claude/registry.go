@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -57,10 +56,14 @@ func registry(s cli.Spec) []registryEntry {
 func process(s cli.Spec) (registryEntry, bool) {
 	var newest registryEntry
 	all := registry(s)
-	for _, entry := range all {
+	for i := range all {
+		entry := &all[i]
 		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && entry.alive() {
-			newest = entry
+			newest = *entry
 		}
+	}
+	if newest.ParkedJobID == "" {
+		return newest, newest.PID != 0
 	}
 	if i := slices.IndexFunc(all, func(e registryEntry) bool { return e.parkedOf(newest) }); i >= 0 {
 		newest = all[i]
@@ -98,16 +101,33 @@ func (e registryEntry) parkedOf(pane registryEntry) bool {
 // alive reports whether the process that wrote the entry still runs; another process with the same
 // pid does not count.
 func (e registryEntry) alive() bool {
-	if e.PID <= 0 || errors.Is(unix.Kill(e.PID, 0), unix.ESRCH) {
+	if e.PID <= 0 {
 		return false
 	}
-	stat, err := disk.ReadFile(filepath.Join("/proc", strconv.Itoa(e.PID), "stat"))
-	if err != nil || e.ProcStart == "" {
-		return true
+	started, known := startTime(e.PID)
+	if !known || e.ProcStart == "" { // macOS has no /proc, and that of others can be hidden
+		return !errors.Is(unix.Kill(e.PID, 0), unix.ESRCH)
 	}
-	// Field 22 is the start time; field 2, the name in parentheses, may contain spaces.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	return len(fields) < 20 || fields[19] == e.ProcStart
+	return started == e.ProcStart
+}
+
+// startTime reads field 22 of proc_pid_stat(5) of a process.
+func startTime(pid int) (started string, known bool) {
+	path := "/proc/" + strconv.Itoa(pid) + "/stat"
+	fd, err := disk.OpenRaw(path, 0)
+	if err != nil {
+		return "", false
+	}
+	var stat [1024]byte // the kernel returns the whole file with one read
+	n, _ := disk.RawFile(fd).ReadAt(stat[:], 0)
+	_ = unix.Close(fd)
+	at := 2 // field 2, the name in parentheses, may contain spaces
+	for field := range bytes.FieldsSeq(stat[bytes.LastIndexByte(stat[:n], ')')+1 : n]) {
+		if at++; at == 22 {
+			return string(field), true
+		}
+	}
+	return "", false
 }
 
 // entries caches the registry by file name, for commands that look again and again.
@@ -125,20 +145,17 @@ const fileSettled = time.Second
 
 // readEntry reads a file of the registry, or returns the cached entry of an unchanged one.
 func readEntry(file string) (registryEntry, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return registryEntry{}, err
-	}
 	if known, ok := entries.Load(file); ok {
-		if read := known.(entryRead); read.at.Equal(info.ModTime()) && read.size == info.Size() {
+		read, info := known.(entryRead), unix.Stat_t{}
+		if err := unix.Stat(file, &info); err == nil && read.at.Equal(time.Unix(info.Mtim.Unix())) && read.size == info.Size {
 			return read.registryEntry, nil
 		}
 	}
-	read := entryRead{at: info.ModTime(), size: info.Size()}
-	content, err := disk.ReadFile(file)
+	content, seen, err := disk.ReadSeen(file)
 	if err != nil {
 		return registryEntry{}, err
 	}
+	read := entryRead{at: time.Unix(seen.Mtim.Unix()), size: seen.Size}
 	if err := json.Unmarshal(content, &read.registryEntry); err != nil {
 		return registryEntry{}, err
 	}
