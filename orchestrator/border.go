@@ -23,14 +23,14 @@ const borderPatience = time.Second
 // showOnBorder returns a function that writes the agent's present state on the border of its pane.
 // A hook runs in that pane, so that tmux's variables name it. Failures are ignored: a border is
 // only a hint.
-func showOnBorder(ctx context.Context, h *app.App, w *session.Agent, sessionName string) (write func()) {
-	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
-	pane := h.Getenv("TMUX_PANE")
-	last, err := h.TurnDir(sessionName, w.Name).Last()
+func showOnBorder(ctx context.Context, a app.Agent) (write func()) {
+	socket, _, inside := strings.Cut(a.App.Getenv("TMUX"), ",")
+	pane := a.App.Getenv("TMUX_PANE")
+	last, err := a.TurnDir().Last()
 	if !inside || pane == "" || err != nil {
 		return func() {}
 	}
-	label := labelOf(w.Name, live.State(live.SeenByHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now())))
+	label := labelOf(a.Record.Name, live.State(live.SeenByHook(a.Record, last, a.App.Getenv("PAW_LAUNCH"), a.App.Now())))
 	return func() {
 		ctx, cancel := context.WithTimeout(ctx, borderPatience)
 		defer cancel()

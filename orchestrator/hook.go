@@ -17,6 +17,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -49,107 +50,176 @@ func Hook(ctx context.Context, h *app.App, r Report) {
 }
 
 func hook(ctx context.Context, h *app.App, r Report) error {
-	sessionName, agentName, generation, ok := observe.ParseLaunch(h.Getenv("PAW_LAUNCH"))
+	c, err := callOf(ctx, h, r)
+	if c == nil || err != nil {
+		return err
+	}
+	c.event, err = c.cli.Event(r.Event, r.Payload)
+	if err != nil || c.ofAnother() {
+		return err
+	}
+	c.logMistake()
+	if err := c.awaitRest(ctx); err != nil {
+		return err
+	}
+	observe.MarkHooks(c.Agent, c.lock.Holder.Generation)
+	came := h.Now()
+	err = c.record(ctx)
+	c.noteUnrecorded(err)
+	c.tellUser(came)
+	c.tellAgents()
+	c.showState(ctx)
+	return err
+}
+
+// call is one call of a hook by an agent's CLI, and what became of the agent's turns by it.
+type call struct {
+	app.Agent
+	cli    cli.CLI
+	report Report
+	lock   session.AgentLock
+	event  turn.Event
+	away   bool // the event is of a conversation that the CLI has moved out of the pane
+
+	began   bool           // a turn has begun
+	ended   bool           // a turn has ended
+	unsure  bool           // a turn may have ended
+	leaving bool           // the CLI is about to end
+	showing sync.WaitGroup // writes the state at the beginning of a turn
+}
+
+// callOf returns the call with its agent. It returns nil for a program that is no agent of paw, such
+// as another CLI that an agent started with paw's environment.
+func callOf(ctx context.Context, h *app.App, r Report) (*call, error) {
+	sessionName, agentName, _, ok := observe.ParseLaunch(h.Getenv("PAW_LAUNCH"))
 	if !ok {
-		return nil // not an agent of paw
+		return nil, nil
 	}
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
-		return err
+		return nil, err
 	}
 	w := s.Agent(agentName)
 	c, known := h.CLIs.Get(r.CLI)
 	if w == nil || !known || w.CLI != r.CLI {
-		return nil // for example another CLI that the agent started with paw's environment
+		return nil, nil
 	}
-	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
+	one := &call{Agent: h.Agent(s, w), cli: c, report: r}
+	if one.lock, err = one.ProbeLock(); err != nil || one.lock.Holder.PID != 0 {
+		return one, err
+	}
+	f, err := observe.Revived(ctx, h, s) // the lock file is gone
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if lock.Holder.PID == 0 { // the lock file is gone
-		f, err := observe.Revived(ctx, h, s)
-		if err != nil {
-			return err
-		}
-		lock = f.Agent(agentName).Lock
+	one.lock = f.Agent(agentName).Lock
+	return one, nil
+}
+
+// ofAnother reports whether the event is not the agent's. The agent may run its own CLI once more,
+// with paw's environment: such a nested CLI is ignored. A conversation that the CLI has moved out of
+// the pane looks the same, but is the agent's. Its new id counts from its first prompt on, before
+// which it cannot be resumed. Its process may have the environment of an earlier launch.
+func (c *call) ofAnother() bool {
+	holder := c.lock.Holder
+	_, _, generation, _ := observe.ParseLaunch(c.App.Getenv("PAW_LAUNCH"))
+	nested := !c.cli.Facts().OwnHooks && holder.Nested(filepath.Base(c.cli.Program()), c.report.Caller)
+	over := holder.Generation != generation
+	if nested || over || c.event.Conversation != c.Record.Conversation() {
+		c.away = slices.ContainsFunc(c.cli.Away(c.App.Specs().Read(c.Session, c.Record, "")), func(a cli.Away) bool {
+			return a.Conversation == c.event.Conversation
+		})
 	}
-	e, err := c.Event(r.Event, r.Payload)
-	if err != nil {
-		return err
+	return (nested || over) && !c.away || c.away && c.event.Kind == turn.KindSessionStart
+}
+
+// logMistake logs a mistake in the configuration, so that doctor tells why a turn was not notified.
+func (c *call) logMistake() {
+	if mistake := c.App.Mistake; mistake != nil {
+		c.App.HookLog().Add(c.report.CLI, c.report.Event, fmt.Errorf("taken with a mistake in the configuration: %w", mistake))
 	}
-	// The agent may run its own CLI once more, with paw's environment: such a nested CLI is
-	// ignored. A conversation that the CLI has moved out of the pane looks the same, but is the
-	// agent's. Its new id counts from its first prompt on, before which it cannot be resumed. Its
-	// process may have the environment of an earlier launch.
-	nested := !c.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(c.Program()), r.Caller)
-	over := lock.Holder.Generation != generation
-	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(c.Away(h.Specs().Read(s, w, "")), func(a cli.Away) bool {
-		return a.Conversation == e.Conversation
-	})
-	if (nested || over) && !away || away && e.Kind == turn.KindSessionStart {
-		return nil
-	}
-	if h.Mistake != nil { // doctor tells the user why a turn was not notified
-		h.HookLog().Add(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
-	}
-	generation = lock.Holder.Generation
-	if e.Kind == turn.KindIdle {
-		if e, err = rested(ctx, h.Agent(s, w), c, e); err != nil {
-			return err
-		}
-	}
-	launch := observe.LaunchID(sessionName, agentName, generation)
-	observe.MarkHooks(h.Agent(s, w), generation)
-	var prompt error // of recording a prompt
-	defer func() { observe.NoteUnrecorded(h, sessionName, agentName, launch, prompt) }()
-	reported := h.Now()
-	ended, unsure, leaving := false, false, ""
-	began, showing := false, sync.WaitGroup{}
-	defer func() {
-		showing.Wait()
-		if !began || ended {
-			showOnBorder(ctx, h, w, sessionName)()
-		}
-	}()
-	err = turns.Change(ctx, h.Agent(s, w), func(t *turns.Recorder) error {
-		if r.Taken != nil {
-			r.Taken()
-		}
-		t.Launch = launch
-		t.Started = func() { // while the snapshot is made, for which the CLI waits
-			began = true
-			showing.Go(showOnBorder(ctx, h, w, sessionName))
-		}
-		defer func() {
-			ended, unsure = t.Ended, t.Held
-			if t.Joined {
-				turns.SomethingQueued(h, sessionName, agentName)
-			}
-		}()
-		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.Record.Conversation(), e) {
-			return nil
-		}
-		if turns.Exits(e) {
-			leaving = agentName
-		}
-		return t.Take(ctx, e)
-	})
-	if err != nil && e.Kind == turn.KindPrompt {
-		if last, _ := h.TurnDir(sessionName, agentName).Last(); last == nil || last.State != turn.InProgress {
-			prompt = err // no open turn shows that the agent works
-		}
-	}
-	if _, err := os.Lstat(turns.QueuedMark(h, sessionName, agentName)); unsure || ended && err == nil {
-		follow(h, sessionName, agentName)
-	}
-	notifyOf(h, sessionName, agentName, reported)
-	if ended || leaving != "" {
-		children.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
-	}
-	if ended || leaving != "" || began && (c.Facts().SilentErrors || queue.AwaitsTurn(h, sessionName, agentName)) {
-		queue.Wake(h, sessionName, os.Getpid(), limited(h, sessionName, agentName, ended) || began && !ended && limits(h))
+}
+
+// awaitRest replaces the report that the CLI waits for a prompt by the end of the open turn.
+func (c *call) awaitRest(ctx context.Context) (err error) {
+	if c.event.Kind == turn.KindIdle {
+		c.event, err = rested(ctx, c.Agent, c.cli, c.event)
 	}
 	return err
+}
+
+// record changes the agent's turns by the event.
+func (c *call) record(ctx context.Context) error {
+	return turns.Change(ctx, c.Agent, func(t *turns.Recorder) error {
+		if c.report.Taken != nil {
+			c.report.Taken()
+		}
+		t.Launch = c.launch()
+		t.Started = func() { // while the snapshot is made, for which the CLI waits
+			c.began = true
+			c.showing.Go(showOnBorder(ctx, c.Agent))
+		}
+		if c.event.Kind == "" || c.event.Child || !c.away && turns.ForeignConversation(c.cli.Facts(), t.Record.Conversation(), c.event) {
+			return nil
+		}
+		c.leaving = turns.Exits(c.event)
+		err := t.Take(ctx, c.event)
+		c.ended, c.unsure = t.Ended, t.Held
+		if t.Joined {
+			turns.SomethingQueued(c.App, c.Session.Name, c.Record.Name)
+		}
+		return err
+	})
+}
+
+// launch returns the launch that the agent's lock names.
+func (c *call) launch() string {
+	return observe.LaunchID(c.Session.Name, c.Record.Name, c.lock.Holder.Generation)
+}
+
+// noteUnrecorded notes that a prompt could not be recorded where no open turn shows that the agent
+// works.
+func (c *call) noteUnrecorded(err error) {
+	var unrecorded error
+	if err != nil && c.event.Kind == turn.KindPrompt {
+		if last, _ := c.TurnDir().Last(); last == nil || last.State != turn.InProgress {
+			unrecorded = err
+		}
+	}
+	observe.NoteUnrecorded(c.App, c.Session.Name, c.Record.Name, c.launch(), unrecorded)
+}
+
+// tellUser has the user notified of what came since a time, and has a turn followed whose end no
+// further hook may report.
+func (c *call) tellUser(since time.Time) {
+	if _, err := os.Lstat(turns.QueuedMark(c.App, c.Session.Name, c.Record.Name)); c.unsure || c.ended && err == nil {
+		follow(c.App, c.Session.Name, c.Record.Name)
+	}
+	notifyOf(c.App, c.Session.Name, c.Record.Name, since)
+}
+
+// tellAgents has results brought to the agent's parent, and the session's queue looked at.
+func (c *call) tellAgents() {
+	sessionName, agentName := c.Session.Name, c.Record.Name
+	leaving := ""
+	if c.leaving {
+		leaving = agentName
+	}
+	if c.ended || c.leaving {
+		children.ClaimAfter(c.App, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
+	}
+	if c.ended || c.leaving || c.began && (c.cli.Facts().SilentErrors || queue.AwaitsTurn(c.App, sessionName, agentName)) {
+		queue.Wake(c.App, sessionName, os.Getpid(), limited(c.App, sessionName, agentName, c.ended) || c.began && !c.ended && limits(c.App))
+	}
+}
+
+// showState writes the agent's state on the border of its pane, unless the state at the beginning of
+// the turn is the last one.
+func (c *call) showState(ctx context.Context) {
+	c.showing.Wait()
+	if !c.began || c.ended {
+		showOnBorder(ctx, c.Agent)()
+	}
 }
 
 // idlePatience bounds the wait for the record of a turn's end.
