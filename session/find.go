@@ -183,7 +183,7 @@ const recordsForOne = 20
 // the buffer for the next file.
 func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Session, []byte) {
 	name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-	if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
+	if !isRecord || strings.HasPrefix(name, ".") {
 		return nil, buffer
 	}
 	path, err := st.path(name)
@@ -191,6 +191,9 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 		return nil, buffer
 	}
 	content, err := readRegularInto(path, buffer)
+	if errors.Is(err, errNotRegular) && st.Unread != nil {
+		st.Unread(Unreadable{Name: name, Err: notAFile(name, path)})
+	}
 	if err != nil {
 		return nil, buffer
 	}

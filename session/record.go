@@ -242,7 +242,7 @@ func (st Store) UnreadableRecords() []Unreadable {
 	entries, _ := os.ReadDir(st.Dir)
 	for _, entry := range entries {
 		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-		if !isRecord || !entry.Type().IsRegular() {
+		if !isRecord {
 			continue
 		}
 		if one := st.Unreadable(name); one != nil {
@@ -259,6 +259,9 @@ func (st Store) Unreadable(name string) *Unreadable {
 		return nil
 	}
 	text, err := readRegularInto(path, nil)
+	if errors.Is(err, errNotRegular) {
+		return &Unreadable{Name: name, Err: notAFile(name, path)}
+	}
 	if err != nil {
 		return nil
 	}

@@ -57,13 +57,18 @@ func (st Store) load(name, path string) (*Session, []byte, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, nil
 	case errors.Is(err, errNotRegular):
-		return nil, nil, &CorruptError{Name: name, Path: path, Reason: err.Error()}
+		return nil, nil, notAFile(name, path)
 	case err != nil:
 		return nil, nil, fmt.Errorf("session %s: %w", name, err)
 	}
 	st.early(data)
 	s, err := decode(name, path, data)
 	return s, data, err
+}
+
+// notAFile returns the error for a folder, or the like, in the place of a record.
+func notAFile(name, path string) error {
+	return &CorruptError{Name: name, Path: path, Reason: errNotRegular.Error()}
 }
 
 // unchanged returns a check that the record's text is still old, nil for no record: the lock keeps
