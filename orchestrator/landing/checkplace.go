@@ -102,6 +102,22 @@ func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string)
 	}
 }
 
+// EndCutChecks ends what a session's check whose paw was killed has left running.
+func EndCutChecks(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) {
+	path, err := CheckPlaceOf(ctx, m, s)
+	if err != nil || path == "" {
+		return
+	}
+	brief, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	unlock, err := h.Locks.Check(brief, s.Name)
+	if err != nil {
+		return // the paw of the check runs
+	}
+	defer unlock()
+	endChecks(ctx, h, m, path)
+}
+
 // lockChecks waits until no other paw runs checks of the session, and notes which one it waits for.
 func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), error) {
 	brief, cancel := context.WithTimeout(ctx, time.Second)
