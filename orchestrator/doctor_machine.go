@@ -20,6 +20,7 @@ import (
 	"paw/orchestrator/transcript"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/git"
 )
 
 // Finding is one result of doctor.
@@ -174,6 +175,21 @@ func full(folder string) error {
 		return fmt.Errorf("%w (for another file)", unix.ENOSPC)
 	}
 	return nil
+}
+
+// FullDisk returns the folder of a git that failed because its disk is full, "" for another error.
+// Often git says only that it could not write; then the free space decides.
+func FullDisk(err error) string {
+	failed, ok := errors.AsType[*git.Error](err)
+	switch {
+	case !ok:
+		return ""
+	case slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"}, failed.Said):
+		return failed.Dir
+	case slices.ContainsFunc([]string{"unable to write", "couldn't write"}, failed.Said) && full(failed.Dir) != nil:
+		return failed.Dir
+	}
+	return ""
 }
 
 // sweepPatience is how long the deletion of removed directories in the background may take.

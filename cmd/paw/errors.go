@@ -12,6 +12,7 @@ import (
 
 	"paw/config"
 	"paw/config/display"
+	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 )
@@ -74,8 +75,15 @@ func hintsOf(err error) []string {
 	if line := app.NewIndex(err); line != "" {
 		return []string{line}
 	}
-	if e, ok := errors.AsType[*errs.Error](err); ok && len(e.Hints) > 0 {
-		return append([]string{}, e.Hints...)
+	var hints []string
+	if folder := orchestrator.FullDisk(err); folder != "" {
+		hints = append(hints, "df -h "+errs.Quote(folder))
+	}
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		hints = append(hints, e.Hints...)
+	}
+	if len(hints) > 0 {
+		return hints
 	}
 	for _, line := range []string{freeSpace(err), app.RefusingHook(err)} {
 		if line != "" {

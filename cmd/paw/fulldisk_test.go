@@ -14,11 +14,17 @@ import (
 // last byte.
 func fullDisk(t *testing.T, w *world) (fill func()) {
 	t.Helper()
-	dir := filepath.Join(w.root, "home/.local")
+	fill = smallDisk(t, filepath.Join(w.root, "home/.local"), "256k", 0)
+	return fill
+}
+
+// smallDisk mounts a file system of a size at dir. fill fills it, but for some bytes.
+func smallDisk(t *testing.T, dir, size string, leave int) (fill func()) {
+	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Skipf("cannot mount a small file system here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
@@ -30,9 +36,38 @@ func fullDisk(t *testing.T, w *world) (fill func()) {
 		defer f.Close()
 		for {
 			if _, err := f.Write(make([]byte, 512)); err != nil {
-				return
+				break
 			}
 		}
+		if info, err := f.Stat(); err != nil || f.Truncate(max(info.Size()-int64(leave), 0)) != nil {
+			t.Errorf("%v, and cannot be made shorter", err)
+		}
+	}
+}
+
+// TestLandOnAFullDiskNamesTheDisk: git often says only that it could not write.
+func TestLandOnAFullDiskNamesTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]int{"nothing fits": 0, "no ref fits": 4 << 10, "the files do not fit": 256 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			disk := filepath.Join(w.root, "disk")
+			fill := smallDisk(t, disk, "4m", leave)
+			if err := os.CopyFS(filepath.Join(disk, "shop"), os.DirFS(w.repo)); err != nil {
+				t.Fatal(err)
+			}
+			w.repo = filepath.Join(disk, "shop")
+			w.configure("[worktree]\npath = '" + w.root + "/trees/{agent}'\n")
+			w.ok(w.paw("start", "--cli", "demo", "--detach"))
+			w.ready("demo")
+			w.ok(w.paw("send", "demo", "do: run head -c 512000 /dev/urandom >big"))
+			w.ok(w.paw("wait", "demo"))
+			fill()
+			if out := w.paw("land", "demo"); out.code != 1 || !strings.Contains(out.stderr, "paw: hint: df -h "+disk) {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+		})
 	}
 }
 
