@@ -124,20 +124,23 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	_, queued, err := queue.Enqueue(cmd.Context(), h, s, tasks, most, o.dryRun)
+	list, err := queue.Enqueue(cmd.Context(), h, s, tasks, most, o.dryRun)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return o.printJSON(queueJSON{Version: 1, Session: s.Name, Tasks: taskViews(queued)})
+		return o.printJSON(queueJSON{Version: 1, Session: s.Name, Held: orNull(list.Held), Tasks: taskViews(list.Tasks)})
 	}
-	for _, t := range queued {
+	for _, t := range list.Tasks {
 		switch {
 		case o.dryRun:
 			fmt.Fprintf(o.stdout, "queue %s: %s\n", t.ID, t.What)
 		default:
 			fmt.Fprintln(o.stdout, t.ID)
 		}
+	}
+	if held := heldBy(list); held != "" {
+		o.note("the queue is held" + held)
 	}
 	return nil
 }

@@ -123,14 +123,7 @@ func queueLine(h *app.App, l *queue.List) string {
 	if held > 0 {
 		line += fmt.Sprintf(", %d held", held)
 	}
-	switch {
-	case l.Held != "":
-		line += " (" + l.Held + "): paw queue go --all"
-	case l.Down == session.ReasonTmuxSilent:
-		line += " (" + l.Down + ")"
-	case l.Down != "":
-		line += " (" + l.Down + "): paw recover " + l.Session
-	}
+	line += heldBy(l)
 	if !l.Next.IsZero() {
 		line += ", next at " + clock(l.Next, h.Now())
 	}
@@ -138,6 +131,22 @@ func queueLine(h *app.App, l *queue.List) string {
 		line += ", not armed: paw recover"
 	}
 	return line
+}
+
+// heldBy returns why nothing of a queue can begin, and the command that changes it, "" if something
+// can.
+func heldBy(l *queue.List) string {
+	switch {
+	case l.Down == session.ReasonTmuxSilent:
+		return " (" + l.Down + ")"
+	case l.Down != "" && l.Held != "":
+		return " (" + l.Down + "): paw recover " + l.Session + " && paw queue go --all"
+	case l.Down != "":
+		return " (" + l.Down + "): paw recover " + l.Session
+	case l.Held != "":
+		return " (" + l.Held + "): paw queue go --all"
+	}
+	return ""
 }
 
 // clock formats a time, with the date if the time is not today.

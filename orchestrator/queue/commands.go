@@ -75,19 +75,19 @@ func (l *List) NeedsArm() bool {
 	return !l.Armed && slices.ContainsFunc(l.Steps, func(s Step) bool { return s.Do == StepArm })
 }
 
-// Enqueue adds tasks to the queue of a session, all or none, and returns the queue and the tasks
-// with their ids. A dry run writes nothing.
-func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, dryRun bool) (*session.Queue, []session.Task, error) {
+// Enqueue adds tasks to the queue of a session, all or none, and returns these tasks with their
+// ids, and what holds the queue. A dry run writes nothing.
+func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, dryRun bool) (*List, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := possible(ctx, h, s, tasks); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f, err := lookAt(ctx, h, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all := make([]session.Task, len(tasks))
 	for i, t := range tasks {
@@ -95,13 +95,13 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		all[i].What = firstLine(turn.Prompt(t.Prompt).Words())
 	}
 	errDry := errors.New("dry run")
-	var q *session.Queue
+	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
 	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
 		catchUp(now, f, h.Now())
 		if err := Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }); err != nil {
 			return err
 		}
-		if q = now; most > 0 {
+		if list.Held = now.Held; most > 0 {
 			now.Max = most
 		}
 		if dryRun {
@@ -115,13 +115,13 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		return nil
 	})
 	if errors.Is(err, errDry) {
-		return q, all, nil
+		return list, nil
 	}
 	if err != nil {
-		return nil, nil, h.RecordError(s.Name, err)
+		return nil, h.RecordError(s.Name, err)
 	}
 	Wake(h, s.Name, 0, false)
-	return q, all, nil
+	return list, nil
 }
 
 // lookAt gathers the facts that a command changes the queue of a session by.
