@@ -167,10 +167,8 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 		rows = append(rows, row)
 	}
 	o.printTable(o.stdout, indent, rows, "COMMIT", "FILES", "TIME", "WHEN")
-	for _, t := range list.Turns {
-		for _, missing := range turns.LeftOut(t.Notes) {
-			fmt.Fprintf(o.stdout, "%s%s\n", indent, missing)
-		}
+	for _, missing := range list.LeftOut {
+		fmt.Fprintf(o.stdout, "%s%s\n", indent, missing)
 	}
 	for _, unsaved := range unsavedFiles(list.Turns) {
 		fmt.Fprintf(o.stdout, "%s%s\n", indent, unsaved)

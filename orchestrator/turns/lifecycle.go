@@ -74,14 +74,16 @@ func leftOut(n int, tag string) string {
 	return fmt.Sprintf("number %d was left out: tag %s exists already", n, tag)
 }
 
-// LeftOut returns the notes about skipped numbers.
-func LeftOut(notes []string) []string {
-	var missing []string
-	for _, note := range notes {
-		var n int
-		var tag string
-		if _, err := fmt.Sscanf(note, "number %d was left out: tag %s exists already", &n, &tag); err == nil && note == leftOut(n, tag) {
-			missing = append(missing, note)
+// numbersLeftOut returns the notes of turns about skipped numbers, by number.
+func numbersLeftOut(records []turn.Record) map[int]string {
+	missing := map[int]string{}
+	for _, r := range records {
+		for _, note := range r.Notes {
+			var n int
+			var tag string
+			if _, err := fmt.Sscanf(note, "number %d was left out: tag %s exists already", &n, &tag); err == nil && note == leftOut(n, tag) {
+				missing[n] = note
+			}
 		}
 	}
 	return missing

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +26,8 @@ type AgentTurns struct {
 	RewoundTo *int
 	BackBy    string // argument of `paw rewind AGENT` that takes the rewind back: --undo, or a turn's number if something else followed
 	Updated   bool   // an update followed the rewind
+
+	LeftOut []string // notes about numbers that have a foreign tag and no turn
 }
 
 // Turn is one turn of the log with its tag, snapshots and changed files.
@@ -58,7 +61,13 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
 		records[n-1] = asStatusHasIt(a, records[n-1])
 	}
-	gone := map[int]bool{}
+	gone, leftOut := map[int]bool{}, numbersLeftOut(records)
+	for _, n := range slices.Sorted(maps.Keys(leftOut)) {
+		if _, there := tags[n]; there {
+			list.LeftOut = append(list.LeftOut, leftOut[n])
+			delete(tags, n)
+		}
+	}
 	if len(problems) == 0 { // else its log may be there, and cannot be read
 		records, gone = withLogGone(records, tags, refs, a.Record.TurnSession)
 	}
