@@ -29,6 +29,18 @@ type Move struct {
 	Log       string // message for the reflog
 	Command   string // command that moves, for messages about an unfinished move
 	Session   string // session whose recover ends an unfinished move
+
+	// Ready, unless nil, is called before anything moves. With its error nothing does. It may wait
+	// for what is done while the checkout is looked at.
+	Ready func() error
+}
+
+// ready calls Ready.
+func (v Move) ready() error {
+	if v.Ready == nil {
+		return nil
+	}
+	return v.Ready()
 }
 
 // Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
@@ -124,6 +136,9 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 		if v.Checkout != nil {
 			repo = git.In(v.Checkout.Path)
 		}
+		if err := v.ready(); err != nil {
+			return err
+		}
 		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log)
 		step(StepBranch)
 		return err
@@ -150,6 +165,9 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, snapshot.NewScratchIndex(dir))
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
+		}
+		if err == nil {
+			err = v.ready()
 		}
 		hides, journal.Absent, journal.Assumed = found, found.absent, found.staying(found.assumed)
 		return err

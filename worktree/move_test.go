@@ -76,6 +76,36 @@ func (w *moving) advance(v Move) error {
 	return w.m.Moves().Advance(w.t.Context(), g, v, func(string) {})
 }
 
+// TestAdvanceWaitsUntilReady: what a move needs may be made while the checkout is looked at. Where that fails, nothing
+// has moved and nothing is locked, with a checkout and without one.
+func TestAdvanceWaitsUntilReady(t *testing.T) {
+	for _, checkedOut := range []bool{true, false} {
+		w := newMoving(t)
+		v := w.move()
+		if !checkedOut {
+			w.git("switch", "-q", "--detach")
+			v.Checkout = nil
+		}
+		before, failed := w.git("for-each-ref")+w.git("status", "--porcelain"), errors.New("not ready")
+		v.Ready = func() error {
+			if tip := strings.TrimSpace(w.git("rev-parse", "main")); tip != w.from {
+				t.Errorf("main is at %s before all is ready", tip)
+			}
+			return failed
+		}
+		if err := w.advance(v); !errors.Is(err, failed) {
+			t.Errorf("%v, want %v", err, failed)
+		}
+		if after := w.git("for-each-ref") + w.git("status", "--porcelain"); after != before {
+			t.Errorf("%s\nwant\n%s", after, before)
+		}
+		v.Ready = func() error { return nil }
+		if err := w.advance(v); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // finish ends what a move has left; it is nil where there was nothing.
 func (w *moving) finish(v Move) *Ended {
 	w.t.Helper()

@@ -175,7 +175,7 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 	w := landWorld(t)
 	commit := "git -C " + w.repo + " update-ref refs/heads/main $(git -C " + w.repo + " commit-tree main^{tree} -p main -m theirs) && " +
 		"git -C " + w.repo + " reset -q"
-	w.ok(w.pawWith([]string{"PAW_TEST_AT=land.refs", "PAW_TEST_DO=" + commit}, "land", "one"))
+	w.ok(w.pawWith([]string{"PAW_TEST_AT=land.recorded", "PAW_TEST_DO=" + commit}, "land", "one"))
 	if got := w.git(w.repo, "log", "--format=%s", "main"); !strings.HasSuffix(got, "theirs\nsecond\nfirst\n") || strings.Count(got, "\n") != 4 {
 		t.Errorf("main is\n%s", got)
 	}

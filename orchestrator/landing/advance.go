@@ -1,10 +1,12 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -51,18 +53,25 @@ func (v mover) advance(ctx context.Context, l *session.Landing, see func(*sessio
 	if l.Handed != "" {
 		sides[turn.LandedRef(l.TurnSession, l.ID, "handed")] = l.Handed
 	}
-	if err = v.m.Refs().CreateAll(ctx, sides); err == nil {
-		v.home.Step("land.refs")
-		err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
-	}
-	if err != nil {
+	made := make(chan error, 1)
+	go func() { // while the checkout is looked at
+		err := v.m.Refs().CreateAll(ctx, sides)
+		if err == nil {
+			v.home.Step("land.refs")
+		}
+		made <- err
+	}()
+	ready := sync.OnceValue(func() error { return <-made })
+	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), ready)
+	if err = cmp.Or(err, ready()); err != nil {
 		return v.withdraw(ctx, l, err)
 	}
 	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
 
-// move moves the branch and the checkout of a landing, forward or back.
-func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
+// move moves the branch and the checkout of a landing, forward or back, once ready, unless nil, has
+// returned nil.
+func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string, ready func() error) error {
 	at, err := v.m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
@@ -72,6 +81,7 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 	}
 	m := worktree.Move{
 		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
+		Ready: ready,
 	}
 	if to == l.After {
 		m.FilesFrom = l.Handed
