@@ -24,6 +24,7 @@ type composer struct {
 
 	asker *asker
 	sides *sides
+	ahead *lookAhead
 }
 
 // composed is a landing whose objects exist, but that has not moved anything.
@@ -39,13 +40,19 @@ type composed struct {
 
 // lookAtBoth finds what the state and the target have in common.
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	c.Record.TurnHighWater = max(c.Record.TurnHighWater, c.source.lastTurn()) // the turn log is written before the record
-	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
+	c.countTurns(c.source)
+	if c.asker, err = c.ahead.askerFor(ctx, c.work, t, c.again, c.source); err != nil {
 		return err
 	}
 	at := c.asker.point(c.source.turn)
 	c.sides, err = c.asker.sides(ctx, state{c.source.state, &at})
 	return err
+}
+
+// countTurns notes in the agent's record which turns there are: the turn log is written before the
+// record.
+func (w work) countTurns(src *source) {
+	w.Record.TurnHighWater = max(w.Record.TurnHighWater, src.lastTurn())
 }
 
 // lookAtWork finds the turns and commits of the agent that a landing brings.

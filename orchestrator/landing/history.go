@@ -272,6 +272,7 @@ type region struct {
 	tips    []string
 	root    string // common ancestor, "" for none
 	parents map[string][]string
+	head    string // commit of an agent among the tips, for states that are taken at it; "" for none
 }
 
 // unrelated returns the error for a state without a common ancestor with the branch.

@@ -219,8 +219,10 @@ func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 // compose looks at agent and target, and makes the commits of the landing. Only the look for
 // obstacles and the move are left after that.
 func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
+	var ahead *lookAhead
 	if l.composer == nil {
-		source, err := l.lookAtSource(ctx, l.options.Turn, "land")
+		source, err := l.lookAtSourceBeside(ctx, l.options.Turn, "land", func(src *source) { ahead = l.lookAhead(ctx, src, l.branch, l.options.Again) })
+		ahead.wait()
 		if err != nil {
 			return nil, target{}, nil, &notTakenError{err}
 		}
@@ -232,7 +234,8 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
 	l.composer.work = l.work
-	t, err := l.lookAtTarget(ctx, l.branch)
+	t, err := ahead.target(ctx, l.work, l.branch)
+	l.composer.ahead = ahead
 	if err != nil {
 		return nil, t, nil, err
 	}

@@ -38,6 +38,12 @@ func (e *notTakenError) Unwrap() error { return e.error }
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
+	return w.lookAtSourceBeside(ctx, number, command, nil)
+}
+
+// lookAtSourceBeside is lookAtSource that calls known, unless nil, with the agent's turns before it
+// takes the present state, which takes several git processes.
+func (w work) lookAtSourceBeside(ctx context.Context, number, command string, known func(*source)) (*source, error) {
 	if w.Session.Host != "" {
 		return w.handedSource(command)
 	}
@@ -55,6 +61,9 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 	}
 	src := &source{turns: list.Turns, finished: w.Record.Finished, command: command}
 	if number == "" {
+		if known != nil {
+			known(src)
+		}
 		err = src.takeNow(ctx, w)
 	} else {
 		err = src.takeTurn(ctx, w, list, number)
