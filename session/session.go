@@ -169,6 +169,9 @@ type Agent struct {
 	Pushed []string `json:"pushed,omitempty"`
 	// PullRequest is the address of the pull request that paw pr has last asked for or found open.
 	PullRequest string `json:"pull_request,omitempty"`
+	// SetUpFailed says how the last run of the set-up command in the worktree failed, "" if it did
+	// not.
+	SetUpFailed string `json:"set_up_failed,omitempty"`
 }
 
 // Finished counts the turns that ended well, so that no command has to read all turn logs. Tags

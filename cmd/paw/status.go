@@ -355,4 +355,7 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 	if resumable {
 		fmt.Fprintf(p.stdout, "  paw recover %s brings them back\n", st.Session.Name)
 	}
+	for _, line := range failedSetUps(st) {
+		fmt.Fprintf(p.stdout, "  %s\n", line)
+	}
 }

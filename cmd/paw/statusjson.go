@@ -98,6 +98,7 @@ type agentJSON struct {
 	Ports  *[2]int          `json:"ports"` // first and last port
 
 	PullRequest *string `json:"pull_request"`
+	SetUpFailed *string `json:"set_up_failed"`
 
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
 	Usage    any                `json:"usage,omitempty"` // a *spentJSON; null if there was no usage
@@ -151,7 +152,7 @@ func agentView(ag observe.AgentStatus) agentJSON {
 		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit), Limits: append([]session.Window{}, ag.Windows...),
 	}
-	v.Ports, v.PullRequest = portsView(w.Ports), orNull(w.PullRequest)
+	v.Ports, v.PullRequest, v.SetUpFailed = portsView(w.Ports), orNull(w.PullRequest), orNull(w.SetUpFailed)
 	if o := ag.Forecast; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
 	}

@@ -245,5 +245,15 @@ func nextSteps(st observe.SessionStatus) []string {
 	if back {
 		steps = append(steps, fmt.Sprintf("paw recover %s: same panes, same conversations", st.Session.Name))
 	}
-	return steps
+	return append(steps, failedSetUps(st)...)
+}
+
+// failedSetUps returns a line for each agent whose set-up command has failed.
+func failedSetUps(st observe.SessionStatus) (lines []string) {
+	for _, ag := range st.Agents {
+		if failed := ag.Record.SetUpFailed; failed != "" {
+			lines = append(lines, fmt.Sprintf("paw setup %s/%s: its set-up failed (%s)", st.Session.Name, ag.Record.Name, failed))
+		}
+	}
+	return lines
 }

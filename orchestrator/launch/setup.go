@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
@@ -56,14 +57,21 @@ func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
 	lines := &prefixWriter{prefix: a.Record.Name + " | ", to: out}
 	setup := a.Setup(lines)
 	setup.Copied = func(all []worktree.Copied) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
+	failed := ""
 	for _, problem := range a.Repo.Setups().SetUp(ctx, a.Record.WorktreePath, setup) {
 		note := problem.String()
 		if problem.Err != nil {
+			failed = display.OneLine(problem.What)
 			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", a.Session.Name, a.Record.Name)
 		}
 		notes = append(notes, note)
 	}
 	lines.flush()
+	if failed != a.Record.SetUpFailed {
+		if err := a.App.UpdateAgent(ctx, a.Session.Name, a.Record.Name, func(w *session.Agent) { w.SetUpFailed = failed }); err != nil {
+			notes = append(notes, "not recorded: "+err.Error())
+		}
+	}
 	if setup.Command == "" {
 		return notes
 	}
