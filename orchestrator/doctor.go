@@ -31,23 +31,8 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 		found.fine("no AI coding CLI is installed but the built-in demo", hints...)
 	}
 	found.examineCLIs(ctx, h)
-	if problem := h.Config.TrustProblem; problem != nil {
-		found.wrong(errs.New(errs.Failed, "nothing of this repository counts as trusted: %w", problem))
-	}
-	for _, key := range h.Config.Ignored {
-		found.fine(ignoredText(key), "paw config")
-	}
-	for _, c := range h.Config.Untrusted {
-		found.wrong(errs.New(errs.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
-	}
-	if n, last := h.HookLog().Failures(); n > 0 {
-		what := last.Event
-		if last.Launch != "" { // a log entry without a launch is from a command of the user
-			what += " of " + last.Launch
-		}
-		found.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
-			Hint("cat %s", errs.Quote(h.HookLog().Path)).Hint("rm -f %s %s", errs.Quote(h.HookLog().Path), errs.Quote(h.HookLog().Path+".old")))
-	}
+	found.examineTrust(h)
+	found.examineHookLog(h)
 	sessions, problems, err := h.Store.List()
 	if err != nil {
 		found.wrong(err)
@@ -84,6 +69,33 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	return found
 }
 
+// examineTrust checks what the user has not trusted of the repository's configuration.
+func (f *findings) examineTrust(h *app.App) {
+	if problem := h.Config.TrustProblem; problem != nil {
+		f.wrong(errs.New(errs.Failed, "nothing of this repository counts as trusted: %w", problem))
+	}
+	for _, key := range h.Config.Ignored {
+		f.fine(ignoredText(key), "paw config")
+	}
+	for _, c := range h.Config.Untrusted {
+		f.wrong(errs.New(errs.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
+	}
+}
+
+// examineHookLog checks whether hooks have failed, which they tell nobody else.
+func (f *findings) examineHookLog(h *app.App) {
+	n, last := h.HookLog().Failures()
+	if n == 0 {
+		return
+	}
+	what := last.Event
+	if last.Launch != "" { // a log entry without a launch is from a command of the user
+		what += " of " + last.Launch
+	}
+	f.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
+		Hint("cat %s", errs.Quote(h.HookLog().Path)).Hint("rm -f %s %s", errs.Quote(h.HookLog().Path), errs.Quote(h.HookLog().Path+".old")))
+}
+
 // examineCLIs checks the versions of the installed CLIs. An untested version may work: the finding
 // says how to find out.
 func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
@@ -118,60 +130,77 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	}
 	st := observe.StatusOf(h, seen)
 	bad := false
-	var reasons []string // reasons of agents that are down, each once
+	wrong := func(err error) {
+		bad = true
+		f.wrong(err)
+	}
+	for _, a := range st.Agents {
+		if err := atWrongPlace(h, s, a); err != nil {
+			wrong(err)
+		}
+		if text := observe.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() {
+			wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
+		}
+		f.examineRecords(ctx, h.Agent(s, &a.Record))
+	}
+	for _, err := range downAgents(s, st) {
+		wrong(err)
+	}
+	for _, text := range observe.StrayPrompts(h, s) {
+		wrong(errs.New(errs.Failed, "session %s: %s", s.Name, text))
+	}
+	for _, l := range s.Landings {
+		if landing.Unfinished(l) {
+			wrong(errs.New(errs.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
+		}
+	}
+	_, problems, _ := Turns(ctx, h, s) // examineRepository reports a repository that is gone
+	for _, problem := range problems {
+		wrong(&errs.Error{Kind: errs.Failed, Message: s.Name + "/" + problem.Error(), Hints: errs.HintsOf(problem)})
+	}
+	if !bad {
+		f.fine(fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
+	}
+}
+
+// atWrongPlace returns the error for an agent that runs where its pane and worktree are not, or
+// whose work is not recorded; nil for another one.
+func atWrongPlace(h *app.App, s *session.Session, a observe.AgentStatus) error {
+	wrong := func(what string) *errs.Error { return errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, what) }
+	again := fmt.Sprintf("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name)
+	switch {
+	case a.Orphan:
+		return wrong(fmt.Sprintf("pid %d runs outside of tmux", a.PID)).Hint("%s", again)
+	case a.WorktreeGone && a.PID != 0:
+		return wrong("it runs, and "+session.ReasonWorktreeGone).Hint("%s", again)
+	case a.Away:
+		return wrong(a.Reason).Hint("%s", again)
+	case a.Elsewhere:
+		return wrong(a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name)
+	case a.Cause == session.CauseUnrecorded:
+		return wrong(a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path))
+	}
+	return nil
+}
+
+// downAgents returns an error for each reason for which agents of an active session do not run.
+func downAgents(s *session.Session, st observe.SessionStatus) (all []error) {
+	var reasons []string
 	down := map[string][]string{}
 	for _, a := range st.Agents {
 		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
-		switch {
-		case a.Orphan:
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Name, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
-		case a.WorktreeGone && a.PID != 0:
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
-		case a.Away:
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
-		case a.Elsewhere:
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name))
-		case a.Cause == session.CauseUnrecorded:
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path)))
-		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
-			bad = true
+		meant := a.Record.Phase == session.PhaseStopped || a.Cause == session.CauseClosed
+		if s.Status == session.StatusActive && suspended && !meant {
 			if down[a.Reason] == nil {
 				reasons = append(reasons, a.Reason)
 			}
 			down[a.Reason] = append(down[a.Reason], a.Record.Name)
 		}
-		if text := observe.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() {
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
-		}
-		f.examineRecords(ctx, h.Agent(s, &a.Record))
 	}
 	for _, reason := range reasons {
-		f.wrong(errs.New(errs.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
+		all = append(all, errs.New(errs.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
 	}
-	for _, text := range observe.StrayPrompts(h, s) {
-		bad = true
-		f.wrong(errs.New(errs.Failed, "session %s: %s", s.Name, text))
-	}
-	for _, l := range s.Landings {
-		if landing.Unfinished(l) {
-			bad = true
-			f.wrong(errs.New(errs.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
-		}
-	}
-	_, problems, _ := Turns(ctx, h, s) // examineRepository reports a repository that is gone
-	for _, problem := range problems {
-		bad = true
-		f.wrong(&errs.Error{Kind: errs.Failed, Message: s.Name + "/" + problem.Error(), Hints: errs.HintsOf(problem)})
-	}
-	if !bad {
-		f.fine(fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
-	}
+	return all
 }
 
 // examineRepository checks the worktree registrations and the trash.

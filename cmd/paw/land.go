@@ -89,6 +89,20 @@ var forms = []cobra.Completion{
 
 // run lands, lists landings, or undoes one.
 func (o *landOptions) run(cmd *cobra.Command, args []string) error {
+	if err := o.refuseFlags(cmd, args); err != nil {
+		return err
+	}
+	switch {
+	case o.list:
+		return o.listLandings(cmd)
+	case o.undo:
+		return o.undoLanding(cmd, args, o.DryRun)
+	}
+	return o.land(cmd, args)
+}
+
+// refuseFlags refuses flags that do not go together.
+func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 	if err := alone(cmd, "list"); err != nil {
 		return err
 	}
@@ -98,10 +112,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
-	case o.list:
-		return o.listLandings(cmd)
-	case o.undo:
-		return o.undoLanding(cmd, args, o.DryRun)
+	case o.list, o.undo:
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
 	case o.State != "" && (o.all || len(args) == 0):
@@ -111,6 +122,11 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")
 	}
+	return nil
+}
+
+// land lands the work of agents, and pushes the branch where --push asks for that.
+func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 	h, s, numbers, err := o.landed(cmd, args)
 	if err != nil {
 		return err
@@ -128,8 +144,7 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	var done []*landing.Landed
-	var outcomes []landOutcome
+	results := landResults{dryRun: o.DryRun}
 	several := landing.Several{Options: o.Options, Numbers: numbers, Skip: o.all, KeepGoing: o.keepGoing}
 	if len(args) > 1 && o.State != "" {
 		if several.States, err = statesOf(cmd, o.State, numbers); err != nil {
@@ -138,9 +153,9 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 		several.State = ""
 	}
 	err = landing.LandSeveral(cmd.Context(), h, s, several, func(agent string, l *landing.Landed, err error) error {
-		outcomes = append(outcomes, landOutcome{agent, l, err})
+		results.outcomes = append(results.outcomes, landOutcome{agent, l, err})
 		if err == nil {
-			done = append(done, l)
+			results.done = append(results.done, l)
 			o.showLanded(cmd.Context(), h, s, l)
 			if o.remove && !o.DryRun {
 				return o.removeLanded(cmd.Context(), h, l)
@@ -149,25 +164,31 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 		return nil
 	})
 	if o.sendBack && !o.DryRun && o.far == nil {
-		sendBack(cmd.Context(), h, s, o.Into, outcomes)
+		sendBack(cmd.Context(), h, s, o.Into, results.outcomes)
 	}
-	pushErr := o.pushLanded(cmd.Context(), push, done, err)
-	collisions := landing.CollisionsOf(err)
-	behind := agentsBehind(cmd.Context(), h, done, o.DryRun)
-	if o.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
-		return errors.Join(o.printJSON(o.landView(done, outcomes, collisions, behind, o.DryRun)), cmp.Or(err, pushErr))
+	pushErr := o.pushLanded(cmd.Context(), push, results.done, err)
+	results.collisions = landing.CollisionsOf(err)
+	results.behind = agentsBehind(cmd.Context(), h, results.done, o.DryRun)
+	if o.json && (err == nil || results.any()) {
+		return errors.Join(o.printJSON(o.landView(results)), cmp.Or(err, pushErr))
 	}
-	if len(done) == 1 { // a landing alone is news for the other agents, not for its own
-		behind = slices.DeleteFunc(behind, func(name string) bool { return name == done[0].Agent })
+	o.showResults(s, results)
+	return cmp.Or(err, pushErr)
+}
+
+// showResults prints what follows from landings that are shown already.
+func (o *landOptions) showResults(s *session.Session, r landResults) {
+	behind := r.behind
+	if len(r.done) == 1 { // a landing alone is news for the other agents, not for its own
+		behind = slices.DeleteFunc(behind, func(name string) bool { return name == r.done[0].Agent })
 	}
 	if len(behind) > 0 {
 		fmt.Fprintln(o.stdout, behindLine(s, behind))
 	}
-	o.showCollisions(collisions)
+	o.showCollisions(r.collisions)
 	if o.keepGoing {
-		o.showOutcomes(outcomes)
+		o.showOutcomes(r.outcomes)
 	}
-	return cmp.Or(err, pushErr)
 }
 
 // sendBack sends each agent that did not land a prompt about the conflict or the failed check.

@@ -69,13 +69,24 @@ func landingView(sessionName string, l session.Landing) landingJSON {
 	return view
 }
 
+// landResults is what became of the landings of one command.
+type landResults struct {
+	done       []*landing.Landed
+	outcomes   []landOutcome // of all agents, in the order of the landings
+	collisions []landing.Collision
+	behind     []string // agents that lack what has landed
+	dryRun     bool
+}
+
+func (r landResults) any() bool { return len(r.done)+len(r.collisions)+len(r.outcomes) > 0 }
+
 // landView returns the answer for landings: those that took place, the conflict that stopped them,
 // and the agents that did not land.
-func (p *printer) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
+func (p *printer) landView(r landResults) any {
 	view := p.newLandView()
-	view.Behind = append(view.Behind, behind...)
+	view.Behind = append(view.Behind, r.behind...)
 	plan := []string{}
-	for _, l := range done {
+	for _, l := range r.done {
 		if plan = append(plan, l.Plan...); !l.Nothing {
 			view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
 		}
@@ -83,15 +94,15 @@ func (p *printer) landView(done []*landing.Landed, outcomes []landOutcome, colli
 			view.Notes = append(view.Notes, l.String())
 		}
 	}
-	for _, f := range collisions {
+	for _, f := range r.collisions {
 		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
 	}
-	for _, one := range outcomes {
+	for _, one := range r.outcomes {
 		if one.err != nil {
 			view.NotLanded = append(view.NotLanded, one.view())
 		}
 	}
-	if dryRun {
+	if r.dryRun {
 		return landPlanJSON{Plan: plan, landJSON: view}
 	}
 	return view

@@ -10,13 +10,15 @@ import (
 	"testing"
 )
 
-// Limits of the product's own code. A type or a file beyond its limit holds more than one concept.
+// Limits of the product's own code. A type or a file beyond its limit holds more than one concept; a
+// function beyond it does not fit a screen.
 const (
-	maxMethods = 60  // methods declared on one type
-	maxLines   = 400 // lines of one file
+	maxMethods  = 60  // methods declared on one type
+	maxLines    = 400 // lines of one file
+	maxFunction = 60  // lines of one function
 )
 
-func TestNoTypeOrFileHasTooMuch(t *testing.T) {
+func TestNoTypeFileOrFunctionHasTooMuch(t *testing.T) {
 	root := filepath.Join("..", "..")
 	set := token.NewFileSet()
 	methods := map[string]int{}
@@ -39,7 +41,14 @@ func TestNoTypeOrFileHasTooMuch(t *testing.T) {
 			t.Errorf("%s: %d lines, the limit is %d", path, lines, maxLines)
 		}
 		for _, one := range file.Decls {
-			if f, is := one.(*ast.FuncDecl); is && f.Recv != nil {
+			f, is := one.(*ast.FuncDecl)
+			if !is {
+				continue
+			}
+			if lines := set.Position(f.End()).Line - set.Position(f.Pos()).Line + 1; lines > maxFunction {
+				t.Errorf("%s: %s has %d lines, the limit is %d", path, f.Name.Name, lines, maxFunction)
+			}
+			if f.Recv != nil {
 				methods[filepath.Dir(path)+": "+receiver(f.Recv.List[0].Type)]++
 			}
 		}

@@ -78,35 +78,9 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 			return usagef(cmd, "--%s goes with --grep", flag)
 		}
 	}
-	var number *int
-	if cmd.Flags().Changed("turn") {
-		number = &o.turn
-	}
-	if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && o.sessionHere().Agent(args[0]) == nil {
-		h, s, err := o.session(cmd)
-		if err != nil {
-			return err
-		}
-		agent, err := agentMeant(cmd, h, s, args[0])
-		if err != nil {
-			return err
-		}
-		args = []string{s.Name + "/" + agent, args[0]}
-	}
-	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // N behind the agent, as in paw diff
-		args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
-	}
-	if last := len(args) - 1; last >= 0 {
-		agent, n, err := splitTurn(cmd, args[last])
-		switch {
-		case err != nil:
-			return err
-		case n != "" && number != nil:
-			return usagef(cmd, "%s: names a turn, and so does --turn", args[last])
-		case n != "":
-			o.turn, _ = strconv.Atoi(n)
-			number, args[last] = &o.turn, agent
-		}
+	args, number, err := o.turnNamed(cmd, args)
+	if err != nil {
+		return err
 	}
 	h, s, agent, err := o.oneAgent(cmd, args)
 	if err != nil {
@@ -129,6 +103,41 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 		o.printLog(s.Name, logged)
 		return nil
 	})
+}
+
+// turnNamed returns the number of the turn that --turn, AGENT@N or AGENT N name, nil for none, and
+// the words without it. A number alone is of the agent that is meant.
+func (o *logOptions) turnNamed(cmd *cobra.Command, args []string) (words []string, number *int, err error) {
+	if cmd.Flags().Changed("turn") {
+		number = &o.turn
+	}
+	if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && o.sessionHere().Agent(args[0]) == nil {
+		h, s, err := o.session(cmd)
+		if err != nil {
+			return nil, nil, err
+		}
+		agent, err := agentMeant(cmd, h, s, args[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		args = []string{s.Name + "/" + agent, args[0]}
+	}
+	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // N behind the agent, as in paw diff
+		args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
+	}
+	if last := len(args) - 1; last >= 0 {
+		agent, n, err := splitTurn(cmd, args[last])
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case n != "" && number != nil:
+			return nil, nil, usagef(cmd, "%s: names a turn, and so does --turn", args[last])
+		case n != "":
+			o.turn, _ = strconv.Atoi(n)
+			number, args[last] = &o.turn, agent
+		}
+	}
+	return args, number, nil
 }
 
 // printPaneLog prints what an agent's CLI wrote to its pane, without escape sequences.

@@ -77,14 +77,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	select {
 	case <-interrupted:
-		var said *errs.Error
-		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // the name of the program that ran says nothing to the user
-			err = &errs.Error{Kind: errs.Failed, Message: "interrupted", Hints: []string{"paw status"}}
-		}
-		if a.command != "wait" { // wait has changed nothing
-			a.printError(err)
-		}
-		return exitInterrupted
+		return a.interrupted(err)
 	default:
 	}
 	if readerLeft(stdout, err) {
@@ -93,6 +86,18 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.json = a.json || a.ran == nil && asksJSON(argv[1:])
 	a.printError(err)
 	return exitCode(err)
+}
+
+// interrupted prints the error of a command that a signal has ended, and returns the exit code.
+func (a *invocation) interrupted(err error) int {
+	var said *errs.Error
+	if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // the name of the program that ran says nothing to the user
+		err = &errs.Error{Kind: errs.Failed, Message: "interrupted", Hints: []string{"paw status"}}
+	}
+	if a.command != "wait" { // wait has changed nothing
+		a.printError(err)
+	}
+	return exitInterrupted
 }
 
 // asksJSON reports whether --json is among the words of a command line. It is for one that could not

@@ -74,14 +74,7 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 	}
 	switch {
 	case a.json:
-		view := queueJSON{Version: 1, Session: s.Name, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
-		if !list.Next.IsZero() {
-			view.Next = &list.Next
-		}
-		if dryRun {
-			view.Plan = append([]string{}, plan...)
-		}
-		return a.printJSON(view)
+		return a.printJSON(queueView(list, plan, dryRun))
 	case dryRun:
 		for _, line := range plan {
 			fmt.Fprintln(a.stdout, line)
@@ -91,8 +84,29 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 		fmt.Fprintf(a.stdout, "%s: nothing is queued\n", s.Name)
 		return nil
 	}
+	a.printTable(a.stdout, "", taskRows(list.Tasks))
+	if line := queueLine(h, list); line != "" {
+		fmt.Fprintln(a.stdout, line)
+	}
+	return nil
+}
+
+// queueView returns the answer for a queue; that of a dry run has the plan.
+func queueView(list *queue.List, plan []string, dryRun bool) queueJSON {
+	view := queueJSON{Version: 1, Session: list.Session, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
+	if !list.Next.IsZero() {
+		view.Next = &list.Next
+	}
+	if dryRun {
+		view.Plan = append([]string{}, plan...)
+	}
+	return view
+}
+
+// taskRows returns a table of tasks.
+func taskRows(tasks []session.Task) [][]cell {
 	rows := [][]cell{texts("ID", "STATE", "AGENT", "AFTER", "WHAT")}
-	for _, t := range list.Tasks {
+	for _, t := range tasks {
 		what := t.What
 		if t.Why != "" && string(t.State) != t.Why {
 			what = t.Why + " · " + what
@@ -106,11 +120,7 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 	for i := range rows[0] {
 		rows[0][i].state = "head"
 	}
-	a.printTable(a.stdout, "", rows)
-	if line := queueLine(h, list); line != "" {
-		fmt.Fprintln(a.stdout, line)
-	}
-	return nil
+	return rows
 }
 
 // queueLine describes a queue in one line, "" if no task is open.

@@ -95,19 +95,7 @@ var furtherColumns = []struct {
 // agentLines formats the table of the agents. Lines about one agent stand below its row.
 func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	agents := mostUrgent(st.Agents)
-	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
-	for _, ag := range agents {
-		table = append(table, []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus)})
-	}
-	for _, column := range furtherColumns {
-		if !slices.ContainsFunc(agents, func(ag relative) bool { return column.wanted(ag.AgentStatus) }) {
-			continue
-		}
-		table[0] = append(table[0], column.head)
-		for i, ag := range agents {
-			table[i+1] = append(table[i+1], column.text(ag.AgentStatus))
-		}
-	}
+	table := agentTable(agents, now)
 	widths := fitted(table, width-2)
 	taken := 2
 	for _, w := range widths {
@@ -154,6 +142,25 @@ func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width
 		lines = append(lines, below...)
 	}
 	return lines
+}
+
+// agentTable returns the cells of the table of agents, below its heads. Further columns are there if
+// any agent has something in them.
+func agentTable(agents []relative, now time.Time) [][]string {
+	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
+	for _, ag := range agents {
+		table = append(table, []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus)})
+	}
+	for _, column := range furtherColumns {
+		if !slices.ContainsFunc(agents, func(ag relative) bool { return column.wanted(ag.AgentStatus) }) {
+			continue
+		}
+		table[0] = append(table[0], column.head)
+		for i, ag := range agents {
+			table[i+1] = append(table[i+1], column.text(ag.AgentStatus))
+		}
+	}
+	return table
 }
 
 // belowAgent returns the lines below an agent's row: its question, the reason for its state, and

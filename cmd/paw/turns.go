@@ -137,34 +137,7 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 	}
 	rows := [][]cell{head}
 	for _, t := range list.Turns {
-		files := ""
-		switch {
-		case t.Files != nil:
-			files = errs.Counted(*t.Files, "file")
-		case t.Incomplete():
-			files = "no snapshot"
-		}
-		commit := t.CommitHash
-		if len(commit) > 10 {
-			commit = commit[:10]
-		}
-		prompt := shorten(t.Prompt.Words(), 60)
-		if t.State == turn.Aborted && t.ErrorMessage != "" {
-			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
-		}
-		took, when := duration(t, time.Now()), whenBegun(t, time.Now())
-		if t.LogGone {
-			prompt, took, when = "(its log is gone)", "", ""
-		}
-		outcome, colour := turnOutcome(t)
-		if dated && outcome == "waiting_input" {
-			outcome = "waits for you"
-		}
-		row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: took}, {text: prompt}}
-		if dated {
-			row = slices.Insert(row, 5, cell{text: when})
-		}
-		rows = append(rows, row)
+		rows = append(rows, turnRow(t, dated))
 	}
 	o.printTable(o.stdout, indent, rows, "COMMIT", "FILES", "TIME", "WHEN")
 	for _, missing := range list.LeftOut {
@@ -180,6 +153,38 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 		}
 		fmt.Fprintf(o.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
 	}
+}
+
+// turnRow returns the row of a turn; dated ones say when it began, and speak to people.
+func turnRow(t turns.Turn, dated bool) []cell {
+	files := ""
+	switch {
+	case t.Files != nil:
+		files = errs.Counted(*t.Files, "file")
+	case t.Incomplete():
+		files = "no snapshot"
+	}
+	commit := t.CommitHash
+	if len(commit) > 10 {
+		commit = commit[:10]
+	}
+	prompt := shorten(t.Prompt.Words(), 60)
+	if t.State == turn.Aborted && t.ErrorMessage != "" {
+		prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
+	}
+	took, when := duration(t, time.Now()), whenBegun(t, time.Now())
+	if t.LogGone {
+		prompt, took, when = "(its log is gone)", "", ""
+	}
+	outcome, colour := turnOutcome(t)
+	if dated && outcome == "waiting_input" {
+		outcome = "waits for you"
+	}
+	row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: took}, {text: prompt}}
+	if dated {
+		row = slices.Insert(row, 5, cell{text: when})
+	}
+	return row
 }
 
 // unsavedFiles returns a line for each group of files that git could not save, with the last turn

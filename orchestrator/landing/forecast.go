@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // Forecast says how the work of agents would merge with a branch and with each other's work. Making
@@ -58,21 +59,9 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	if err := app.RequireAgents(s, names...); err != nil {
 		return nil, err
 	}
-	var agents []work
-	var unknown []observe.Forecast
-	for i := range s.Agents {
-		if len(names) == 0 || slices.Contains(names, s.Agents[i].Name) {
-			w := &s.Agents[i]
-			command, err := cutShort(ctx, h.Agent(s, w))
-			if err != nil {
-				return nil, err
-			}
-			if command != "" {
-				unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
-				continue
-			}
-			agents = append(agents, work{Agent: h.Agent(s, w).In(m), handed: handed})
-		}
+	agents, unknown, err := foreseen(ctx, h, m, s, names, handed)
+	if err != nil {
+		return nil, err
 	}
 	if len(agents)+len(unknown) == 0 {
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
@@ -106,6 +95,27 @@ func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []s
 	return f, nil
 }
 
+// foreseen returns the named agents, or all of a session, whose work is known; unknown has those
+// whose worktree is half moved.
+func foreseen(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, names []string, handed map[string]Handed) (agents []work, unknown []observe.Forecast, err error) {
+	for i := range s.Agents {
+		w := &s.Agents[i]
+		if len(names) > 0 && !slices.Contains(names, w.Name) {
+			continue
+		}
+		command, err := cutShort(ctx, h.Agent(s, w))
+		if err != nil {
+			return nil, nil, err
+		}
+		if command != "" {
+			unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
+			continue
+		}
+		agents = append(agents, work{Agent: h.Agent(s, w).In(m), handed: handed})
+	}
+	return agents, unknown, nil
+}
+
 // cutShort returns the command that was killed while it moved the files of an agent, "" for none.
 func cutShort(ctx context.Context, a app.Agent) (string, error) {
 	if a.Session.Host != "" {
@@ -136,30 +146,48 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	if err != nil {
 		return nil, err
 	}
-	var ours, theirs, whole []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
-		own, err := w.afterHanded(ctx, both[i].state)
-		if err != nil {
-			return nil, err
-		}
-		ours, theirs, whole = append(ours, both[i].ours), append(theirs, both[i].theirs), append(whole, own)
 	}
-	var pairs [][2]string
-	for i := range theirs {
-		pairs = append(pairs, [2]string{ours[i], theirs[i]})
-	}
-	for i := range theirs {
-		for k := i + 1; k < len(theirs); k++ {
-			pairs = append(pairs, [2]string{whole[i], whole[k]})
-		}
+	pairs, err := merges(ctx, agents, both)
+	if err != nil {
+		return nil, err
 	}
 	merged, err := m.Objects().MergePairs(ctx, t.place(m), pairs)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.count(ctx, m, t, states, merged); err != nil {
+		return nil, err
+	}
+	f.pair(merged[len(agents):])
+	f.Order = order(f.Agents)
+	return f, nil
+}
+
+// merges returns what git merges for a forecast: each agent with the target, then each agent with
+// each later one.
+func merges(ctx context.Context, agents []work, both []*sides) (pairs [][2]string, err error) {
+	var whole []string
+	for i, w := range agents {
+		own, err := w.afterHanded(ctx, both[i].state)
+		if err != nil {
+			return nil, err
+		}
+		pairs, whole = append(pairs, [2]string{both[i].ours, both[i].theirs}), append(whole, own)
+	}
+	for i := range whole {
+		for k := i + 1; k < len(whole); k++ {
+			pairs = append(pairs, [2]string{whole[i], whole[k]})
+		}
+	}
+	return pairs, nil
+}
+
+// count adds to each agent the files that its merge with the target changes or conflicts in.
+func (f *Forecast) count(ctx context.Context, m worktree.Manager, t target, states []known, merged []objects.Merged) error {
 	var changed [][2]string
-	for i := range theirs {
+	for i := range states {
 		changed = append(changed, [2]string{t.tip, merged[i].Tree})
 	}
 	for _, one := range states {
@@ -167,30 +195,32 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	}
 	counts, err := m.Objects().Changes(ctx, changed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range theirs {
+	for i := range states {
 		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]].Files, merged[i].Conflicts
 		if t.checkout != nil {
 			f.Agents[i].Submodules = counts[changed[i]].Submodules
 		}
-		if counts[changed[len(theirs)+i]].Files > 0 { // 0 files if everything was committed since
+		if counts[changed[len(states)+i]].Files > 0 { // 0 files if everything was committed since
 			f.Agents[i].UncommittedSince = states[i].leftAt
 		}
 	}
-	next := len(theirs)
-	for i := range theirs {
-		for k := i + 1; k < len(theirs); k++ {
+	return nil
+}
+
+// pair adds the conflicts between agents. merged are the merges of each agent with each later one.
+func (f *Forecast) pair(merged []objects.Merged) {
+	for i := range f.Agents {
+		for k := i + 1; k < len(f.Agents); k++ {
 			one, other := &f.Agents[i], &f.Agents[k]
-			if files := merged[next].Conflicts; len(files) > 0 && one.Lands() && other.Lands() {
+			if files := merged[0].Conflicts; len(files) > 0 && one.Lands() && other.Lands() {
 				f.Pairs = append(f.Pairs, Pair{One: one.Agent, Other: other.Agent, Files: files})
 				one.Others, other.Others = append(one.Others, other.Agent), append(other.Others, one.Agent)
 			}
-			next++
+			merged = merged[1:]
 		}
 	}
-	f.Order = order(f.Agents)
-	return f, nil
 }
 
 // sidesOf finds what a branch and the newest states of agents have in common. It reads git's

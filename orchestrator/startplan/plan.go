@@ -59,16 +59,9 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	if err != nil {
 		return nil, err
 	}
-	space, err := turns.NamesOf(ctx, h, m)
+	taken, err := takenNames(ctx, h, m, s)
 	if err != nil {
 		return nil, err
-	}
-	taken := map[string]string{}
-	for name := range space.Agents(s.Name) {
-		taken[name] = " by the turns of an earlier agent"
-	}
-	for _, w := range s.Agents {
-		taken[w.Name] = ""
 	}
 	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {
@@ -88,16 +81,7 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 			return nil, err
 		}
 	}
-	if from != nil {
-		o.Base = from.commit
-	}
-	if o.WithChanges {
-		if a.Handed, err = HandOver(ctx, m, cmp.Or(o.From, o.Base), o.DryRun); err != nil {
-			return nil, err
-		}
-		o.Base = a.Handed.head
-	}
-	base, err := baseCommit(ctx, m, o.Base)
+	base, err := a.begin(ctx, from, o)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +106,39 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	}
 	a.Plans = app.PlansOf(s, a.Draft.Agents)
 	return a, app.Conflict(m.Check(ctx, a.Plans))
+}
+
+// takenNames returns the names that a new agent of a session cannot have, with the reason where it
+// is not the obvious one.
+func takenNames(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (map[string]string, error) {
+	space, err := turns.NamesOf(ctx, h, m)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]string{}
+	for name := range space.Agents(s.Name) {
+		taken[name] = " by the turns of an earlier agent"
+	}
+	for _, w := range s.Agents {
+		taken[w.Name] = ""
+	}
+	return taken, nil
+}
+
+// begin returns the commit at which the new agents begin: that of another agent's state, of the
+// checkout whose changes they get, or of the base.
+func (a *Addition) begin(ctx context.Context, from *Origin, o Options) (string, error) {
+	if from != nil {
+		o.Base = from.commit
+	}
+	if o.WithChanges {
+		var err error
+		if a.Handed, err = HandOver(ctx, a.Manager, cmp.Or(o.From, o.Base), o.DryRun); err != nil {
+			return "", err
+		}
+		o.Base = a.Handed.head
+	}
+	return baseCommit(ctx, a.Manager, o.Base)
 }
 
 // standing returns the user's current worktree of that repository, "" in any other place: new

@@ -27,21 +27,7 @@ func pageKey(word string) int {
 func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	a, word := m.ask, key.String()
 	if a.choose != nil {
-		if by := pageKey(word); by != 0 && m.run != nil { // a plan above the question may be longer than the screen
-			m.scrollRun(by)
-			return m, nil
-		}
-		answer, ok := a.choose[word]
-		if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
-			return m, nil
-		}
-		if m.ask = nil; !ok {
-			if m.run != nil && m.run.next == a { // the user turned down what the shown plan asks
-				m.leaveRun()
-			}
-			return m, nil
-		}
-		return a.done(m, answer)
+		return m.chosen(word)
 	}
 	switch word {
 	case "esc", "ctrl+c":
@@ -84,6 +70,26 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		a.changed(&m, m.ask.text.String())
 	}
 	return m, nil
+}
+
+// chosen returns the model after a key in a question that offers keys as its answers.
+func (m Model) chosen(word string) (tea.Model, tea.Cmd) {
+	a := m.ask
+	if by := pageKey(word); by != 0 && m.run != nil { // a plan above the question may be longer than the screen
+		m.scrollRun(by)
+		return m, nil
+	}
+	answer, ok := a.choose[word]
+	if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
+		return m, nil
+	}
+	if m.ask = nil; !ok {
+		if m.run != nil && m.run.next == a { // the user turned down what the shown plan asks
+			m.leaveRun()
+		}
+		return m, nil
+	}
+	return a.done(m, answer)
 }
 
 func (o onAgent) questionCmd() tea.Cmd {

@@ -97,9 +97,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab = tabPane
 	case "/":
-		m.ask = &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.roster.filter), empty: true,
-			changed: func(m *Model, answer string) { m.roster.narrow(answer) },
-			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
+		m.ask = askFilter(m.roster.filter)
 	case "A":
 		m.all = !m.all
 		m.paw.ShowAll(m.all)
@@ -114,6 +112,13 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		}
 	}
 	return m, nil
+}
+
+// askFilter asks for a text that the shown agents have to contain; filter is the present one.
+func askFilter(filter string) *ask {
+	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(filter), empty: true,
+		changed: func(m *Model, answer string) { m.roster.narrow(answer) },
+		done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
 }
 
 // nextTab shows the tab to the right, or else to the left, of the current tab, and wraps around.

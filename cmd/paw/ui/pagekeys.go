@@ -41,15 +41,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "v":
 		m.page.marks, m.page.anchor = !m.page.marks, m.page.cursor
 	case "esc", "q", "ctrl+c":
-		if m.page.marks && word == "esc" {
-			m.page.marks = false
-			return m, nil
-		}
-		if m.page.search != "" && word == "esc" {
-			m.page.search = ""
-			return m, nil
-		}
-		m.focus = false
+		m.focus = m.page.back(word)
 	case "?", "f1":
 		m.help = true
 	case "left", "right":
@@ -64,17 +56,9 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab, m.focus = tabPane, false
 	case "/":
-		m.ask = &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(m.page.search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-			m.page.search = answer
-			m.found(1)
-			return m, nil
-		}}
+		m.ask = askSearch(m.page.search)
 	case "n", "N":
-		step := 1
-		if word == "N" {
-			step = -1
-		}
-		if m.page.search != "" || m.tab != tabDiff {
+		if step := map[string]int{"n": 1, "N": -1}[word]; m.page.search != "" || m.tab != tabDiff {
 			m.found(step)
 		} else {
 			m.page.seek(step, height, beginsHunk)
@@ -87,26 +71,9 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		}
 	case "[", "]", "B":
 		m.changeScope(word, a)
-	case "enter", "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
-		if word == "enter" && m.tab == tabTurns {
-			if n := m.page.turnAtCursor(); n > 0 {
-				m.tab, m.scope = tabDiff, scope{turn: n}
-			} else {
-				m.say(false, "no turn of %s is listed here", a.Name)
-			}
-			return m, nil
-		}
-		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
-			m.page.jump(to, height)
-			return m, nil
-		}
-		if c, ok := m.page.noteAt(m.page.cursor); ok && word == "enter" && m.tab == tabDiff {
-			return m.on(a).askChange(c)
-		}
-		if word == "enter" && m.tab == tabDiff {
-			m.say(false, "no comment of yours on this line; c writes one")
-			return m, nil
-		}
+	case "enter":
+		return m.enterLine(a)
+	case "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
 		return m.act(word, a)
 	default:
 		by := scrollKey(word, max(height/2, 1))
@@ -116,6 +83,54 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.walk(by, height)
 	}
 	return m, nil
+}
+
+// back ends the marking of lines, else the search, and reports whether there was any to end by Esc;
+// another key ends neither.
+func (p *page) back(word string) bool {
+	switch {
+	case p.marks && word == "esc":
+		p.marks = false
+	case p.search != "" && word == "esc":
+		p.search = ""
+	default:
+		return false
+	}
+	return true
+}
+
+// askSearch asks for the text to search a page for; search is the present one.
+func askSearch(search string) *ask {
+	return &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+		m.page.search = answer
+		m.found(1)
+		return m, nil
+	}}
+}
+
+// enterLine opens what the line under the cursor is about: a turn, a file, a comment, else the
+// agent.
+func (m Model) enterLine(a Agent) (tea.Model, tea.Cmd) {
+	switch m.tab {
+	case tabTurns:
+		if n := m.page.turnAtCursor(); n > 0 {
+			m.tab, m.scope = tabDiff, scope{turn: n}
+		} else {
+			m.say(false, "no turn of %s is listed here", a.Name)
+		}
+		return m, nil
+	case tabDiff:
+		if to := m.page.fileUnderCursor(); to >= 0 {
+			m.page.jump(to, m.pageHeight())
+			return m, nil
+		}
+		if c, ok := m.page.noteAt(m.page.cursor); ok {
+			return m.on(a).askChange(c)
+		}
+		m.say(false, "no comment of yours on this line; c writes one")
+		return m, nil
+	}
+	return m.act("enter", a)
 }
 
 // found moves the cursor to the next line that contains the search text.
