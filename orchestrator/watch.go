@@ -2,9 +2,9 @@ package orchestrator
 
 import (
 	"context"
-	"os"
 	"path/filepath"
-	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/live"
@@ -129,7 +129,7 @@ func (one *shownSession) close() {
 
 // fileStamp holds the time and size of a file, which change when the file is written.
 type fileStamp struct {
-	at   time.Time
+	at   int64 // nanoseconds since 1970
 	size int64
 }
 
@@ -138,11 +138,11 @@ type fileStamp struct {
 var notThere = fileStamp{size: -1}
 
 func stampOf(path string) fileStamp {
-	info, err := os.Lstat(path)
-	if err != nil {
+	var info unix.Stat_t
+	if unix.Lstat(path, &info) != nil {
 		return fileStamp{}
 	}
-	return fileStamp{info.ModTime(), info.Size()}
+	return fileStamp{info.Mtim.Nano(), info.Size}
 }
 
 // Changed reports whether a file of the shown sessions has changed since the last look: records,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type desk struct {
 	feeds    *hostFeeds
 	news     chan struct{}     // receives a value when a host has answered
 	used     map[string]usedUp // by ui.Agent.Key
+	looked   func()            // called after each look; nil for nothing
 }
 
 // usedUp is the usage of an agent's models at the end of a turn.
@@ -95,6 +97,9 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	d.addHosts(&board, d.feeds.now(), d.home.Now())
 	for _, problem := range problems {
 		board.Problems = append(board.Problems, display.OneLine(problem.Error()))
+	}
+	if d.looked != nil {
+		d.looked()
 	}
 	return board, nil
 }
@@ -340,6 +345,9 @@ func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 	defer cancel()
 	d := newDesk(a, h, all)
 	defer d.close()
+	// The library looks 25 times a second whether there is something to draw. With more than one
+	// processor Go wakes others each time, to search for work. Only the first look is waited for.
+	d.looked = sync.OnceFunc(func() { runtime.GOMAXPROCS(1) })
 	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has checked the type
 	defer d.guard.dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all, News: d.news}, a.stdin, a.stdout, a.env)
