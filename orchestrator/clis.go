@@ -113,18 +113,18 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string
 	var asking sync.WaitGroup
-	asking.Go(func() {
+	asking.Go(func() { // one after the other: what start waits for needs the processors, too
+		defer func() {
+			if first {
+				decoration = decorationNote(ctx, m)
+			}
+		}()
 		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
 		if from == "" || handed != nil {
 			return
 		}
 		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
 			uncommitted = []string{uncommittedIn(from, n)}
-		}
-	})
-	asking.Go(func() {
-		if first {
-			decoration = decorationNote(ctx, m)
 		}
 	})
 	return func() []string {

@@ -213,7 +213,7 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 			continue
 		}
 		arrived := func() bool { return !waitsForLauncher(h, s, j) }
-		if !poll.Until(ctx, poll.Tick/2, time.Until(deadline), arrived) && ctx.Err() == nil {
+		if !poll.Until(ctx, poll.Tick/10, time.Until(deadline), arrived) && ctx.Err() == nil {
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
@@ -235,10 +235,12 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 	}
 }
 
-// waitsForLauncher reports whether no launcher has taken the launch yet.
+// waitsForLauncher reports whether no launcher has taken the launch yet, and written itself into the
+// agent's lock.
 func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 	lock, err := h.Locks.PeekAgent(s.Name, j.Agent)
-	return err != nil || (lock.State != session.LockHeld && observe.LaunchOpen(h, s.Name, j.Agent, j.generation))
+	taken := lock.State == session.LockHeld && lock.Holder.Generation >= j.generation
+	return err != nil || !taken && observe.LaunchOpen(h, s.Name, j.Agent, j.generation)
 }
 
 // gaveUp refuses the job of an agent that ended at once, with the reason.
