@@ -165,7 +165,7 @@ func (l *lineage) tell(ctx context.Context, lines []objects.BlamedLine, line []o
 		}
 	}
 	asked := map[string]bool{}
-	var told []Blamed
+	told := make([]Blamed, 0, len(lines))
 	for _, b := range lines {
 		one := Blamed{BlamedLine: b, By: ByCommit}
 		if strings.Trim(b.Commit, "0") == "" {

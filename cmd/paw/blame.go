@@ -71,7 +71,7 @@ func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return o.paged(cmd.Context(), h, func() error {
-		rows := [][]cell{heads("TURN", "CLI", "WHEN", "PROMPT", "", "LINE")}
+		rows := append(make([][]cell, 0, len(lines)+1), heads("TURN", "CLI", "WHEN", "PROMPT", "", "LINE"))
 		for _, line := range lines {
 			cli, prompt := "", ""
 			if line.Origin != nil {

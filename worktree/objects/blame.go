@@ -295,7 +295,7 @@ func parseBlame(out string) []BlamedLine {
 		at, committed time.Time
 	}
 	commits := map[string]*said{}
-	var lines []BlamedLine
+	lines := make([]BlamedLine, 0, strings.Count(out, "\n\t"))
 	var now BlamedLine
 	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\n"), "\n") {
 		if text, isText := strings.CutPrefix(line, "\t"); isText {
