@@ -111,26 +111,26 @@ func askSearch(search string) *ask {
 // enterLine opens what the line under the cursor is about: a turn, a file, a comment, else the
 // agent.
 func (m Model) enterLine(a Agent) (tea.Model, tea.Cmd) {
-	switch m.tab {
-	case tabTurns:
+	if m.tab == tabTurns {
 		if n := m.page.turnAtCursor(); n > 0 {
 			m.tab, m.scope = tabDiff, scope{turn: n}
 		} else {
 			m.say(false, "no turn of %s is listed here", a.Name)
 		}
 		return m, nil
-	case tabDiff:
-		if to := m.page.fileUnderCursor(); to >= 0 {
-			m.page.jump(to, m.pageHeight())
-			return m, nil
-		}
-		if c, ok := m.page.noteAt(m.page.cursor); ok {
-			return m.on(a).askChange(c)
-		}
-		m.say(false, "no comment of yours on this line; c writes one")
+	}
+	if m.tab != tabDiff {
+		return m.act("enter", a)
+	}
+	if to := m.page.fileUnderCursor(); to >= 0 {
+		m.page.jump(to, m.pageHeight())
 		return m, nil
 	}
-	return m.act("enter", a)
+	if c, ok := m.page.noteAt(m.page.cursor); ok {
+		return m.on(a).askChange(c)
+	}
+	m.say(false, "no comment of yours on this line; c writes one")
+	return m, nil
 }
 
 // found moves the cursor to the next line that contains the search text.
