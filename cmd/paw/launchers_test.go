@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -227,6 +228,9 @@ func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
 			out := w.paw("recover", "--detach")
 			if out.code != 1 || !strings.Contains(out.stderr, fmt.Sprintf("pid %d still runs outside of tmux", program)) {
 				t.Errorf("recover: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			if out.processor > time.Second {
+				t.Errorf("recover has computed for %s while it waited for the end of the program", out.processor)
 			}
 			hint := hintLine.FindStringSubmatch(out.stderr)
 			if hint == nil {

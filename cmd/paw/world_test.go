@@ -132,6 +132,7 @@ func (w *world) awaitFile(path string) {
 type output struct {
 	stdout, stderr string
 	code           int
+	processor      time.Duration // the time that the command has computed
 }
 
 // run runs a program in dir with more variables; death by SIGKILL is exit code 137.
@@ -150,7 +151,7 @@ func (w *world) runReading(stdin, dir string, extra []string, name string, args 
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()
-	out := output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	out := output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode(), processor: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if out.code == -1 {
 		out.code = 137
 	}

@@ -125,7 +125,7 @@ func (r remains) stubborn(s *session.Session) error {
 func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
 	told, left := map[int]bool{}, of
 	poll.Until(ctx, poll.Tick, grace, func() bool {
-		if tell == nil && anyHeld(h, s, of) { // a search through all processes would find no more
+		if tell == nil && slices.ContainsFunc(of, func(r remains) bool { return r.agent.StillHolds(h, s) }) {
 			return false
 		}
 		left = remaining(h, s, of, tell != nil)
@@ -140,14 +140,6 @@ func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remain
 		return len(left) == 0
 	})
 	return left
-}
-
-// anyHeld reports whether one of the launches still holds its lock.
-func anyHeld(h *app.App, s *session.Session, of []remains) bool {
-	return slices.ContainsFunc(of, func(r remains) bool {
-		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Name)
-		return err == nil && lock.State == session.LockHeld && !r.agent.LaunchedSince(s, lock)
-	})
 }
 
 // remaining searches for processes of launches: the agent's process, and those in its terminal

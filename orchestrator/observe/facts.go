@@ -122,6 +122,14 @@ func (a Agent) LaunchedSince(s *session.Session, lock session.AgentLock) bool {
 	return lock.Holder.Generation > known
 }
 
+// StillHolds reports whether the agent's lock is held for the launch that was observed. The search
+// through all processes for those that hold the lock, which Probe makes, takes longer than the pause
+// between two looks.
+func (a Agent) StillHolds(h *app.App, s *session.Session) bool {
+	lock, err := h.Locks.PeekAgent(s.Name, a.Record.Name)
+	return err == nil && lock.State == session.LockHeld && !a.LaunchedSince(s, lock)
+}
+
 // respawned reports whether the process in the pane is not on a terminal of the agent's running
 // launch.
 func (a Agent) respawned() bool {

@@ -302,9 +302,12 @@ func graceFor(ignoresHangUp bool, taken time.Duration) time.Duration {
 // awaitEnd polls until the agents have ended or grace is over, and returns those that have not. An
 // agent that was launched again is not waited for.
 func awaitEnd(ctx context.Context, h *app.App, s *session.Session, dying []Agent, grace time.Duration) []Agent {
-	poll.Until(ctx, poll.Tick, grace, func() bool {
+	poll.Until(ctx, 10*poll.Tick, grace, func() bool { // a look may list all processes
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
+			if a.StillHolds(h, s) {
+				return false
+			}
 			lock, err := Probe(h.Agent(s, &a.Record), processes)
 			return err == nil && (a.LaunchedSince(s, lock) || lock.State != session.LockHeld)
 		})

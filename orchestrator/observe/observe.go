@@ -286,7 +286,11 @@ func Outlives(ctx context.Context, h *app.App, s *session.Session, name string, 
 		return false
 	}
 	return !poll.Until(ctx, poll.Tick, d, func() bool {
-		lock, err := Probe(h.Agent(s, w), LookAtProcesses())
+		lock, err := h.Locks.PeekAgent(s.Name, name)
+		if err == nil && lock.State == session.LockHeld {
+			return false
+		}
+		lock, err = Probe(h.Agent(s, w), LookAtProcesses())
 		return err != nil || lock.State != session.LockHeld
 	})
 }
