@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,18 +94,33 @@ func scriptEnvironment(home, socket string) []string {
 
 // killServer kills the tmux server of a socket with SIGKILL and waits for its end.
 func killServer(socket string) {
-	out, err := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
-	if err != nil {
-		return
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil || pid <= 1 {
+	pid := listensAt(socket)
+	if pid <= 1 {
 		return
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 	for end := time.Now().Add(patience); time.Now().Before(end) && !ended(pid); {
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// listensAt returns the process that listens at a socket, 0 for none.
+func listensAt(socket string) (pid int) {
+	connection, err := net.Dial("unix", socket)
+	if err != nil {
+		return 0
+	}
+	defer connection.Close()
+	raw, err := connection.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if pid, err = peer(int(fd)); err != nil {
+			pid = 0
+		}
+	})
+	return pid
 }
 
 // ended reports whether a process has ended, or is a zombie.
