@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -233,12 +234,16 @@ func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// repo DIR: makes a repository with one commit.
+// repo DIR: makes a repository with one commit, of the files that are there.
 func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: repo DIR")
 	}
 	dir := ts.MkAbs(args[0])
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		ts.Check(os.CopyFS(dir, os.DirFS(emptyCommit())))
+		return
+	}
 	for _, argv := range [][]string{{"init", "-q", "-b", "main", dir}, {"-C", dir, "add", "-A"}, {"-C", dir, "commit", "-q", "--allow-empty", "-m", "first"}} {
 		ts.Check(ts.Exec("git", argv...))
 	}

@@ -45,7 +45,15 @@ func newWorld(t *testing.T) *world {
 
 // firstCommit returns a repository of one commit, made once: the worlds have copies of it.
 var firstCommit = sync.OnceValue(func() string {
-	dir := filepath.Join(filepath.Dir(pawForTests()), "shop")
+	return made("shop", map[string]string{"README.md": "hello\n", "sub/a.txt": "a\n"})
+})
+
+// emptyCommit is firstCommit without files.
+var emptyCommit = sync.OnceValue(func() string { return made("empty", nil) })
+
+// made makes a repository with one commit beside paw.
+func made(name string, files map[string]string) string {
+	dir := filepath.Join(filepath.Dir(pawForTests()), name)
 	git := func(args ...string) {
 		cmd := exec.Command("git", args...)
 		cmd.Env = append(os.Environ(), scriptEnvironment(dir, "")...)
@@ -54,7 +62,7 @@ var firstCommit = sync.OnceValue(func() string {
 		}
 	}
 	git("init", "-q", "-b", "main", dir)
-	for name, content := range map[string]string{"README.md": "hello\n", "sub/a.txt": "a\n"} {
+	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			panic(err)
 		}
@@ -63,9 +71,9 @@ var firstCommit = sync.OnceValue(func() string {
 		}
 	}
 	git("-C", dir, "add", "-A")
-	git("-C", dir, "commit", "-q", "-m", "first")
+	git("-C", dir, "commit", "-q", "--allow-empty", "-m", "first")
 	return dir
-})
+}
 
 // newWorldIn makes a world in an empty folder, which is deleted at the end.
 func newWorldIn(t *testing.T, root string) *world {
