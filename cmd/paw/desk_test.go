@@ -26,7 +26,7 @@ func (o outerTerminal) awaits(texts ...string) {
 // awaitsFor is awaits with another time limit.
 func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
 	o.w.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); ; pause(began) {
 		screen, missing := o.screen(), ""
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -36,7 +36,7 @@ func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
 		if missing == "" {
 			return
 		}
-		if time.Now().After(end) {
+		if time.Since(began) > patience {
 			o.w.t.Fatalf("never shown: %s\n%s", missing, screen)
 		}
 	}

@@ -156,7 +156,7 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 // pause waits before a condition is checked again, longer from time to time, so that slow checks do
 // not take the time of what they wait for.
 func pause(began time.Time) {
-	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/8), 250*time.Millisecond))
+	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/4), 500*time.Millisecond))
 }
 
 // tmux ARGS...: runs tmux with the script's own server, which may answer for a moment after its last

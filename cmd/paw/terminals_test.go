@@ -96,7 +96,7 @@ func (w *world) terminal(script string) outerTerminal {
 func (w *world) sized(width, height int, script string) outerTerminal {
 	w.t.Helper()
 	bin := filepath.Join(w.root, "bin")
-	w.script(bin, "paw", fmt.Sprintf("#!/bin/sh\nexec env -u TMUX -u TMUX_PANE %s \"$@\"\n", pawForTests()))
+	w.script(bin, "paw", fmt.Sprintf("#!/bin/sh\nunset TMUX TMUX_PANE\nexec %s \"$@\"\n", pawForTests()))
 	o := outerTerminal{w: w, socket: filepath.Join(w.root, "o")}
 	w.t.Cleanup(func() { killServer(o.socket) })
 	w.ok(o.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", w.repo,
