@@ -80,7 +80,7 @@ func newMachines(t *testing.T, shell string) *machines {
 	m.write(filepath.Join(root, "authorized"), fmt.Sprintf("command=\"%s\" %s", login, public), 0o600)
 	m.port = freePort(t)
 	// sshd starts the login script through the user's own shell, which is to read none of the user's own files.
-	m.write(filepath.Join(root, "sshd_config"), fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nAuthorizedKeysFile %s\nPidFile %s\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv HOME=%s\n",
+	m.write(filepath.Join(root, "sshd_config"), fmt.Sprintf("Port %d\nListenAddress 127.0.0.1\nHostKey %s\nAuthorizedKeysFile %s\nPidFile %s\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv HOME=%s\nKexAlgorithms curve25519-sha256\nCiphers aes128-gcm@openssh.com\n",
 		m.port, filepath.Join(root, "host"), filepath.Join(root, "authorized"), filepath.Join(root, "pid"), m.there), 0o600)
 	m.write(m.conf, fmt.Sprintf("Host gpu-box\n  HostName 127.0.0.1\n  Port %d\n  IdentityFile %s\n  IdentitiesOnly yes\n  UserKnownHostsFile %s\n  StrictHostKeyChecking accept-new\n",
 		m.port, filepath.Join(root, "user"), filepath.Join(root, "known")), 0o600)
