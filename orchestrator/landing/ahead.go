@@ -1,6 +1,10 @@
 package landing
 
-import "context"
+import (
+	"context"
+
+	"paw/worktree/git"
+)
 
 // lookAhead is a look at a target and at what has landed in it, made while the agent's state is
 // taken. Nobody else lands meanwhile. A nil lookAhead has seen nothing.
@@ -10,7 +14,8 @@ type lookAhead struct {
 	// region is the history of the branch and of HEAD of the agent's worktree, nil if it could not
 	// be read.
 	region *region
-	err    error // of the target
+	merge  *git.Answering // git that waits for two commits to merge; nil for none
+	err    error          // of the target
 	done   chan struct{}
 	stop   context.CancelFunc
 }
@@ -24,6 +29,7 @@ func (w work) lookAhead(ctx context.Context, src *source, branch string, again b
 	w.records = records
 	siblingsIn(ctx, w.Repo, w.Session, records) // decides what the look beside the taking of the state then only reads
 	w.countTurns(src)
+	all := ctx
 	ctx, stop := context.WithCancel(ctx)
 	a := &lookAhead{done: make(chan struct{}), stop: stop}
 	go func() {
@@ -33,6 +39,7 @@ func (w work) lookAhead(ctx context.Context, src *source, branch string, again b
 		}
 		if a.asker != nil {
 			a.region = a.asker.lookAtHead(ctx)
+			a.merge = w.Repo.Objects().MergeAhead(all, a.seen.place(w.Repo))
 		}
 	}()
 	return a
@@ -43,6 +50,21 @@ func (a *lookAhead) wait() {
 	if a != nil {
 		<-a.done
 		a.stop()
+	}
+}
+
+// merger returns the git that waits for two commits to merge, once; nil for none.
+func (a *lookAhead) merger() (started *git.Answering) {
+	if a != nil {
+		started, a.merge = a.merge, nil
+	}
+	return started
+}
+
+// drop ends what the look ahead has started and nobody has used.
+func (a *lookAhead) drop() {
+	if started := a.merger(); started != nil {
+		started.Close()
 	}
 }
 
