@@ -90,7 +90,9 @@ func (o Store) mergePairs(ctx context.Context, started *git.Answering, dir strin
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	ask := func() (string, error) { return o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), mergeTree...) }
+	ask := func() (string, error) {
+		return o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), mergeTree...)
+	}
 	if started != nil {
 		ask = func() (string, error) { return started.Finish(input.String()) }
 	}
