@@ -89,9 +89,11 @@ func (t *Recorder) open() (*turn.Turn, error) {
 }
 
 // BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report
-// it. w is a copy, in which the turn settles the wait.
+// it. The turn settles the wait in a copy of the record: the caller looks for the wait afterwards.
 func BeginIfOwn(ctx context.Context, a app.Agent, prompt string) error {
 	if cli, known := a.App.CLIs.Get(a.Record.CLI); known && cli.Facts().Unseen {
+		record := *a.Record
+		a.Record = &record
 		return BeginOwn(ctx, a, prompt)
 	}
 	return nil
