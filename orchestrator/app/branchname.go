@@ -12,8 +12,8 @@ func AutomaticBranch(sessionName, agentName string) string {
 	return BranchPrefix + sessionName + "/" + agentName
 }
 
-// MadeByPaw reports whether paw made the agent's branch, in this session or in an earlier one of
-// the same name.
+// MadeByPaw reports whether paw made the agent's branch in this session or, by its name, in an
+// earlier one of the same name.
 func MadeByPaw(sessionName string, w session.Agent) bool {
 	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
 }

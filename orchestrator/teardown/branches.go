@@ -160,8 +160,17 @@ func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, age
 		if err == nil {
 			f.tip, f.err = m.Refs().Tip(ctx, w.Branch)
 		}
+		if f.made && !w.BranchCreated && madeByHand(m, w.Branch) {
+			f.made = false
+		}
 	}
 	return found
+}
+
+// madeByHand reports whether the log of a branch says that git made it: paw writes another message.
+func madeByHand(m worktree.Manager, branch string) bool {
+	log, err := m.Refs().PastTips(branch)
+	return err == nil && len(log) > 0 && strings.HasPrefix(log[0].Why, "branch: Created from ")
 }
 
 // lookAtLanding finds out whether all of a branch has landed.
