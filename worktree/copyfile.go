@@ -132,7 +132,10 @@ func (u Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees i
 			return nil
 		})
 	}
-	for !disk.Exists(size.At) && size.At != filepath.Dir(size.At) {
+	for size.At != filepath.Dir(size.At) {
+		if info, err := os.Stat(size.At); err == nil && info.IsDir() {
+			break
+		}
 		size.At = filepath.Dir(size.At)
 	}
 	var disk unix.Statfs_t

@@ -279,10 +279,8 @@ func withParents(plans []Plan) []string {
 func checkPlace(p Plan, mine bool) error {
 	info, err := os.Lstat(p.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return checkParent(p)
-	case errors.Is(err, syscall.ENOTDIR):
-		return git.Conflict(p.Agent, "", "worktree path %s: a file is where a folder should be", p.Path)
 	case err != nil:
 		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -313,7 +311,7 @@ func checkParent(p Plan) error {
 	for at := filepath.Dir(p.Path); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err == nil && !info.IsDir() {
-			return git.Conflict(p.Agent, "", "worktree path %s: %s is not a folder", p.Path, at)
+			return git.Conflict(p.Agent, "ls -l "+git.Quote(at), "worktree path %s: a file is where a folder should be: %s", p.Path, at)
 		}
 		if err == nil {
 			return nil
