@@ -86,7 +86,7 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer compared.Close()
-	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, o.stdout) })
+	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, forChild(o.stdout)) })
 	if err == nil && o.mark {
 		_, err = compared.MarkSeen(cmd.Context())
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -100,7 +101,7 @@ func hintsOf(err error) []string {
 func freeSpace(err error) string {
 	var file *fs.PathError
 	switch {
-	case !errors.As(err, &file):
+	case !errors.As(err, &file), file.Path == os.Stdout.Name(): // where that leads only the user knows
 		return ""
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "df -h " + errs.Quote(filepath.Dir(file.Path))

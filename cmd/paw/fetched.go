@@ -108,7 +108,7 @@ func newFetching(a *invocation) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return client.Fetch(cmd.Context(), host, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, a.stdout, a.stderr)
+		return client.Fetch(cmd.Context(), host, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, forChild(a.stdout), a.stderr)
 	}}
 }
 
@@ -119,7 +119,7 @@ func newUpload(a *invocation) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return orchestrator.Upload(cmd.Context(), h, args[0], a.stdin, a.stdout)
+		return orchestrator.Upload(cmd.Context(), h, args[0], a.stdin, forChild(a.stdout))
 	}}
 }
 

@@ -48,7 +48,8 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	a := &invocation{stdin: stdin, typed: argv[1:], printer: printer{stdout: stdout, stderr: stderr, env: env}}
+	out := remembering(stdout)
+	a := &invocation{stdin: stdin, typed: argv[1:], printer: printer{stdout: out, stderr: stderr, env: env}}
 	interrupted := handleSignals(command, cancel, a)
 	switch command { // run for each agent or turn, so without the tree of commands
 	case "__agent":
@@ -71,6 +72,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	err := app.MissingProgram(root.ExecuteContext(ctx))
 	if err == nil {
 		err = a.helpFailed
+	}
+	if file, is := out.(*written); err == nil && is {
+		err = file.failed
 	}
 	if err == nil {
 		return 0

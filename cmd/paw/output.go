@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -32,6 +33,42 @@ func isTerminal(w any) bool {
 	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// written is a file or device as standard output. It remembers the first failure, as on a full
+// disk: most of what is printed is printed without a look at the error.
+type written struct {
+	*os.File
+	failed error
+}
+
+// remembering returns standard output as written if it is a file or a device, and as it is otherwise: a
+// write into a pipe that has no reader ends paw.
+func remembering(stdout io.Writer) io.Writer {
+	f, is := stdout.(*os.File)
+	if !is || isTerminal(f) {
+		return stdout
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() && info.Mode()&os.ModeCharDevice == 0 {
+		return stdout
+	}
+	return &written{File: f}
+}
+
+func (w *written) Write(text []byte) (int, error) {
+	n, err := w.File.Write(text)
+	w.failed = cmp.Or(w.failed, err)
+	return n, err
+}
+
+func (w *written) WriteString(text string) (int, error) { return w.Write([]byte(text)) }
+
+// forChild returns the file behind written, for a program that is to write there itself.
+func forChild(w io.Writer) io.Writer {
+	if file, is := w.(*written); is {
+		return file.File
+	}
+	return w
 }
 
 // narrowest is the least width for which lines are made: a narrower terminal wraps them.

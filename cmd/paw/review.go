@@ -124,7 +124,7 @@ func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session,
 	if patch.Len() == 0 {
 		return o.tell(s, nil, fmt.Sprintf("%s: nothing to review; paw review %s --base shows all that it has done", agent, agent))
 	}
-	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), o.stdin, o.stdout, o.stderr)
+	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), o.stdin, forChild(o.stdout), o.stderr)
 	if err != nil {
 		return err
 	}

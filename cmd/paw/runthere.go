@@ -62,7 +62,7 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 		request.Args = append(slices.Clone(words), "--no-pager")
 		return endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(r.stdout)}))
 	}
-	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), r.stdout, host.Said(forReading(r.stderr))))
+	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), forChild(r.stdout), host.Said(forReading(r.stderr))))
 }
 
 // fullScreen reports whether a command uses the whole terminal on the host: for tmux, a shell or an
