@@ -217,6 +217,12 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	if err != nil {
 		return nil, err
 	}
+	all, err := standings(ctx, h, m, s)
+	return slices.DeleteFunc(all, func(one Stand) bool { return one.Session != s.Name }), err
+}
+
+// standings is Standings with the landings of other sessions in the same branches.
+func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]Stand, error) {
 	sessions, err := siblings(ctx, h, m, s)
 	if err != nil {
 		return nil, err
@@ -244,7 +250,7 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 			return nil, err
 		}
 		for _, one := range led.all {
-			if one.Session == s.Name && one.Target == branch {
+			if one.Target == branch {
 				all = append(all, one)
 			}
 		}

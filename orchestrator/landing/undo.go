@@ -74,7 +74,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 
 // undoable returns a landing that can be undone, and the checkout of its target.
 func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
-	all, err := Standings(ctx, h, s)
+	all, err := standings(ctx, h, m, s)
 	if err != nil {
 		return nil, "", err
 	}
@@ -90,8 +90,8 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before, "")
 }
 
-// toUndo decides which landing is undone, or returns why none can be. With id 0 it is the last one
-// that stands.
+// toUndo decides which landing of a session is undone, or returns why none can be. With id 0 it is
+// the last one that stands.
 func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
@@ -99,7 +99,7 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	}
 	var one *Stand
 	for i := range all {
-		if all[i].ID == id || id == 0 && !all[i].offered() && all[i].stands() {
+		if own := all[i].Session == s.Name; own && all[i].ID == id || own && id == 0 && !all[i].offered() && all[i].stands() {
 			one = &all[i]
 		}
 	}
@@ -121,16 +121,20 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	case one.tip == one.After:
 		return one, nil
 	}
-	return nil, movedOn(s, all, one)
+	return nil, movedOn(all, one)
 }
 
 // movedOn returns the error for a landing that something has come after. The hints are what is
 // possible instead.
-func movedOn(s *session.Session, all []Stand, l *Stand) error {
+func movedOn(all []Stand, l *Stand) error {
 	for _, later := range all {
-		if !later.offered() && later.stands() && later.Target == l.Target && later.After == l.tip {
-			return errs.New(errs.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
-				Hint("paw land --undo %d --session %s", later.ID, s.Name).Hint("%s", revertLine(l))
+		if !later.offered() && later.stands() && later.Session != "" && later.Target == l.Target && later.After == l.tip {
+			of := ""
+			if later.Session != l.Session {
+				of = " of " + later.Session
+			}
+			return errs.New(errs.Refused, "landing %d: landing %d%s came after it in %s, not undone", l.ID, later.ID, of, l.Target).
+				Hint("paw land --undo %d --session %s", later.ID, later.Session).Hint("%s", revertLine(l))
 		}
 	}
 	if l.Standing == Rewritten && l.Commit != "" {
