@@ -19,6 +19,7 @@ type composer struct {
 	asked   string // message from the user, "" for none
 	again   bool   // also land what the target had and has lost
 	message func(draft string) (string, error)
+	edits   bool                           // message asks the user
 	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
 	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
 

@@ -35,16 +35,35 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if len(merged.Conflicts) > 0 {
 		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged), merged.Conflicts)
 	}
-	if merged.Tree, err = c.withIgnored(ctx, t, merged.Tree); err != nil {
-		return nil, err
+	commit := c.commitAhead(ctx, t, merged.Tree)
+	tree, err := c.withIgnored(ctx, t, merged.Tree)
+	files := 0
+	if err == nil {
+		files, err = c.changed(ctx, t.tip, tree)
 	}
-	files, err := c.changed(ctx, t.tip, merged.Tree)
+	ahead, aheadErr := commit()
 	if err != nil || files == 0 {
 		return nil, errors.Join(err, c.lostOnly(t))
 	}
 	c.noteLost(t)
-	one := &composed{tree: merged.Tree, state: c.sides.state, files: files}
+	if ahead != nil && ahead.tree == tree {
+		ahead.files = files
+		return ahead, aheadErr
+	}
+	one := &composed{tree: tree, state: c.sides.state, files: files}
 	return one, c.commit(ctx, t, one)
+}
+
+// commitAhead begins to make the commit of a tree that most likely is what lands, while its files
+// are counted. It returns a function that waits for the commit. Nothing is made, and the result is
+// nil, where that would ask the user or make more than one commit.
+func (c *composer) commitAhead(ctx context.Context, t target, tree string) (wait func() (*composed, error)) {
+	if signs, err := c.signs(); err != nil || signs || c.edits || c.as != Squash {
+		return func() (*composed, error) { return nil, nil }
+	}
+	one, made := &composed{tree: tree, state: c.sides.state}, make(chan error, 1)
+	go func() { made <- c.commit(ctx, t, one) }()
+	return func() (*composed, error) { return one, <-made }
 }
 
 // commit makes the commits of a landing, in the form that the user chose.

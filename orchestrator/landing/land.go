@@ -230,7 +230,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		if err := l.asShown(ctx, source); err != nil {
 			return nil, target{}, nil, err
 		}
-		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version}
+		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil}
 		l.composer.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
