@@ -25,6 +25,7 @@ type Logged struct {
 	cli.Transcript
 	Turn      *turn.Record // nil for the whole conversation
 	Elsewhere []int        // turns of the agent in other conversations, for a whole conversation
+	Asked     bool         // a turn of the agent was in this conversation, for a whole conversation
 }
 
 // Log reads the newest conversation of an agent or, with number, the messages of that turn, from
@@ -77,6 +78,7 @@ func logAll(ctx context.Context, a app.Agent, records []turn.Record) (*Logged, e
 	}
 	return &Logged{
 		Agent: a.Record.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
+		Asked:      slices.ContainsFunc(records, func(r turn.Record) bool { return id != "" && r.Conversation == id }),
 		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
 }

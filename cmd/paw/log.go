@@ -190,6 +190,8 @@ func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 	case len(l.Messages) > 0:
 	case l.Turn != nil:
 		fmt.Fprintf(o.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
+	case l.Asked:
+		fmt.Fprintf(o.stdout, "nothing readable is left of the conversation: paw turns %s %s lists its turns\n", sessionName, l.Agent)
 	default:
 		fmt.Fprintln(o.stdout, "no conversation yet")
 	}
