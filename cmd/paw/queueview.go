@@ -47,11 +47,7 @@ func taskViews(tasks []session.Task) []taskJSON {
 
 // showQueue prints the tasks of a session's queue, or with dryRun its next steps.
 func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Session, agents []string, dryRun bool) error {
-	seen, err := queue.Observe(ctx, h, s)
-	if err != nil {
-		return err
-	}
-	list, err := queue.Look(ctx, h, seen)
+	list, err := queueOf(ctx, h, s)
 	if err != nil {
 		return err
 	}
@@ -121,6 +117,18 @@ func taskRows(tasks []session.Task) [][]cell {
 		rows[0][i].state = "head"
 	}
 	return rows
+}
+
+// queueOf returns the queue of a session, nil where it never had one: then nothing is observed.
+func queueOf(ctx context.Context, h *app.App, s *session.Session) (*queue.List, error) {
+	if q, err := h.Queues().Load(s.Name); q == nil || err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	seen, err := queue.Observe(ctx, h, s)
+	if err != nil {
+		return nil, err
+	}
+	return queue.Look(ctx, h, seen)
 }
 
 // queueLine describes a queue in one line, "" if no task is open.
