@@ -27,11 +27,12 @@ demo: tools build
 	@PAW=$(BIN)/paw sh .ci/demo
 
 # The tests run what is built and installed, which is without cgo; go vet has run when they begin.
-# The packages that take longest are the first.
+# The packages that take longest, or wait most, are the first: two run at a time, and one of them is
+# cmd/paw till the end.
 test: tools
 	CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 go vet -tags clis ./...
-	TMPDIR=$$(sh .ci/tmpdir) CGO_ENABLED=0 go test -vet=off -timeout 20m ./cmd/paw ./worktree ./...
+	TMPDIR=$$(sh .ci/tmpdir) CGO_ENABLED=0 go test -vet=off -timeout 20m ./cmd/paw ./worktree ./tmux ./session ./...
 
 race: tools
 	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m $(RACE)
