@@ -39,17 +39,23 @@ type RewindOptions struct {
 // Rewind puts an agent's worktree back to the end of turn n, 0 being the agent's base. The current
 // state is saved under a rescue ref first, for UndoRewind.
 func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, o RewindOptions) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, o.DryRun, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftRewind, dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
+	r.target = func(t *turns.Recorder) (string, error) {
 		if n == 0 {
 			return t.Record.Start(), nil
 		}
-		list, _, err := turns.List(ctx, h.Agent(s, t.Record).In(t.Repo))
+		list, _, err := turns.List(ctx, t.Agent)
 		if err != nil {
 			return "", err
 		}
 		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
-		return turns.EndOf(ctx, h.Agent(s, t.Record).In(t.Repo), list, fmt.Sprint(n), byForce)
-	}, func(last *turn.Record) string {
+		return turns.EndOf(ctx, t.Agent, list, fmt.Sprint(n), byForce)
+	}
+	r.remembers = func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
 		}
@@ -57,7 +63,9 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 			return fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last.Number)
 		}
 		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
-	}, func(*session.Agent, int) (int, string) { return n, EndOfTurn(n) })
+	}
+	r.to = func(*session.Agent, int) (int, string) { return n, EndOfTurn(n) }
+	return r.run(ctx)
 }
 
 // EndOfTurn returns the words for a worktree that was put back to the end of turn n.
@@ -71,7 +79,12 @@ func EndOfTurn(n int) string {
 // UndoRewind restores the state from before the last rewind, also from before one that was
 // interrupted.
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, dryRun, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftUndo, dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName)}
+	r.target = func(t *turns.Recorder) (string, error) {
 		if !dryRun {
 			if ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath); err != nil {
 				return "", err
@@ -84,7 +97,10 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 			err = errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
 		return commit, err
-	}, func(*turn.Record) string { return "" }, undone)
+	}
+	r.remembers = func(*turn.Record) string { return "" }
+	r.to = undone
+	return r.run(ctx)
 }
 
 // undone returns the turn that an agent's worktree is at after --undo, and the words for it; last
@@ -112,130 +128,137 @@ func afterTurn(n int) string {
 	return fmt.Sprintf("after turn %d", n)
 }
 
-// rewind puts a worktree to the commit that target returns; again is the command that repeats the
-// rewind. to returns, from the agent and the number of its last turn, the turn that the worktree
-// will be at, and the words for it.
-func rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool, again string, kind session.ShiftKind, target func(*turns.Recorder) (string, error),
-	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
-) (*Rewound, error) {
-	w, err := app.AgentNamed(s, agentName)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.RequireGit(ctx); err != nil {
+// rewinding is a rewind, or the undo of one, while it is carried out.
+type rewinding struct {
+	app.Agent
+	kind      session.ShiftKind
+	dryRun    bool
+	again     string                                                  // command that repeats the rewind
+	target    func(*turns.Recorder) (commit string, err error)        // finds the state to put the worktree to
+	remembers func(last *turn.Record) string                          // note on the turns that are still in the CLI's conversation
+	to        func(w *session.Agent, last int) (at int, words string) // returns the turn that the worktree will be at, and the words for it
+	last      *turn.Record                                            // last turn of the agent, nil for none
+	done      Rewound
+}
+
+// run puts the worktree to the target.
+func (r *rewinding) run(ctx context.Context) (*Rewound, error) {
+	if err := r.App.RequireGit(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	if !dryRun {
-		turns.CloseDead(ctx, h, s, agentName)
+	if !r.dryRun {
+		turns.CloseDead(ctx, r.App, r.Session, r.Record.Name)
 	}
-	rewound := &Rewound{Session: s.Name, Agent: agentName, Planned: dryRun}
-	err = turns.Change(ctx, h.Agent(s, w), func(t *turns.Recorder) error {
-		f, err := observe.RefuseNotAtRest(ctx, h, s, agentName)
-		if err == nil {
-			err = observe.RefuseGone(f, agentName)
-		}
-		if err != nil {
-			return err
-		}
-		last, err := t.Dir.Last()
-		if err != nil {
-			return err
-		}
-		commit, err := target(t)
-		if err != nil {
-			return err
-		}
-		rewound.Remembers = remembers(last)
-		if dryRun {
-			rewound.At, rewound.To = to(w, turn.NumberOf(last))
-			return rewound.look(ctx, h, t, commit)
-		}
-		newest, _, err := t.LastRewind(ctx)
-		if err != nil {
-			return err
-		}
-		rescue := turn.RewindRef(w.TurnSession, h.Now(), newest)
-		if err := rewound.intend(ctx, h, t, kind, last, rescue, to); err != nil {
-			return err
-		}
-		done, err := t.Repo.Moves().Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
-			Rescue: rescue, Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
-		})
-		if err != nil {
-			return errors.Join(app.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
-		}
-		rewound.RescueRef, rewound.Head, rewound.Changed, rewound.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
-		return rewound.note(ctx, h, kind, last)
-	})
-	if err != nil {
+	r.done = Rewound{Session: r.Session.Name, Agent: r.Record.Name, Planned: r.dryRun}
+	if err := turns.Change(ctx, r.Agent, func(t *turns.Recorder) error { return r.move(ctx, t) }); err != nil {
 		return nil, err
 	}
-	return rewound, nil
+	return &r.done, nil
+}
+
+// move refuses an agent that is not at rest, and moves its worktree; a dry run only looks.
+func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
+	f, err := observe.RefuseNotAtRest(ctx, r.App, r.Session, r.Record.Name)
+	if err == nil {
+		err = observe.RefuseGone(f, r.Record.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if r.last, err = t.Dir.Last(); err != nil {
+		return err
+	}
+	commit, err := r.target(t)
+	if err != nil {
+		return err
+	}
+	r.done.Remembers = r.remembers(r.last)
+	if r.dryRun {
+		r.done.At, r.done.To = r.to(r.Record, turn.NumberOf(r.last))
+		return r.look(ctx, t, commit)
+	}
+	newest, _, err := t.LastRewind(ctx)
+	if err != nil {
+		return err
+	}
+	rescue := turn.RewindRef(r.Record.TurnSession, r.App.Now(), newest)
+	if err := r.intend(ctx, t, rescue); err != nil {
+		return err
+	}
+	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, commit, worktree.RewindOptions{
+		Rescue: rescue, Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
+	})
+	if err != nil {
+		return errors.Join(app.Unmoved(err, r.Record.Name+": not rewound", r.again), r.withdraw(ctx, err))
+	}
+	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
+	return r.note(ctx)
 }
 
 // look counts the files that would change, and lists the nested repositories that would stay.
-func (r *Rewound) look(ctx context.Context, h *app.App, t *turns.Recorder, commit string) error {
+func (r *rewinding) look(ctx context.Context, t *turns.Recorder, commit string) error {
 	m, drop, err := t.Repo.WithScratch()
 	if err != nil {
 		return err
 	}
 	defer drop()
-	now, err := turns.Now(ctx, h.Agent(t.Session, t.Record).In(m))
+	now, err := turns.Now(ctx, t.In(m))
 	if err != nil {
 		return err
 	}
 	paths, err := m.Objects().ChangedPaths(ctx, now.Commit, commit)
-	r.Changed, r.Untouched = len(paths), now.NotSaved
+	r.done.Changed, r.done.Untouched = len(paths), now.NotSaved
 	return err
 }
 
 // intend writes the coming position of the worktree into the record before the move: landing
 // depends on it, also if paw is killed between the move and note.
-func (r *Rewound) intend(ctx context.Context, h *app.App, t *turns.Recorder, kind session.ShiftKind, last *turn.Record, rescue string, to func(w *session.Agent, last int) (at int, words string)) error {
-	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
-		if w := rec.Agent(r.Agent); w != nil {
+func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue string) error {
+	last := turn.NumberOf(r.last)
+	_, err := r.App.Update(ctx, r.Session.Name, func(rec *session.Session) error {
+		if w := rec.Agent(r.Record.Name); w != nil {
 			turns.SettleShift(ctx, t.Repo, w)
-			r.At, r.To = to(w, turn.NumberOf(last))
-			rec.Shifted(r.Agent, kind, r.At, turn.NumberOf(last), rescue)
+			r.done.At, r.done.To = r.to(w, last)
+			rec.Shifted(r.Record.Name, r.kind, r.done.At, last, rescue)
 		}
 		return nil
 	})
-	h.Step("rewind.intended")
+	r.App.Step("rewind.intended")
 	return err
 }
 
 // withdraw removes the entry of intend from the record, unless the worktree is half moved.
-func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
+func (r *rewinding) withdraw(ctx context.Context, cause error) error {
 	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
 		return nil
 	}
-	return h.UpdateAgent(context.WithoutCancel(ctx), r.Session, r.Agent, (*session.Agent).DropShift)
+	return r.App.UpdateAgent(context.WithoutCancel(ctx), r.Session.Name, r.Record.Name, (*session.Agent).DropShift)
 }
 
 // note writes the position of the worktree into the record after the move, for the list of turns.
-func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record) error {
-	number := turn.NumberOf(last)
-	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind to undo was interrupted before it changed anything
-		r.At, r.To = number, "rewind undone"
-		return r.withdraw(ctx, h, nil)
+func (r *rewinding) note(ctx context.Context) error {
+	number, done := turn.NumberOf(r.last), &r.done
+	if r.kind == session.ShiftUndo && done.RescueRef == "" { // the rewind to undo was interrupted before it changed anything
+		done.At, done.To = number, "rewind undone"
+		return r.withdraw(ctx, nil)
 	}
-	return h.UpdateAgent(ctx, r.Session, r.Agent, func(w *session.Agent) {
+	return r.App.UpdateAgent(ctx, r.Session.Name, r.Record.Name, func(w *session.Agent) {
 		if len(w.Shifts) == 0 {
 			return
 		}
 		w.SettleShift(func(string) (bool, error) { return true, nil })
-		if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
-			w.Rewound.MovedTo(r.Head)
+		if shift, _ := w.LastShift(); r.kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
+			w.Rewound.MovedTo(done.Head)
 			return // undoing an update leaves the position among the turns
 		}
 		from := w.Rewound.At(number)
-		if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
+		if done.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
 			from = w.Rewound.From
 		}
-		w.Rewound = &session.Rewound{To: r.At, From: from, Last: number, Head: r.Head}
-		if r.RescueRef == "" {
+		w.Rewound = &session.Rewound{To: done.At, From: from, Last: number, Head: done.Head}
+		if done.RescueRef == "" {
 			w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
 		}
 	})

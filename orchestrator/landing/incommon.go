@@ -8,7 +8,6 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/session"
-	"paw/worktree"
 	"paw/worktree/objects"
 )
 
@@ -149,13 +148,8 @@ func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
 // Base returns a commit with everything that the target and a state of an agent have in common:
 // what the state has beyond it would land. turn is the turn whose end the state is, 0 for a present
 // state; into is the branch, "" for the session's target.
-func Base(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName, commit string, turn int, into string) (string, error) {
-	w := work{Agent: app.Agent{App: h, Repo: m, Session: s}}
-	var err error
-	if w.Record, err = app.AgentNamed(s, agentName); err != nil {
-		return "", err
-	}
-	return w.baseFor(ctx, commit, turn, into)
+func Base(ctx context.Context, a app.Agent, commit string, turn int, into string) (string, error) {
+	return work{Agent: a}.baseFor(ctx, commit, turn, into)
 }
 
 func (w work) baseFor(ctx context.Context, commit string, turn int, into string) (string, error) {
