@@ -1,10 +1,6 @@
 package landing
 
-import (
-	"context"
-
-	"paw/worktree/git"
-)
+import "context"
 
 // lookAhead is a look at a target and at what has landed in it, made while the agent's state is
 // taken. Nobody else lands meanwhile. A nil lookAhead has seen nothing.
@@ -14,8 +10,7 @@ type lookAhead struct {
 	// region is the history of the branch and of HEAD of the agent's worktree, nil if it could not
 	// be read.
 	region *region
-	merge  *git.Answering // git that waits for two commits to merge; nil for none
-	err    error          // of the target
+	err    error // of the target
 	done   chan struct{}
 	stop   context.CancelFunc
 }
@@ -29,7 +24,6 @@ func (w work) lookAhead(ctx context.Context, src *source, branch string, again b
 	w.records = records
 	siblingsIn(ctx, w.Repo, w.Session, records) // decides what the look beside the taking of the state then only reads
 	w.countTurns(src)
-	all := ctx
 	ctx, stop := context.WithCancel(ctx)
 	a := &lookAhead{done: make(chan struct{}), stop: stop}
 	go func() {
@@ -39,7 +33,6 @@ func (w work) lookAhead(ctx context.Context, src *source, branch string, again b
 		}
 		if a.asker != nil {
 			a.region = a.asker.lookAtHead(ctx)
-			a.merge = w.Repo.Objects().MergeAhead(all, a.seen.place(w.Repo))
 		}
 	}()
 	return a
@@ -50,21 +43,6 @@ func (a *lookAhead) wait() {
 	if a != nil {
 		<-a.done
 		a.stop()
-	}
-}
-
-// merger returns the git that waits for two commits to merge, once; nil for none.
-func (a *lookAhead) merger() (started *git.Answering) {
-	if a != nil {
-		started, a.merge = a.merge, nil
-	}
-	return started
-}
-
-// drop ends what the look ahead has started and nobody has used.
-func (a *lookAhead) drop() {
-	if started := a.merger(); started != nil {
-		started.Close()
 	}
 }
 

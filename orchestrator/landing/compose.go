@@ -25,7 +25,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, errors.Join(c.noteRewound(ctx, t), c.lostOnly(t))
 	}
 	go func() { _, _ = c.signs() }()
-	merged, err := c.Repo.Objects().MergeTreeBy(ctx, c.ahead.merger(), t.place(c.Repo), c.sides.ours, c.sides.theirs)
+	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,6 @@ func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 // obstacles and the move are left after that.
 func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
 	var ahead *lookAhead
-	defer func() { ahead.drop() }()
 	if l.composer == nil {
 		source, err := l.lookAtSourceBeside(ctx, l.options.Turn, "land", func(src *source) { ahead = l.lookAhead(ctx, src, l.branch, l.options.Again) })
 		ahead.wait()

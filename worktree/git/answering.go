@@ -58,21 +58,6 @@ func (a *Answering) Ask(commands string, lines int) error {
 	return a.repo.failure(a.ctx, a.args, a.stderr.String(), err)
 }
 
-// Finish writes the last input, and returns what git prints until its end. The error is an *Error,
-// and the process needs no Close.
-func (a *Answering) Finish(input string) (string, error) {
-	_, _ = io.WriteString(a.in, input) // git that ends says why
-	_ = a.in.Close()
-	out, err := io.ReadAll(a.out)
-	if ended := a.cmd.Wait(); ended != nil {
-		err = ended
-	}
-	if err != nil {
-		return "", a.repo.failure(a.ctx, a.args, a.stderr.String(), err)
-	}
-	return string(out), nil
-}
-
 // Close lets git end, and waits for that.
 func (a *Answering) Close() {
 	_ = a.in.Close()

@@ -43,26 +43,7 @@ var ErrUnrelated = errors.New("no commit in common")
 // MergeTree merges two commits in the object store: no ref, index or file changes. git runs in dir,
 // whose .gitattributes decide how files are merged.
 func (o Store) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
-	return o.MergeTreeBy(ctx, nil, dir, ours, theirs)
-}
-
-// MergeAhead starts the git process of a MergeTree, before the commits are known; nil if that
-// fails. The process ends with MergeTreeBy or Close.
-func (o Store) MergeAhead(ctx context.Context, dir string) *git.Answering {
-	started, err := o.Quarantined(git.In(dir)).Start(ctx, mergeTree...)
-	if err != nil {
-		return nil
-	}
-	return started
-}
-
-// mergeTree makes git read pairs of commits to merge.
-var mergeTree = []string{"merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages"}
-
-// MergeTreeBy is MergeTree by a process that MergeAhead has started in dir, or by a new one if
-// started is nil.
-func (o Store) MergeTreeBy(ctx context.Context, started *git.Answering, dir, ours, theirs string) (Merged, error) {
-	all, err := o.mergePairs(ctx, started, dir, [][2]string{{ours, theirs}})
+	all, err := o.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
 	if err != nil {
 		return Merged{}, err
 	}
@@ -71,17 +52,10 @@ func (o Store) MergeTreeBy(ctx context.Context, started *git.Answering, dir, our
 
 // MergePairs is MergeTree for many pairs of commits, with one git process.
 func (o Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
-	return o.mergePairs(ctx, nil, dir, pairs)
-}
-
-func (o Store) mergePairs(ctx context.Context, started *git.Answering, dir string, pairs [][2]string) ([]Merged, error) {
 	var input strings.Builder
 	for _, pair := range pairs {
 		for _, oid := range pair {
 			if !gitdir.IsOID(oid) {
-				if started != nil {
-					started.Close()
-				}
 				return nil, &RefError{Ref: oid}
 			}
 		}
@@ -90,13 +64,7 @@ func (o Store) mergePairs(ctx context.Context, started *git.Answering, dir strin
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	ask := func() (string, error) {
-		return o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), mergeTree...)
-	}
-	if started != nil {
-		ask = func() (string, error) { return started.Finish(input.String()) }
-	}
-	out, err := ask()
+	out, err := o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
 	if git.ExitCode(err) == refusedOption {
 		return o.mergeApart(ctx, pairs)
 	}
