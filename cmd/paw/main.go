@@ -76,18 +76,25 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if file, is := out.(*written); err == nil && is {
 		err = file.failed
 	}
-	if err == nil {
-		return 0
-	}
 	select {
 	case <-interrupted:
-		return a.interrupted(err)
+		if err != nil {
+			return a.interrupted(err)
+		}
 	default:
 	}
-	if readerLeft(stdout, err) {
+	return a.ended(err, stdout)
+}
+
+// ended prints the error of a command, and returns the exit code.
+func (a *invocation) ended(err error, stdout io.Writer) int {
+	switch {
+	case err == nil:
+		return 0
+	case readerLeft(stdout, err):
 		return exitPipe
 	}
-	a.json = a.json || a.ran == nil && asksJSON(argv[1:])
+	a.json = a.json || a.ran == nil && asksJSON(a.typed)
 	a.printError(err)
 	return exitCode(err)
 }

@@ -221,21 +221,13 @@ func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
 	var ahead *lookAhead
 	if l.composer == nil {
-		source, err := l.lookAtSourceBeside(ctx, l.options.Turn, "land", func(src *source) { ahead = l.lookAhead(ctx, src, l.branch, l.options.Again) })
-		ahead.wait()
-		if err != nil {
-			return nil, target{}, nil, &notTakenError{err}
-		}
-		if err := l.asShown(ctx, source); err != nil {
+		var err error
+		if ahead, err = l.take(ctx); err != nil {
 			return nil, target{}, nil, err
 		}
-		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil}
-		l.composer.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
-		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
-	l.composer.work = l.work
+	l.composer.work, l.composer.ahead = l.work, ahead
 	t, err := ahead.target(ctx, l.work, l.branch)
-	l.composer.ahead = ahead
 	if err != nil {
 		return nil, t, nil, err
 	}
@@ -277,6 +269,22 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	}
 	landed.Plan = plan(landed)
 	return one, t, landed, nil
+}
+
+// take takes the agent's state, and looks ahead at the target meanwhile.
+func (l *landing) take(ctx context.Context) (ahead *lookAhead, err error) {
+	source, err := l.lookAtSourceBeside(ctx, l.options.Turn, "land", func(src *source) { ahead = l.lookAhead(ctx, src, l.branch, l.options.Again) })
+	ahead.wait()
+	if err != nil {
+		return nil, &notTakenError{err}
+	}
+	if err := l.asShown(ctx, source); err != nil {
+		return nil, err
+	}
+	l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil}
+	l.composer.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
+	l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
+	return ahead, nil
 }
 
 // asShown refuses a state that differs from the one the user was shown.

@@ -94,14 +94,7 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 		list.Turns = append(list.Turns, one)
 	}
 	if n := len(records); n > 0 {
-		if at := a.Record.Rewound.At(records[n-1].Number); at != records[n-1].Number && whereRewound(ctx, a.Repo, a.Record) {
-			list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
-			last, undone := a.Record.LastShift()
-			updated := last != nil && last.Kind == session.ShiftUpdate
-			if list.Updated = updated && !undone; !updated && !undone {
-				list.BackBy = "--undo"
-			}
-		}
+		list.addRewind(ctx, a, records[n-1].Number)
 	}
 	counts, err := a.Repo.Objects().CountChanges(ctx, pairs)
 	if err != nil {
@@ -113,6 +106,21 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 		}
 	}
 	return list, problems, nil
+}
+
+// addRewind adds where a rewind has put the agent's worktree, if it is there still; last is the
+// number of the last turn.
+func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
+	at := a.Record.Rewound.At(last)
+	if at == last || !whereRewound(ctx, a.Repo, a.Record) {
+		return
+	}
+	list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
+	shift, undone := a.Record.LastShift()
+	updated := shift != nil && shift.Kind == session.ShiftUpdate
+	if list.Updated = updated && !undone; !updated && !undone {
+		list.BackBy = "--undo"
+	}
 }
 
 // withLogGone adds the turns that have a tag and no log any more. A tag without a ref that took its
