@@ -21,6 +21,8 @@ func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
 	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, a, last).Later) == 0 {
 		return
 	}
+	record := *a.Record // the caller goes on with the record that it has
+	a.Record = &record
 	err = Change(ctx, a, func(t *Recorder) error {
 		if err := t.TakeMissed(ctx); err != nil {
 			return err
