@@ -140,7 +140,8 @@ func (c *call) logMistake() {
 	}
 }
 
-// awaitRest replaces the report that the CLI waits for a prompt by the end of the open turn.
+// awaitRest waits for the end of the open turn where the CLI only reports that it is at rest, and
+// takes that end for the event.
 func (c *call) awaitRest(ctx context.Context) (err error) {
 	if c.event.Kind == turn.KindIdle {
 		c.event, err = rested(ctx, c.Agent, c.cli, c.event)
@@ -208,8 +209,9 @@ func (c *call) tellAgents() {
 	if c.ended || c.leaving {
 		children.ClaimAfter(c.App, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
 	}
+	limit := limited(c.App, sessionName, agentName, c.ended) || c.began && !c.ended && limits(c.App) // one may have been met, or lifted
 	if c.ended || c.leaving || c.began && (c.cli.Facts().SilentErrors || queue.AwaitsTurn(c.App, sessionName, agentName)) {
-		queue.Wake(c.App, sessionName, os.Getpid(), limited(c.App, sessionName, agentName, c.ended) || c.began && !c.ended && limits(c.App))
+		queue.Wake(c.App, sessionName, os.Getpid(), limit)
 	}
 }
 

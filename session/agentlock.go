@@ -255,7 +255,7 @@ func readHolder(fd int) (Holder, error) {
 	if errors.Is(err, unix.ESPIPE) {
 		return Holder{}, errNotRegular
 	}
-	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // Cloned, so that buffer can stay on the stack.
+	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // cloned, so that content can stay on the stack
 	var h Holder
 	if json.Unmarshal(line, &h) == nil {
 		return h, nil

@@ -69,7 +69,8 @@ func pieces(commands []command) [][]command {
 	return cut
 }
 
-// script writes commands in tmux's command language, for arguments that hold formats of paw.
+// script writes commands in tmux's command language, for arguments that hold tmux formats which
+// paw has written.
 func script(commands []command) string {
 	return inTmux(commands, func(arg string) string { return `"` + arg + `"` })
 }

@@ -127,7 +127,7 @@ func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 
 // land lands the work of agents, and pushes the branch where --push asks for that.
 func (o *landOptions) land(cmd *cobra.Command, args []string) error {
-	h, s, numbers, err := o.landed(cmd, args)
+	h, s, numbers, err := o.toLand(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -270,8 +270,8 @@ func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.L
 	return err
 }
 
-// landed returns the agents that will land, each with the number of a turn or "".
-func (o *landOptions) landed(cmd *cobra.Command, args []string) (*app.App, *session.Session, map[string]string, error) {
+// toLand returns the agents that are to land, each with the number of a turn or "".
+func (o *landOptions) toLand(cmd *cobra.Command, args []string) (*app.App, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
 	if o.far != nil {
 		h, work, err := o.fetch(cmd, false, !o.DryRun)

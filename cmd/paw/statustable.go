@@ -9,6 +9,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
+	"paw/orchestrator/app"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -183,7 +184,7 @@ func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width i
 		lines = append(lines, indent+columns.Cut(reason, width-len(indent)))
 	}
 	var place []string
-	if branch := branchOf(ag.AgentStatus); branch != "paw/"+st.Session.Name+"/"+ag.Record.Name {
+	if branch := branchOf(ag.AgentStatus); branch != app.AutomaticBranch(st.Session.Name, ag.Record.Name) {
 		place = append(place, "on "+display.OneLine(branch))
 	}
 	if commonFolder(st) == "" {

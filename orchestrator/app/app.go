@@ -1,8 +1,8 @@
 // Package app has what every use case needs before it deals with agents: configuration, files and
 // records, locks, the clock, the CLIs on this machine, and the repository of a session.
 //
-// It knows no pane and no turn. Of the packages of orchestrator it imports only errs, and live for
-// the claims of parents. Begin with App.
+// It knows no pane and no turn. Of the packages of orchestrator it imports errs, cli for the CLIs,
+// and live for the claims of parents. Begin with App, then Agent.
 package app
 
 import (

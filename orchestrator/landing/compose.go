@@ -24,7 +24,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if c.sides.theirs == t.tip {
 		return nil, errors.Join(c.noteRewound(ctx, t), c.lostOnly(t))
 	}
-	go func() { _, _ = c.signs() }()
+	go func() { _, _ = c.signs() }() // asks git while git merges
 	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err

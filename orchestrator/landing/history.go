@@ -40,8 +40,8 @@ func (h *history) link(edges graph, node, from string) {
 }
 
 // of returns all that nodes contain: their ancestors and, through landings, the states that landed.
-// Commits that an agent had got from the branch, and that the branch has left, do not count as
-// landed with the agent's state.
+// Commits that an agent had got from the branch, before the branch was moved back behind them, do
+// not count as landed with the agent's state.
 func (h *history) of(nodes ...string) map[string]bool {
 	type step struct{ node, agent string }
 	own, seen := h.from.history(nodes...), map[step]bool{}

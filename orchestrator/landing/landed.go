@@ -134,9 +134,10 @@ type looker struct {
 	patterns []string // patterns of refs
 }
 
-// lostFor reports whether the branch has lost the work of a landing up to a point, and no other
-// landing has brought that work again: neither a later one nor, if the lost landing itself brought
-// earlier work again, the earlier one that has come back.
+// lostFor reports whether the branch has lost the work of a landing up to a point for good. It has
+// not where another landing has that work and stands: a later landing that brought the work again
+// or, for work that the lost landing itself had brought again, the earlier landing of it. Of two
+// reverted landings, neither has the work in place of the other, unless both made the same commit.
 func (led *ledger) lostFor(to point, one *Stand) bool {
 	if one.Standing != Undone && one.Standing != Dropped && one.Standing != Reverted {
 		return false

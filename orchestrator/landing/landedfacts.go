@@ -87,9 +87,9 @@ func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
 	return nil
 }
 
-// onlyWhole drops landings that were found only by their files, if the branch lacks an earlier
-// landing they built on, or has in its history one whose work they brought again. Then the same
-// files are a coincidence.
+// onlyWhole drops landings that were found in the branch by their files alone where that is a
+// coincidence: the branch lacks an earlier landing whose work such a landing builds on, or still has
+// in its history the earlier landing whose work it only brought again.
 func (l *looker) onlyWhole() {
 	for i := range l.all {
 		one := &l.all[i]

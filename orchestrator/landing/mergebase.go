@@ -78,9 +78,10 @@ func (a *asker) baseAt(ctx context.Context, h *history, before, node string, lin
 }
 
 // baseWith returns one commit with everything that the tip and a node have in common (bases), and
-// what the node got from the branch and the branch has left; "" for neither. What an update took
-// out again is left out, and so is work of the agent that the branch lacks, because that work is to
-// land.
+// with the commits that the node got from the branch before the branch was moved back behind them
+// (left); "" for neither. What an update took out again is left out, and so is work of the agent
+// that the branch lacks, because that work is to land. line are the states that the node came from;
+// within are the nodes whose base is being made already.
 func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, bases, left []string, line []point, within ...string) (string, error) {
 	var nodes []string
 	got := h.of(left...)
@@ -127,8 +128,8 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 	return base, nil
 }
 
-// withoutTakenOut returns a base without those commits the branch has left that an update took out
-// again before the later node.
+// withoutTakenOut returns a base without the commits that the branch was moved back behind, and
+// that an update took out of the agent's worktree before the later node.
 func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later string) (string, error) {
 	has, kept := h.of(later), one
 	for _, got := range h.leftOf(h.commitOf(one)) {

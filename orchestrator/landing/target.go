@@ -21,7 +21,7 @@ import (
 type target struct {
 	branch   string
 	tip      string
-	usual    string           // target of the session, from which its agents get each other's work; "" if that does not matter
+	usual    string           // target of the session: what agents got from it counts as got from any branch that has it; "" where only this branch counts
 	checkout *gitdir.Checkout // nil if the branch is not checked out
 }
 

@@ -24,12 +24,12 @@ func (o Observation) byTurns() session.AgentStatus {
 	if o.open() {
 		return o.withHelpers(o.openTurn())
 	}
-	seen, own := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
+	seen, ended := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
 	closedSince := o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(seen.At)
 	switch {
 	case seen.AtWork() && (seen.Live || !closedSince):
 		return o.byRecord()
-	case own:
+	case ended:
 		return o.closedTurn()
 	case o.Prompted && o.Now.Sub(o.Launched).Abs() < promptPatience:
 		// A launch with a first prompt does not wait for another prompt.

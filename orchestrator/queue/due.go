@@ -17,7 +17,7 @@ type verdict struct {
 	held bool   // only the user, or another task, can change the verdict
 	due  time.Time
 	look bool // the task's agent is about to take a prompt
-	arm  bool // passing time may change the verdict
+	arm  bool // passing time may change the verdict, so that a timer is set
 	cli  string
 }
 

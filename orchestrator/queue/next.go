@@ -4,8 +4,8 @@
 // Next decides, from the queue (session.Queue) and facts only, what happens: next.go has the
 // outcomes of running tasks, limit.go usage limits, due.go the tasks that begin. Pump (pump.go)
 // gathers facts, records what it is about to do, and does it. No process stays for that: ends of
-// turns, commands and a timer in tmux call Pump. The package may import every package below it:
-// children, startplan and landing among them. Begin with Next.
+// turns, commands and a timer in tmux call Pump. The package may import what children,
+// startplan and landing may, and these three. Begin with Next.
 package queue
 
 import (
@@ -19,14 +19,13 @@ import (
 	"paw/session/turn"
 )
 
-// arrival is how long a task may be without a turn after its agent started or its prompt was typed.
-// A CLI that fails within quickly of a start, or reports nothing for silence, may not work at all:
-// after quick such starts in a row it is taken for broken.
+// Limits by which a start or a prompt is taken for failed. A CLI that ends or stays silent right
+// after its start may not work at all: its breaker, a block on all of its tasks, holds the others.
 const (
-	arrival = 30 * time.Second
-	quickly = 30 * time.Second
-	silence = 10 * time.Minute
-	quick   = 2
+	arrival = 30 * time.Second // for a turn to begin, after the agent's start or the typing of its prompt
+	quickly = 30 * time.Second // for a CLI to fail, after its start
+	silence = 10 * time.Minute // for a CLI to report anything, after its start
+	quick   = 2                // failed starts in a row after which the breaker holds
 )
 
 // decision is the state of a call of Next.
@@ -92,8 +91,8 @@ func (d *decision) holdLane(agent string) {
 	d.steps = append(d.steps, Step{Do: StepHold, Agent: agent, Why: "you have turned to it: paw queue go lets the queue go on there"})
 }
 
-// lanes finds the agents that their users have prompted since the queue knows them: the queue never
-// competes with a person.
+// lanes finds the agents that their users have prompted since the queue knows them, by the lane that
+// the queue has of each: the queue never competes with a person.
 func (d *decision) lanes() {
 	for _, name := range sortedKeys(d.q.Lanes) {
 		for _, one := range d.f.Agents[name].Turns {

@@ -77,7 +77,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 // ownPart returns the distinguishing part of a branch name: paw's own branches are all named
 // paw/SESSION/AGENT.
 func ownPart(branch string) string {
-	if rest, own := strings.CutPrefix(branch, "paw/"); own {
+	if rest, own := strings.CutPrefix(branch, app.BranchPrefix); own {
 		if _, agent, both := strings.Cut(rest, "/"); both {
 			return agent
 		}

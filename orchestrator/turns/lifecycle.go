@@ -118,7 +118,8 @@ func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string
 	return t.snapshotBefore(ctx, n)
 }
 
-// hold records the state with which the turn ends if the CLI does not go on with it.
+// hold records the present state as the one that the turn ends with, unless the CLI goes on with the
+// turn.
 func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) error {
 	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Record.Name, one.Number()))
 	if note != "" {
@@ -132,7 +133,8 @@ func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) erro
 	return one.Hold(turn.End{CommitHash: head, Snapshot: snapshot, Message: answer})
 }
 
-// endOf returns the state with which a turn ends: the held one, else the present one.
+// endOf returns the state that a turn ends with: the held one, else the present one. A state that
+// was held while subagents were at work is not the turn's last.
 func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
 	ref := turn.TurnRef(t.Record.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {

@@ -286,7 +286,8 @@ func (t *sender) lastTyped() earlier {
 	return *t.last
 }
 
-// leave saves the prompt that is about to be typed for the next sender; settled deletes it.
+// leave leaves a note for the next sender about the prompt that is about to be typed; settled
+// deletes the note.
 func (t *sender) leave() {
 	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.App.Now()})
 	if err == nil {

@@ -36,7 +36,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 // pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
 	t.before = t.expected.now(t.Agent)
-	t.lastTyped()
+	t.lastTyped() // read before the prompt takes its place
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
 	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty

@@ -2,7 +2,7 @@
 // CLI takes a prompt, pastes the prompt, presses Enter and waits until the prompt has arrived as it
 // was sent.
 //
-// It may import orchestrator/app, observe and turns. Begin with Send, then sender.go, paste.go,
+// It may import orchestrator/app, live, observe and turns. Begin with Send, then sender.go, paste.go,
 // pane.go for text in the input box, and arrival.go.
 package typing
 

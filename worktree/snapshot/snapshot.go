@@ -86,7 +86,7 @@ func (snapshots Taker) Take(ctx context.Context, path, ref, message string) (Sna
 // only once. TakeWithin starts two git processes if nothing has changed since the last snapshot,
 // five if something has, and one more if the index has changed.
 //
-// The error is a *MoveError if a move (see Journal) has not ended: the files are then neither those
+// The error is a *MoveError if a move of files (package journal) has not ended: the files are then neither those
 // from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
 // behind, and the result's commit is HEAD.
 func (snapshots Taker) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
@@ -138,7 +138,8 @@ func (snapshots Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, messa
 }
 
 // TreeOfAll returns the tree of all files of the worktree at path and of everything staged there,
-// "" if no tree can hold all of that. The store should be a reader (see Objects.withScratch).
+// "" if no tree can hold all of that. The object store should be one that keeps nothing
+// (worktree.Manager.WithScratch).
 func (snapshots Taker) TreeOfAll(ctx context.Context, path string) (string, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {

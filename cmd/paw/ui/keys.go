@@ -272,7 +272,7 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 
 // unknownKey shows a note that a key does nothing, since the user expects the key to do something.
 func (m *Model) unknownKey(word string) {
-	m.say(false, "%s does nothing here; ? lists all keys", word)
+	m.say(false, "%s does nothing here; ? lists the keys", word)
 }
 
 // clicked selects the row, the tab or the line of the page under the mouse.

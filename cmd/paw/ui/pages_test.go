@@ -94,7 +94,7 @@ func TestEnterOnATurn(t *testing.T) {
 		t.Errorf("turn %d is shown; ran %q", m.scope.turn, paw.ran)
 	}
 	for _, keys := range []string{"y", "t y", "c"} {
-		if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)); !strings.Contains(got, " does nothing here; ? lists all keys") {
+		if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)); !strings.Contains(got, " does nothing here; ? lists the keys") {
 			t.Errorf("%s:\n%s", keys, got)
 		}
 	}
