@@ -191,10 +191,33 @@ func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	if err != nil || last == nil || last.State != turn.InProgress && !last.Cut() {
 		return nil
 	}
-	return slices.DeleteFunc(kept, func(one Queued) bool {
-		asked, err := dir.Asked(strings.TrimSpace(one.Text), one.at)
-		return asked || err != nil
-	})
+	return unasked(dir, kept)
+}
+
+// unasked returns the prompts that no turn has asked; none where the logs cannot be read. A turn asks
+// a prompt whose text comes several times once, and the text of a long prompt does not count for a
+// short one that is a part of it.
+func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
+	oldest := slices.MinFunc(kept, func(a, b Queued) int { return a.at.Compare(b.at) })
+	prompts, err := dir.Prompts(oldest.at)
+	if err != nil {
+		return nil
+	}
+	slices.Reverse(prompts)
+	longestFirst := slices.Clone(kept)
+	slices.SortStableFunc(longestFirst, func(a, b Queued) int { return len(b.Text) - len(a.Text) })
+	asked := map[string]bool{} // by path
+	for _, one := range longestFirst {
+		text := strings.TrimSpace(one.Text)
+		i := slices.IndexFunc(prompts, func(p turn.Prompted) bool {
+			return strings.Contains(p.Text, text) && (p.Until.IsZero() || !p.Until.Before(one.at))
+		})
+		if i >= 0 {
+			asked[one.Path] = true
+			prompts[i].Text = strings.Replace(prompts[i].Text, text, "\x00", 1)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(kept), func(one Queued) bool { return asked[one.Path] })
 }
 
 // QueuedNext reports whether the agent's CLI is about to begin a prompt that was queued behind its
@@ -209,13 +232,7 @@ func (t Texts) QueuedNext(session, agent string, patience time.Duration) bool {
 	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || t.Now().Sub(*last.EndedAt) > patience {
 		return false
 	}
-	return slices.ContainsFunc(kept, func(one Queued) bool {
-		if last.StartedAt.After(one.at.Add(queuedMargin)) {
-			return false
-		}
-		asked, err := dir.Asked(strings.TrimSpace(one.Text), one.at)
-		return err == nil && !asked
-	})
+	return slices.ContainsFunc(unasked(dir, kept), func(one Queued) bool { return !last.StartedAt.After(one.at.Add(queuedMargin)) })
 }
 
 // LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
@@ -228,15 +245,14 @@ func (t Texts) LostPrompts(session, agent string) []Queued {
 	}
 	dir := turnDir(t.Paths, session, agent)
 	records, _ := dir.Records()
-	return slices.DeleteFunc(kept, func(one Queued) bool {
+	return slices.DeleteFunc(unasked(dir, kept), func(one Queued) bool {
 		since := 0 // index of the turn that the prompt waited behind
 		for i, r := range records {
 			if !r.StartedAt.After(one.at.Add(queuedMargin)) {
 				since = i
 			}
 		}
-		asked, err := dir.Asked(strings.TrimSpace(one.Text), one.at)
-		return asked || err != nil || !slices.ContainsFunc(records[min(since, len(records)):], turn.Record.Cut)
+		return !slices.ContainsFunc(records[min(since, len(records)):], turn.Record.Cut)
 	})
 }
 

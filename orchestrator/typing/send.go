@@ -82,6 +82,9 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 		if sent.Queued {
 			return h.Texts().QueuedAgain(one)
 		}
+		if sent.Turn > 0 {
+			return nil // that turn has asked it, and no other prompt with the same text
+		}
 		return os.Remove(one.Path)
 	}})
 }

@@ -180,45 +180,60 @@ func (d Dir) taken(number int) (string, error) {
 	return "", nil
 }
 
-// Asked reports whether mark was part of a prompt to the CLI: one that began a turn or joined one.
-// Answers of the CLI do not count. The search goes from the last turn back to the first whose last
-// event was before since.
+// Asked reports whether mark was part of a prompt to the CLI. The search goes from the last turn back
+// to the first whose last event was before since.
 func (d Dir) Asked(mark string, since time.Time) (bool, error) {
+	prompts, err := d.Prompts(since)
+	return slices.ContainsFunc(prompts, func(p Prompted) bool { return strings.Contains(p.Text, mark) }), err
+}
+
+// Prompted is a text that the CLI got, which began a turn or joined one.
+type Prompted struct {
+	Text  string
+	Until time.Time // last event of the turn after that, zero where there is none
+}
+
+// Prompts returns the prompts that the CLI got, newest turn first. Answers of the CLI do not count.
+// The search goes from the last turn back to the first whose last event was before since.
+func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 	files, err := d.files()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
+	var until time.Time
 	for _, f := range slices.Backward(files) {
 		data, err := os.ReadFile(filepath.Join(d.Path, f.name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // The log was purged meanwhile.
 		}
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		asked, last := asked(data, mark)
-		if asked {
-			return true, nil
+		texts, last := promptsIn(data)
+		for _, text := range texts {
+			all = append(all, Prompted{Text: text, Until: until})
 		}
 		if !last.IsZero() && last.Before(since) {
-			return false, nil
+			break
 		}
+		until = last
 	}
-	return false, nil
+	return all, nil
 }
 
-// asked reports whether a log has the mark in a prompt, and returns the time of the log's last
-// event.
-func asked(data []byte, mark string) (found bool, last time.Time) {
+// promptsIn returns the prompts in a log, and the time of its last event.
+func promptsIn(data []byte) (texts []string, last time.Time) {
 	for raw := range bytes.Lines(data) {
 		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
 			last = p.line.At
-			text := p.line.Description
+			text := string(p.line.Description)
 			if p.line.Event == eventStart {
-				text = p.line.Prompt
+				text = string(p.line.Prompt)
 			}
-			found = found || strings.Contains(string(text), mark)
+			if text != "" {
+				texts = append(texts, text)
+			}
 		}
 	}
-	return found, last
+	return texts, last
 }
