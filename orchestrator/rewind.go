@@ -176,7 +176,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	}
 	r.done.Remembers = r.remembers(r.last)
 	if r.dryRun {
-		r.done.At, r.done.To = r.to(r.Record, turn.NumberOf(r.last))
+		settled := *r.Record
+		turns.SettleShift(ctx, t.Repo, &settled)
+		r.done.At, r.done.To = r.to(&settled, turn.NumberOf(r.last))
 		return r.look(ctx, t, commit)
 	}
 	newest, _, err := t.LastRewind(ctx)
@@ -184,7 +186,7 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		return err
 	}
 	rescue := turn.RewindRef(r.Record.TurnSession, r.App.Now(), newest)
-	if err := r.intend(ctx, t, rescue); err != nil {
+	if err := r.intend(ctx, t, rescue, commit); err != nil {
 		return err
 	}
 	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, commit, worktree.RewindOptions{
@@ -193,6 +195,7 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	if err != nil {
 		return errors.Join(app.Unmoved(err, r.Record.Name+": not rewound", r.again), r.withdraw(ctx, err))
 	}
+	r.App.Step("rewind.moved")
 	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
 	return r.note(ctx)
 }
@@ -214,14 +217,18 @@ func (r *rewinding) look(ctx context.Context, t *turns.Recorder, commit string) 
 }
 
 // intend writes the coming position of the worktree into the record before the move: landing
-// depends on it, also if paw is killed between the move and note.
-func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue string) error {
+// and the list of turns depend on it, also if paw is killed between the move and note.
+func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commit string) error {
 	last := turn.NumberOf(r.last)
-	_, err := r.App.Update(ctx, r.Session.Name, func(rec *session.Session) error {
+	goal, err := t.Repo.Objects().State(ctx, commit)
+	if err != nil {
+		return err
+	}
+	_, err = r.App.Update(ctx, r.Session.Name, func(rec *session.Session) error {
 		if w := rec.Agent(r.Record.Name); w != nil {
 			turns.SettleShift(ctx, t.Repo, w)
 			r.done.At, r.done.To = r.to(w, last)
-			rec.Shifted(r.Record.Name, r.kind, r.done.At, last, rescue)
+			rec.Shifted(r.Record.Name, session.Shift{Kind: r.kind, To: r.done.At, Last: last, Rescue: rescue, Head: goal.Head})
 		}
 		return nil
 	})
@@ -248,19 +255,16 @@ func (r *rewinding) note(ctx context.Context) error {
 		if len(w.Shifts) == 0 {
 			return
 		}
+		was := w.Rewound
 		w.SettleShift(func(string) (bool, error) { return true, nil })
-		if shift, _ := w.LastShift(); r.kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
-			w.Rewound.MovedTo(done.Head)
-			return // undoing an update leaves the position among the turns
+		w.Rewound.MovedTo(done.Head)
+		if done.RescueRef != "" {
+			return
 		}
-		from := w.Rewound.At(number)
-		if done.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
-			from = w.Rewound.From
+		if was != nil && was.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
+			w.Rewound.From = was.From
 		}
-		w.Rewound = &session.Rewound{To: done.At, From: from, Last: number, Head: done.Head}
-		if done.RescueRef == "" {
-			w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
-		}
+		w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
 	})
 }
 

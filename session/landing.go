@@ -127,6 +127,7 @@ type Shift struct {
 	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
 	Landings int       `json:"landings,omitempty"` // highest landing number of the session at that time
 	Rescue   string    `json:"rescue,omitempty"`   // rescue ref of the move, until the move is known to have taken place
+	Head     string    `json:"head,omitempty"`     // rewind or undo: HEAD after the move, as long as Rescue is set
 }
 
 // ShiftKind is the kind of a Shift.
@@ -140,14 +141,15 @@ const (
 	ShiftStay   ShiftKind = "stay" // nothing was put aside: a rewind to the current state, or a worktree made anew
 )
 
-// Shifted appends a Shift to an agent's record. A repeated ShiftStay is not added again.
-func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue string) {
+// Shifted appends a Shift, with the highest landing number, to an agent's record. A repeated
+// ShiftStay is not added again.
+func (s *Session) Shifted(agent string, shift Shift) {
 	w := s.Agent(agent)
 	if w == nil {
 		return
 	}
-	shift := Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1, Rescue: rescue}
-	if n := len(w.Shifts); n == 0 || kind != ShiftStay || w.Shifts[n-1] != shift {
+	shift.Landings = s.NextLanding() - 1
+	if n := len(w.Shifts); n == 0 || shift.Kind != ShiftStay || w.Shifts[n-1] != shift {
 		w.Shifts = append(w.Shifts, shift)
 	}
 }
@@ -155,8 +157,8 @@ func (s *Session) Shifted(agent string, kind ShiftKind, to, last int, rescue str
 // DropShift removes the last Shift, whose move did not take place.
 func (a *Agent) DropShift() { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
 
-// SettleShift ends the last Shift if its move may have been interrupted: the Shift is kept if the
-// move took place, else removed.
+// SettleShift ends the last Shift if its move may have been interrupted: the Shift is kept, and
+// sets Rewound, if the move took place; else the Shift is removed.
 func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	n := len(a.Shifts) - 1
 	if n < 0 || a.Shifts[n].Rescue == "" {
@@ -166,10 +168,26 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	switch {
 	case err != nil: // The worktree is gone.
 	case took:
+		a.rewoundBy(a.Shifts[n])
 		a.Shifts = slices.Clone(a.Shifts)
-		a.Shifts[n].Rescue = ""
+		a.Shifts[n].Rescue, a.Shifts[n].Head = "", ""
 	default:
 		a.Shifts = a.Shifts[:n:n]
+	}
+}
+
+// rewoundBy sets Rewound after the last Shift took place. Undoing an update leaves the worktree at
+// the same turn, and an update sets Rewound itself.
+func (a *Agent) rewoundBy(shift Shift) {
+	switch last, _ := a.LastShift(); {
+	case shift.Kind == ShiftUndo && last != nil && last.Kind == ShiftUpdate:
+		if a.Rewound != nil {
+			moved := *a.Rewound
+			moved.MovedTo(shift.Head)
+			a.Rewound = &moved
+		}
+	case shift.Kind == ShiftRewind || shift.Kind == ShiftUndo:
+		a.Rewound = &Rewound{To: shift.To, From: a.Rewound.At(shift.Last), Last: shift.Last, Head: shift.Head}
 	}
 }
 

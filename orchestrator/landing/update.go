@@ -87,7 +87,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if _, err := w.App.Update(context.WithoutCancel(ctx), w.Session.Name, func(rec *session.Session) error {
 		if a := rec.Agent(w.Record.Name); a != nil {
 			turns.SettleShift(ctx, w.Repo, a)
-			rec.Shifted(a.Name, session.ShiftUpdate, 0, turn.NumberOf(last), done.Rescue)
+			rec.Shifted(a.Name, session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue})
 		}
 		return nil
 	}); err != nil {

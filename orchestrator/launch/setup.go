@@ -192,7 +192,7 @@ func recordRestore(ctx context.Context, agent app.Agent) error {
 	_, err = agent.App.Update(ctx, agent.Session.Name, func(rec *session.Session) error {
 		if a := rec.Agent(agent.Record.Name); a != nil {
 			a.Rewound = nil
-			rec.Shifted(agent.Record.Name, session.ShiftStay, to, last, "")
+			rec.Shifted(agent.Record.Name, session.Shift{Kind: session.ShiftStay, To: to, Last: last})
 		}
 		return nil
 	})

@@ -108,9 +108,12 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	return list, problems, nil
 }
 
-// addRewind adds where a rewind has put the agent's worktree, if it is there still; last is the
-// number of the last turn.
+// addRewind adds where a rewind, also one that was cut short, has put the agent's worktree, if the
+// worktree is there still; last is the number of the last turn.
 func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
+	settled := *a.Record
+	SettleShift(ctx, a.Repo, &settled)
+	a.Record = &settled
 	at := a.Record.Rewound.At(last)
 	if at == last || !whereRewound(ctx, a.Repo, a.Record) {
 		return
