@@ -122,3 +122,38 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 		t.Errorf("still runs: %+v", a)
 	}
 }
+
+// TestPromptThatAFullDiskDidNotRecord: the turn before does not answer for it, also once there is space again.
+func TestPromptThatAFullDiskDidNotRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fill := fullDisk(t, w)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	w.ok(w.paw("send", "demo", "do: write x 1"))
+	w.ok(w.paw("wait", "demo"))
+	fill()
+	w.ok(w.paw("send", "demo", "do: write y 2", "--no-wait"))
+	waitFor(t, "the prompt is carried out", func() bool {
+		_, err := os.Stat(filepath.Join(w.worktree("demo"), "y"))
+		return err == nil
+	})
+	unrecorded := func() bool {
+		return strings.Contains(w.ok(w.paw("status")).stdout, "unknown") && w.paw("wait", "demo", "--timeout", "1m").code == 1
+	}
+	waitFor(t, "the agent is unknown", unrecorded)
+	if err := os.Remove(filepath.Join(w.root, "home/.local/filler")); err != nil {
+		t.Fatal(err)
+	}
+	if !unrecorded() {
+		t.Error("known, now that there is space")
+	}
+	if out := w.paw("rewind", "demo", "0"); out.code != 3 || !strings.Contains(out.stderr, "its last prompt is not recorded") {
+		t.Errorf("rewind: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.ok(w.paw("send", "demo", "do: write z 3"))
+	w.ok(w.paw("wait", "demo"))
+	if out := w.ok(w.paw("status")); strings.Contains(out.stdout, "unknown") {
+		t.Errorf("after a turn that is recorded:\n%s", out.stdout)
+	}
+}

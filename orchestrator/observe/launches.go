@@ -177,6 +177,7 @@ type unrecorded struct {
 	Folder string    `json:"folder"`           // that the hook cannot write, "" for none
 	Prompt string    `json:"prompt,omitempty"` // the error of recording a prompt, "" for none
 	At     time.Time `json:"at"`
+	lost   bool      // the file of the note is there and empty: its disk was full
 }
 
 // NoteUnrecorded notes which folder a hook of a launch cannot write, and the error with which the
@@ -190,8 +191,10 @@ func NoteUnrecorded(h *app.App, sessionName, agentName, launch string, prompt er
 		note.Prompt, _, _ = strings.Cut(prompt.Error(), "\n")
 	}
 	if note.Folder == "" && note.Prompt == "" {
-		if _, err := os.Lstat(path); err == nil && readUnrecorded(path).Prompt == "" {
-			_ = os.Remove(path)
+		if _, err := os.Lstat(path); err == nil {
+			if note := readUnrecorded(path); note.Prompt == "" && !note.lost {
+				_ = os.Remove(path)
+			}
 		}
 		return
 	}
@@ -201,7 +204,13 @@ func NoteUnrecorded(h *app.App, sessionName, agentName, launch string, prompt er
 }
 
 func readUnrecorded(path string) (note unrecorded) {
-	if data, err := disk.ReadFile(path); err != nil || json.Unmarshal(data, &note) != nil {
+	data, err := disk.ReadFile(path)
+	if err == nil && len(data) == 0 {
+		if info, err := os.Lstat(path); err == nil {
+			return unrecorded{lost: true, At: info.ModTime()}
+		}
+	}
+	if err != nil || json.Unmarshal(data, &note) != nil {
 		return unrecorded{}
 	}
 	return note
@@ -218,6 +227,9 @@ func notRecorded(h *app.App, sessionName, agentName, launch string, last *turn.R
 		}
 	}
 	note := readUnrecorded(unrecordedPath(h, sessionName, agentName))
+	if _, _, generation, ok := ParseLaunch(launch); ok && note.lost && hooksSeen(h, sessionName, agentName, generation).Before(note.At) {
+		note.Launch = launch
+	}
 	switch {
 	case note.Launch != launch, last != nil && last.LastEventAt.After(note.At):
 		return ""
@@ -225,6 +237,8 @@ func notRecorded(h *app.App, sessionName, agentName, launch string, last *turn.R
 		return "its hooks cannot write " + note.Folder
 	case note.Prompt != "":
 		return "its last prompt is not recorded: " + note.Prompt
+	case note.lost:
+		return "its last prompt is not recorded: its hook found no space on the disk"
 	}
 	return ""
 }
