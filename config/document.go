@@ -265,12 +265,12 @@ func isBare(part string) bool {
 }
 
 // Nearest returns the candidate with the smallest edit distance to name, the first of several; ""
-// if more than a third of the letters differ in each.
+// if in each more than a third of the letters differ, or as many as the shorter name has.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
 		d := distance(strings.ToLower(name), strings.ToLower(candidate))
-		if d > (max(len(name), len(candidate))+2)/3 {
+		if d > (max(len(name), len(candidate))+2)/3 || d > 0 && d >= min(len(name), len(candidate)) {
 			continue
 		}
 		if bestDistance < 0 || d < bestDistance {

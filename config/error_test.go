@@ -262,6 +262,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("nearest of %q is %q, want %q", name, got, want)
 		}
 	}
+	names := []string{"a", "b", "ui", "api"}
+	for name, want := range map[string]string{"c": "", "A": "a", "aa": "", "u": "", "uo": "ui", "apo": "api", "xyi": ""} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("nearest of %q is %q, want %q", name, got, want)
+		}
+	}
 	if got := Nearest("x", nil); got != "" {
 		t.Errorf("nearest of no words is %q", got)
 	}

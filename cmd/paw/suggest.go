@@ -98,10 +98,28 @@ func renamed(list, name, by string, found bool) (string, bool) {
 	return list, found
 }
 
+// endingCommands end agents: a suggestion of theirs that is pasted unread must not be about an agent
+// that nobody meant.
+var endingCommands = []string{"remove", "stop"}
+
+// otherNumber reports whether two names of agents, as work_1 and work_2, have different digits. A
+// name of digits only is the number of an agent at the desk.
+func otherNumber(name, by string) bool {
+	digits := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return digits(name) != name && digits(name) != digits(by)
+}
+
 // retypedAgent returns the typed command line with another agent, "" if the line does not contain
-// the agent.
+// the agent, or would end an agent with another number.
 func (g suggester) retypedAgent(name, by string) string {
-	if g.ran == nil {
+	if g.ran == nil || slices.Contains(endingCommands, g.ran.Name()) && otherNumber(name, by) {
 		return ""
 	}
 	words, found := slices.Clone(g.ran.Flags().Args()), false
