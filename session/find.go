@@ -191,10 +191,10 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 		return nil, buffer
 	}
 	content, err := readRegularInto(path, buffer)
-	if errors.Is(err, errNotRegular) && st.Unread != nil {
-		st.Unread(Unreadable{Name: name, Err: notAFile(name, path)})
-	}
 	if err != nil {
+		if one := unreadable(name, path, err); one != nil && st.Unread != nil {
+			st.Unread(*one)
+		}
 		return nil, buffer
 	}
 	named := slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) })

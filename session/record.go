@@ -259,11 +259,8 @@ func (st Store) Unreadable(name string) *Unreadable {
 		return nil
 	}
 	text, err := readRegularInto(path, nil)
-	if errors.Is(err, errNotRegular) {
-		return &Unreadable{Name: name, Err: notAFile(name, path)}
-	}
 	if err != nil {
-		return nil
+		return unreadable(name, path, err)
 	}
 	if _, err = decode(name, path, text); err == nil || !IsUnreadable(err) {
 		return nil

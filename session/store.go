@@ -71,6 +71,17 @@ func notAFile(name, path string) error {
 	return &CorruptError{Name: name, Path: path, Reason: errNotRegular.Error()}
 }
 
+// unreadable returns the record whose file could not be read with err, nil for one that is gone.
+func unreadable(name, path string, err error) *Unreadable {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.Is(err, errNotRegular):
+		return &Unreadable{Name: name, Err: notAFile(name, path)}
+	}
+	return &Unreadable{Name: name, Err: fmt.Errorf("session %s: %w", name, err)}
+}
+
 // unchanged returns a check that the record's text is still old, nil for no record: the lock keeps
 // out other paws, but no other program. If the record is corrupt by now, the check returns Load's
 // error.
