@@ -191,6 +191,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	t.App.Step("turn.remembered")
 	if err = t.tag(ctx, result); err != nil {
 		_ = one.Note(untagged + err.Error())
+		t.markUntagged()
 	} else {
 		t.tagEarlier(ctx, n)
 	}
@@ -204,13 +205,20 @@ const untagged = "its tag could not be made: "
 // tagEarlier makes the tags that could not be made at the ends of the turns right before n. A tag
 // that was made and deleted since is left to recover.
 func (t *Recorder) tagEarlier(ctx context.Context, n int) {
+	if !t.hasUntagged() { // without a look at any log
+		return
+	}
 	failed := func(note string) bool { return strings.HasPrefix(note, untagged) }
 	for r := range t.Dir.Backward(n - 1) {
 		result, finished := r.Result()
-		if finished && (!slices.ContainsFunc(r.Notes, failed) || t.tag(ctx, result) != nil) {
+		if finished && !slices.ContainsFunc(r.Notes, failed) {
+			break
+		}
+		if finished && t.tag(ctx, result) != nil {
 			return
 		}
 	}
+	t.noneUntagged()
 }
 
 // tag creates the tag of a finished turn on the commit of its result.

@@ -157,6 +157,22 @@ func QueuedMark(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
 }
 
+// markUntagged makes a file that exists while the tag of a finished turn is missing, since the tag
+// could not be made.
+func (t *Recorder) markUntagged() { _ = os.WriteFile(t.untaggedMark(), nil, 0o600) }
+
+func (t *Recorder) hasUntagged() bool {
+	_, err := os.Lstat(t.untaggedMark())
+	return err == nil
+}
+
+// noneUntagged removes the mark of markUntagged.
+func (t *Recorder) noneUntagged() { _ = os.Remove(t.untaggedMark()) }
+
+func (t *Recorder) untaggedMark() string {
+	return filepath.Join(t.App.StateDir(t.Session.Name, t.Record.Name), "untagged")
+}
+
 // countFinished counts results by their numbers.
 func countFinished(results []turn.Result) session.Finished {
 	counted := session.Finished{}
