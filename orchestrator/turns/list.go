@@ -121,7 +121,7 @@ func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
 	list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
 	shift, undone := a.Record.LastShift()
 	updated := shift != nil && shift.Kind == session.ShiftUpdate
-	if list.Updated = updated && !undone; !updated && !undone {
+	if list.Updated = updated && !undone; shift != nil && !updated && !undone {
 		list.BackBy = "--undo"
 	}
 }
