@@ -38,7 +38,7 @@ func TestQueuedNext(t *testing.T) {
 	if err := os.MkdirAll(h.StateDir("shop", "one"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Texts().KeepQueued("shop", "one", "second"); err != nil {
+	if err := h.Texts().KeepQueued("shop", "one", "second", 1); err != nil {
 		t.Fatal(err)
 	}
 	expect("behind a turn that runs", false)

@@ -2,10 +2,12 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -153,9 +155,10 @@ func (t Texts) SetQueueAside(session string) (folder string, err error) {
 
 // Queued is a prompt that paw typed while a turn ran, and that the agent's CLI has not begun yet.
 type Queued struct {
-	Path string // file with the prompt
-	Text string
-	at   time.Time
+	Path   string // file with the prompt
+	Text   string
+	at     time.Time
+	behind int // turn that ran when the prompt was typed, 0 for unknown
 }
 
 // queuedMargin is subtracted from the time of a prompt's file: the prompt may have begun a turn
@@ -165,16 +168,17 @@ const queuedMargin = time.Second
 // queuedTexts is the pattern of the files of queued prompts; their names sort by age.
 const queuedTexts = "queued-*.txt"
 
-// KeepQueued saves a prompt that the CLI has queued behind the running turn: the CLI keeps the
-// prompt in memory only.
-func (t Texts) KeepQueued(session, agent, prompt string) error {
+// KeepQueued saves a prompt that the CLI has queued behind a turn: the CLI keeps the prompt in memory
+// only.
+func (t Texts) KeepQueued(session, agent, prompt string, behind int) error {
 	waits := t.QueuedPrompts(session, agent)
 	for _, one := range t.keptQueued(session, agent) {
-		if !slices.ContainsFunc(waits, func(w Queued) bool { return w.Path == one.Path }) {
-			_ = os.Remove(one.Path) // the prompt has arrived
+		arrived := !slices.ContainsFunc(waits, func(w Queued) bool { return w.Path == one.Path })
+		if arrived && one.behind < behind { // else the same text may come once more in this turn
+			_ = os.Remove(one.Path)
 		}
 	}
-	_, err := keepText(t.Paths.AgentDir(session, agent), "queued-"+t.Now().UTC().Format("20060102T150405.000000000")+"-*.txt", prompt)
+	_, err := keepText(t.Paths.AgentDir(session, agent), queuedName(t.Now(), behind), prompt)
 	return err
 }
 
@@ -210,7 +214,7 @@ func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
 	for _, one := range longestFirst {
 		text := strings.TrimSpace(one.Text)
 		i := slices.IndexFunc(prompts, func(p turn.Prompted) bool {
-			return strings.Contains(p.Text, text) && (p.Until.IsZero() || !p.Until.Before(one.at))
+			return strings.Contains(p.Text, text) && (!p.Begins || p.Turn > one.behind) && (p.Until.IsZero() || !p.Until.Before(one.at))
 		})
 		if i >= 0 {
 			asked[one.Path] = true
@@ -262,7 +266,18 @@ func (t Texts) IsLost(session, agent string, one Queued) bool {
 }
 
 // QueuedAgain marks a prompt as queued behind the turn that runs now.
-func (t Texts) QueuedAgain(one Queued) error { return os.Chtimes(one.Path, t.Now(), t.Now()) }
+func (t Texts) QueuedAgain(one Queued, behind int) error {
+	path := filepath.Join(filepath.Dir(one.Path), strings.Replace(queuedName(t.Now(), behind), "*", "again", 1))
+	if err := os.Rename(one.Path, path); err != nil {
+		return err
+	}
+	return os.Chtimes(path, t.Now(), t.Now())
+}
+
+// queuedName returns the pattern of the name of a queued prompt's file.
+func queuedName(at time.Time, behind int) string {
+	return fmt.Sprintf("queued-%s-behind%d-*.txt", at.UTC().Format("20060102T150405.000000000"), behind)
+}
 
 // keptQueued returns all saved prompts, also those that have arrived.
 func (t Texts) keptQueued(session, agent string) (all []Queued) {
@@ -271,7 +286,11 @@ func (t Texts) keptQueued(session, agent string) (all []Queued) {
 		text, err := os.ReadFile(path)
 		info, statErr := os.Stat(path)
 		if err == nil && statErr == nil {
-			all = append(all, Queued{path, string(text), info.ModTime().Add(-queuedMargin)})
+			one := Queued{Path: path, Text: string(text), at: info.ModTime().Add(-queuedMargin)}
+			_, number, _ := strings.Cut(filepath.Base(path), "-behind")
+			number, _, _ = strings.Cut(number, "-")
+			one.behind, _ = strconv.Atoi(number)
+			all = append(all, one)
 		}
 	}
 	return all

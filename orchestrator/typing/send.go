@@ -69,7 +69,7 @@ type Sent struct {
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{prompt, wait, func() bool { return true }, func(sent *Sent) error {
 		if sent.Queued {
-			return h.Texts().KeepQueued(s.Name, agentName, prompt)
+			return h.Texts().KeepQueued(s.Name, agentName, prompt, sent.Turn)
 		}
 		return nil
 	}})
@@ -80,7 +80,7 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
 	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.Texts().IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
 		if sent.Queued {
-			return h.Texts().QueuedAgain(one)
+			return h.Texts().QueuedAgain(one, sent.Turn)
 		}
 		if sent.Turn > 0 {
 			return nil // that turn has asked it, and no other prompt with the same text

@@ -189,8 +189,10 @@ func (d Dir) Asked(mark string, since time.Time) (bool, error) {
 
 // Prompted is a text that the CLI got, which began a turn or joined one.
 type Prompted struct {
-	Text  string
-	Until time.Time // last event of the turn after that, zero where there is none
+	Text   string
+	Turn   int
+	Begins bool      // began the turn, and did not join it
+	Until  time.Time // last event of the turn after that, zero where there is none
 }
 
 // Prompts returns the prompts that the CLI got, newest turn first. Answers of the CLI do not count.
@@ -210,8 +212,9 @@ func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 			return nil, err
 		}
 		texts, last := promptsIn(data)
-		for _, text := range texts {
-			all = append(all, Prompted{Text: text, Until: until})
+		for _, one := range texts {
+			one.Turn, one.Until = f.number, until
+			all = append(all, one)
 		}
 		if !last.IsZero() && last.Before(since) {
 			break
@@ -222,16 +225,16 @@ func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 }
 
 // promptsIn returns the prompts in a log, and the time of its last event.
-func promptsIn(data []byte) (texts []string, last time.Time) {
+func promptsIn(data []byte) (texts []Prompted, last time.Time) {
 	for raw := range bytes.Lines(data) {
 		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
 			last = p.line.At
-			text := string(p.line.Description)
-			if p.line.Event == eventStart {
-				text = string(p.line.Prompt)
+			one := Prompted{Text: string(p.line.Description), Begins: p.line.Event == eventStart}
+			if one.Begins {
+				one.Text = string(p.line.Prompt)
 			}
-			if text != "" {
-				texts = append(texts, text)
+			if one.Text != "" {
+				texts = append(texts, one)
 			}
 		}
 	}
