@@ -82,7 +82,7 @@ func (f *findings) examineTrust(h *app.App) {
 	}
 }
 
-// examineHookLog checks whether hooks have failed, which they tell nobody else.
+// examineHookLog reports failures of hooks, which a hook writes into its log and tells no user.
 func (f *findings) examineHookLog(h *app.App) {
 	n, last := h.HookLog().Failures()
 	if n == 0 {

@@ -87,7 +87,7 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 	return nil
 }
 
-// queueView returns the answer for a queue; that of a dry run has the plan.
+// queueView returns a queue as JSON; a dry run adds the steps that would be taken.
 func queueView(list *queue.List, plan []string, dryRun bool) queueJSON {
 	view := queueJSON{Version: 1, Session: list.Session, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
 	if !list.Next.IsZero() {

@@ -98,8 +98,8 @@ func renamed(list, name, by string, found bool) (string, bool) {
 	return list, found
 }
 
-// endingCommands end agents: a suggestion of theirs that is pasted unread must not be about an agent
-// that nobody meant.
+// endingCommands end agents. Their hints may name another agent only for a mistyped letter, since a
+// hint may be pasted unread.
 var endingCommands = []string{"remove", "stop"}
 
 // otherNumber reports whether two names of agents, as work_1 and work_2, have different digits. A

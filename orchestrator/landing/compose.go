@@ -54,9 +54,9 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	return one, c.commit(ctx, t, one)
 }
 
-// commitAhead begins to make the commit of a tree that most likely is what lands, while its files
-// are counted. It returns a function that waits for the commit. Nothing is made, and the result is
-// nil, where that would ask the user or make more than one commit.
+// commitAhead makes the commit of a merged tree while its changed files are counted; the tree that
+// lands may turn out to be another one. It returns a function that waits for the commit. The
+// function returns nil where making the commit would ask the user, or takes several commits.
 func (c *composer) commitAhead(ctx context.Context, t target, tree string) (wait func() (*composed, error)) {
 	if signs, err := c.signs(); err != nil || signs || c.edits || c.as != Squash {
 		return func() (*composed, error) { return nil, nil }

@@ -125,8 +125,8 @@ func takenNames(ctx context.Context, h *app.App, m worktree.Manager, s *session.
 	return taken, nil
 }
 
-// begin returns the commit at which the new agents begin: that of another agent's state, of the
-// checkout whose changes they get, or of the base.
+// begin returns the commit that the new agents' branches begin at: the state of the agent that --from
+// names, HEAD of the checkout whose changes --with-changes hands over, else the base.
 func (a *Addition) begin(ctx context.Context, from *Origin, o Options) (string, error) {
 	if from != nil {
 		o.Base = from.commit
