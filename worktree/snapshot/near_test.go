@@ -44,9 +44,7 @@ func TestSnapshotDoesNotBelieveTimesTooNear(t *testing.T) {
 		if err := json.Unmarshal([]byte(gittest.ReadFile(t, keptFile(scratch))), &s); err != nil {
 			t.Fatal(err)
 		}
-		r := &recording{Look: &Look{Top: path}, base: &s, resets: map[string]string{}}
-		r.see("new")
-		s.Seen = r.seen()
+		s.Seen = (&Look{Top: path, Names: []string{"new"}}).newRecording(&s).seen()
 		if !near {
 			s.Began = time.Now().Add(time.Minute)
 		}

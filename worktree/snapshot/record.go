@@ -10,8 +10,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -25,12 +27,13 @@ type recording struct {
 	*Look
 	base *keptState // state of the earlier snapshot
 
-	linked map[string]bool   // folder -> whether it is a symlink, or inside one
-	own    map[string]bool   // paths that differ from the real index -> whether a file is there
-	facts  []string          // stat data of each of these files
-	resets map[string]string // index entries to set, by path; "" removes the entry
-	files  []file            // files that git must read
-	size   int64             // bytes of content that is new to the repository
+	linked  map[string]bool   // folder -> whether it is a symlink, or inside one
+	own     map[string]bool   // paths that differ from the real index -> whether a file is there
+	facts   []string          // stat data of each of these files
+	imprint string            // hash of facts, "" until needed
+	resets  map[string]string // index entries to set, by path; "" removes the entry
+	files   []file            // files that git must read
+	size    int64             // bytes of content that is new to the repository
 
 	special  []string // paths that are neither file, symlink nor folder
 	notSaved []string // paths that could not be recorded
@@ -55,6 +58,8 @@ const (
 	PackedBatch = 500
 	// resetBytes limits the entries that are reset on the command line, which saves a process.
 	resetBytes = 32 << 10
+	// fewFiles is the number of files for which a second processor is not worth its start.
+	fewFiles = 200
 )
 
 // intoPack lists settings under which git writes new objects directly into a pack.
@@ -126,17 +131,42 @@ func (l *Look) planAnew() (*recording, error) {
 
 // newRecording plans every file that differs from the real index.
 func (l *Look) newRecording(base *keptState) *recording {
-	r := &recording{Look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
-	for _, name := range l.Names {
-		r.see(name)
+	r := &recording{
+		Look: l, base: base, linked: map[string]bool{}, own: make(map[string]bool, len(l.Names)), resets: map[string]string{},
+		facts: make([]string, 0, len(l.Names)), files: make([]file, 0, len(l.Names)),
+	}
+	for i, at := range l.stat() {
+		r.see(l.Names[i], at.info, at.err)
 	}
 	return r
 }
 
-// see plans a path that differs from the real index.
-func (r *recording) see(name string) {
+// fileStat is what lstat(2) says of a path.
+type fileStat struct {
+	info fs.FileInfo
+	err  error
+}
+
+// stat returns what lstat(2) says of each path of the look. Each processor looks at its share, since
+// there may be thousands.
+func (l *Look) stat() []fileStat {
+	all := make([]fileStat, len(l.Names))
+	var looks sync.WaitGroup
+	share := max(len(all)/runtime.GOMAXPROCS(0), fewFiles)
+	for first := 0; first < len(all); first += share {
+		looks.Go(func() {
+			for i := first; i < min(first+share, len(all)); i++ {
+				all[i].info, all[i].err = os.Lstat(filepath.Join(l.Top, filepath.FromSlash(l.Names[i])))
+			}
+		})
+	}
+	looks.Wait()
+	return all
+}
+
+// see plans a path that differs from the real index, and of which lstat(2) has said info or err.
+func (r *recording) see(name string, info fs.FileInfo, err error) {
 	before, had := r.base.has(name)
-	info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(name)))
 	mode := modeOf(info, err)
 	switch {
 	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
@@ -225,8 +255,11 @@ func factsOf(name string, stat *syscall.Stat_t, info fs.FileInfo) string {
 
 // seen returns a hash of the stat data of all files.
 func (r *recording) seen() string {
-	sum := sha256.Sum256([]byte(strings.Join(r.facts, "\n")))
-	return hex.EncodeToString(sum[:])
+	if r.imprint == "" {
+		sum := sha256.Sum256([]byte(strings.Join(r.facts, "\n")))
+		r.imprint = hex.EncodeToString(sum[:])
+	}
+	return r.imprint
 }
 
 // unchanged reports whether the earlier snapshot has recorded the same files, and none can have
@@ -239,7 +272,7 @@ func (r *recording) unchanged() bool {
 // differ from the real index and, if that has changed since the earlier snapshot, at all other
 // paths.
 func (r *recording) settle(ctx context.Context) error {
-	now := map[string]bool{}
+	now := make(map[string]bool, len(r.Names))
 	for _, name := range r.Names {
 		now[name] = true
 	}
