@@ -186,13 +186,13 @@ func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*
 // tagReader reads turn tags, from files where possible.
 type tagReader struct {
 	home *app.App
-	tags map[string]*gitdir.Tags     // by common directory, nil if only git can list them
+	tags map[string]*gitdir.Refs     // by common directory, nil if only git can list them
 	seen map[[2]string]string        // commits of tags, by common directory and tag name
 	read map[string]map[string][]int // all turn numbers, by common directory, then turn session
 }
 
 func newTagReader(h *app.App) tagReader {
-	return tagReader{home: h, tags: map[string]*gitdir.Tags{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
+	return tagReader{home: h, tags: map[string]*gitdir.Refs{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
 }
 
 // look reads the tags that add will need.
@@ -251,8 +251,8 @@ func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *obse
 func (r tagReader) id(commonDir, name string) (id string, known bool) {
 	tags, asked := r.tags[commonDir]
 	if !asked {
-		if found, ok, err := gitdir.TagsOf(commonDir); err == nil && ok {
-			tags = found
+		if cfg, err := gitdir.ReadCore(commonDir); err == nil && cfg.RefsInFiles() {
+			tags = &gitdir.Refs{CommonDir: commonDir}
 		}
 		r.tags[commonDir] = tags
 	}
@@ -261,7 +261,7 @@ func (r tagReader) id(commonDir, name string) (id string, known bool) {
 	}
 	id, looked := r.seen[[2]string{commonDir, name}]
 	if !looked {
-		id = tags.ID(name)
+		id = tags.Resolve("refs/tags/" + name)
 		r.seen[[2]string{commonDir, name}] = id
 	}
 	return id, true

@@ -90,7 +90,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if !disk.Exists(lock) {
 		t.Error("the lock was deleted")
 	}
-	numbers, _, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-")
+	numbers, _, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
 	if err != nil || len(numbers) != 0 {
 		t.Errorf("a lock counts as a tag: %v, %v", numbers, err)
 	}

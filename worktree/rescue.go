@@ -225,11 +225,11 @@ type ownRef struct{ name, oid, kind string }
 // listOwnRefs lists the refs that belong to the worktree with the git directory admin, in which
 // repo runs. Without any it starts no git.
 func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
-	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
-	if files && !hasFiles(filepath.Join(admin, "refs")) { // git never packs these refs
+	if cfg.RefsInFiles() && !hasFiles(filepath.Join(admin, "refs")) { // git never packs these refs
 		return nil, nil
 	}
 	out, err := repo.Output(ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(objecttype)"}, ownRefs...)...)

@@ -39,7 +39,7 @@ func expectedTags(refs []string) []string {
 
 func wantTags(t *testing.T, w *world, what string) {
 	t.Helper()
-	got, ok, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-")
+	got, ok, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
 	if err != nil || !ok {
 		t.Fatalf("%s: %v, %v", what, ok, err)
 	}
@@ -79,7 +79,7 @@ func TestTagNamesWhilePacking(t *testing.T) {
 	defer stop()
 	for n := range 150 {
 		w.git("update-ref", fmt.Sprintf("refs/tags/afk-s_1-%d", n), w.base)
-		got, _, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-")
+		got, _, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestTagNamesLeaveOtherRefStoresToGit(t *testing.T) {
 	w := newWorld(t)
 	config := filepath.Join(w.Dir, ".git/config")
 	writeFile(t, config, readFile(t, config)+"[extensions]\n\trefStorage = reftable\n")
-	if got, ok, err := gitdir.TagNames(w.m.Repository.CommonDir, "afk-"); got != nil || ok || err != nil {
+	if got, ok, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-"); got != nil || ok || err != nil {
 		t.Errorf("got %v, %v, %v", got, ok, err)
 	}
 }

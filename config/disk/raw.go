@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -125,27 +124,6 @@ func Names(fd int) (names []string, err error) {
 			_, _, names = unix.ParseDirent(entries[:n], -1, names)
 		}
 	}
-}
-
-// Map maps a file into memory until owner is garbage collected. The file must be one that is
-// replaced as a whole and never changed in place, such as git's packed-refs. Only the pages that
-// are accessed are read.
-func Map[T any](path string, owner *T) ([]byte, error) {
-	fd, err := OpenRaw(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil || info.Size == 0 { // an empty file cannot be mapped
-		return nil, err
-	}
-	content, err := unix.Mmap(fd, 0, int(info.Size), unix.PROT_READ, unix.MAP_PRIVATE)
-	if err != nil {
-		return nil, &os.PathError{Op: "mmap", Path: path, Err: err}
-	}
-	runtime.AddCleanup(owner, func(mapped []byte) { _ = unix.Munmap(mapped) }, content)
-	return content, nil
 }
 
 // Lock calls flock(2), and retries after a signal.

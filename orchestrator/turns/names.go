@@ -178,18 +178,9 @@ func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, e
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) {
-	names, ok, err := gitdir.TagNames(m.Repository.CommonDir, turn.TagPrefix)
+	names, err := m.Refs().NamesIn(ctx, "refs/tags", turn.TagPrefix)
 	if err != nil {
 		return nil, err
-	}
-	if !ok {
-		refs, err := m.Refs().List(ctx, "refs/tags/"+turn.TagPrefix)
-		if err != nil {
-			return nil, err
-		}
-		for ref := range refs {
-			names = append(names, strings.TrimPrefix(ref, "refs/tags/"))
-		}
 	}
 	numbers := map[string][]int{}
 	for _, name := range names {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -49,8 +50,8 @@ func (r *Refs) LeadsTo(ref string) string {
 // packedID looks up a ref in packed-refs, "" for none.
 func (r *Refs) packedID(ref string) string {
 	if r.packed == nil {
-		content, err := disk.Map(filepath.Join(r.CommonDir, "packed-refs"), r)
-		if err != nil || content == nil {
+		content, err := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+		if err != nil {
 			content = []byte{}
 		}
 		r.packed = content
@@ -112,133 +113,63 @@ func IsOID(text string) bool {
 
 // ListRefs returns the refs that begin with one of the prefixes, with their ids, from the files
 // of the ref store. ok is false for a ref store of another format, and for prefixes under which
-// each worktree has refs of its own. ListRefs reads loose refs before packed-refs, so as not to
-// miss one that is just being packed.
+// each worktree has refs of its own.
 func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
-	ok, err = RefsInFiles(commonDir)
-	shared := func(prefix string) bool {
-		return slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) })
-	}
-	if err != nil || !ok || slices.ContainsFunc(prefixes, func(prefix string) bool { return !shared(prefix) }) {
-		return nil, false, err
-	}
-	loose := looseRefs{commonDir: commonDir, prefixes: prefixes}
+	var above []string
 	for _, prefix := range prefixes {
-		if err := loose.list(path.Dir(prefix + "x")); err != nil {
-			return nil, false, err
+		if !slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) }) {
+			return nil, false, nil
 		}
+		above = append(above, path.Dir(prefix+"x"))
 	}
-	found, broken := loose.read()
-	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, err
-	}
-	for _, prefix := range prefixes {
-		eachPackedRef(packed, prefix, func(ref string) {
-			if oid := packedLine(packed, ref); found[ref] == "" && !broken[ref] && IsOID(oid) {
-				found[ref] = oid
-			}
+	slices.Sort(above)
+	return listed(commonDir, slices.Compact(above), func(name string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool {
+			return strings.HasPrefix(name, prefix) || strings.HasSuffix(name, "/") && strings.HasPrefix(prefix, name)
 		})
-	}
-	return found, true, nil
+	})
 }
 
 // MatchRefs returns the refs that match a pattern in which * stands for one part of the name,
 // read like ListRefs.
 func MatchRefs(commonDir, pattern string) (found map[string]string, ok bool, err error) {
-	if ok, err = RefsInFiles(commonDir); err != nil || !ok {
-		return nil, false, err
-	}
-	loose := looseRefs{commonDir: commonDir}
-	if err := loose.match("", strings.Split(pattern, "/")); err != nil {
-		return nil, false, err
-	}
-	found, broken := loose.read()
-	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, err
-	}
 	before, _, _ := strings.Cut(pattern, "*")
-	eachPackedRef(packed, before, func(ref string) {
-		if matches, _ := path.Match(pattern, ref); matches && found[ref] == "" && !broken[ref] {
-			if oid := packedLine(packed, ref); IsOID(oid) {
-				found[ref] = oid
-			}
+	parts := strings.Split(pattern, "/")
+	return listed(commonDir, []string{path.Dir(before + "x")}, func(name string) bool {
+		name, folder := strings.CutSuffix(name, "/")
+		n := strings.Count(name, "/") + 1
+		if folder == (n >= len(parts)) || n > len(parts) {
+			return false
 		}
+		matches, _ := path.Match(strings.Join(parts[:n], "/"), name)
+		return matches
 	})
-	return found, true, nil
 }
 
-// looseRefs lists refs that are files of their own.
-type looseRefs struct {
-	commonDir string
-	prefixes  []string
-	names     []string
-	listed    map[string]bool // directories that list has read
+// NamesIn returns the sorted names that begin with prefix and have no slash, of refs in dir
+// ("refs/tags"), from the files of the ref store, without opening a file for each ref. ok is false
+// for a ref store of another format, which `git for-each-ref` can read.
+func NamesIn(commonDir, dir, prefix string) (names []string, ok bool, err error) {
+	loose, packed, ok, err := refFiles(commonDir, []string{dir}, func(ref string) bool {
+		name := strings.TrimPrefix(ref, dir+"/")
+		return strings.HasPrefix(name, prefix) && !strings.Contains(name, "/")
+	})
+	for _, ref := range slices.AppendSeq(loose, maps.Keys(packed)) {
+		names = append(names, path.Base(ref))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), ok, err
 }
 
-// list adds the refs below a directory ("refs/tags") that begin with one of the prefixes.
-func (l *looseRefs) list(dir string) error {
-	if l.listed[dir] {
-		return nil
+// listed returns the accepted refs with their ids; see refFiles.
+func listed(commonDir string, above []string, accept func(name string) bool) (found map[string]string, ok bool, err error) {
+	loose, found, ok, err := refFiles(commonDir, above, accept)
+	if err != nil || !ok {
+		return nil, false, err
 	}
-	if l.listed == nil {
-		l.listed = map[string]bool{}
-	}
-	l.listed[dir] = true
-	content, err := os.ReadDir(filepath.Join(l.commonDir, filepath.FromSlash(dir)))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, item := range content {
-		name := dir + "/" + item.Name()
-		switch {
-		case !refName(item.Name()):
-		case item.IsDir():
-			if slices.ContainsFunc(l.prefixes, func(prefix string) bool {
-				return strings.HasPrefix(name+"/", prefix) || strings.HasPrefix(prefix, name+"/")
-			}) {
-				err = errors.Join(err, l.list(name))
-			}
-		case slices.ContainsFunc(l.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
-			l.names = append(l.names, name)
-		}
-	}
-	return err
-}
-
-// match adds the refs below dir, "" for the top, whose further name parts match names; "*" matches
-// any part.
-func (l *looseRefs) match(dir string, names []string) error {
-	if names[0] != "*" && len(names) > 1 {
-		return l.match(path.Join(dir, names[0]), names[1:])
-	}
-	content, err := os.ReadDir(filepath.Join(l.commonDir, filepath.FromSlash(dir)))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
-	}
-	for _, item := range content {
-		switch name := path.Join(dir, item.Name()); {
-		case names[0] != "*" && names[0] != item.Name() || !refName(item.Name()) || item.IsDir() == (len(names) == 1):
-		case item.IsDir():
-			err = errors.Join(err, l.match(name, names[1:]))
-		default:
-			l.names = append(l.names, name)
-		}
-	}
-	return err
-}
-
-// read returns the ids of the listed refs. broken are refs without a valid id, which git ignores,
-// even if packed-refs has them.
-func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
-	refs := &Refs{CommonDir: l.commonDir}
-	found, broken = map[string]string{}, map[string]bool{}
-	for _, ref := range l.names {
-		content, err := disk.ReadFile(filepath.Join(l.commonDir, filepath.FromSlash(ref)))
+	refs := &Refs{CommonDir: commonDir}
+	for _, ref := range loose {
+		content, err := disk.ReadFile(filepath.Join(commonDir, filepath.FromSlash(ref)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the ref was just packed
 		}
@@ -246,13 +177,60 @@ func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
 		if target, symbolic := strings.CutPrefix(oid, "ref:"); symbolic {
 			oid = refs.Resolve(strings.TrimSpace(target))
 		}
-		if IsOID(oid) {
-			found[ref] = oid
-		} else {
-			broken[ref] = true
+		if found[ref] = oid; !IsOID(oid) { // git ignores a broken ref, even if packed-refs has it
+			delete(found, ref)
 		}
 	}
-	return found, broken
+	return found, true, nil
+}
+
+// refFiles returns the names of loose refs and the packed refs with their ids, of those refs in the
+// folders above, at any depth, that accept takes; names of folders end with a slash. ok is false for
+// a ref store of another format.
+func refFiles(commonDir string, above []string, accept func(name string) bool) (loose []string, packed map[string]string, ok bool, err error) {
+	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
+		return nil, nil, false, err
+	}
+	// Loose refs are listed before packed-refs is read, so as not to miss one that is just being packed.
+	for _, dir := range above {
+		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	content, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, false, err
+	}
+	packed = map[string]string{}
+	for _, dir := range above {
+		eachPackedRef(content, dir+"/", func(ref, oid string) {
+			if accept(ref) && IsOID(oid) {
+				packed[ref] = oid
+			}
+		})
+	}
+	return loose, packed, true, nil
+}
+
+// appendLoose appends the accepted refs that are files below dir.
+func appendLoose(loose []string, commonDir, dir string, accept func(name string) bool) ([]string, error) {
+	content, err := os.ReadDir(filepath.Join(commonDir, filepath.FromSlash(dir)))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return loose, nil
+	}
+	for _, item := range content {
+		name := dir + "/" + item.Name()
+		switch {
+		case err != nil:
+			return nil, err
+		case !refName(item.Name()):
+		case !item.IsDir() && accept(name):
+			loose = append(loose, name)
+		case item.IsDir() && accept(name+"/"):
+			loose, err = appendLoose(loose, commonDir, name, accept)
+		}
+	}
+	return loose, err
 }
 
 // refName reports whether git accepts a file or folder of that name as part of a ref.
@@ -261,70 +239,17 @@ func refName(name string) bool {
 		!strings.Contains(name, "..") && !strings.Contains(name, "@{") && bytes.IndexFunc([]byte(name), func(r rune) bool { return r < ' ' }) < 0
 }
 
-// TagNames returns the sorted names of the tags that begin with prefix and have no slash, from the
-// files of the ref store, without opening a file for each tag. ok is false for a ref store of
-// another format, which `git for-each-ref` can read.
-func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
-	ok, err = RefsInFiles(commonDir)
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	if err := EachRef(commonDir, "refs/tags/", prefix, func(name string) { names = append(names, name) }); err != nil {
-		return nil, false, err
-	}
-	slices.Sort(names)
-	return slices.Compact(names), true, nil
-}
-
-// Tags looks up single tags in the files of a ref store, without listing the others.
-type Tags struct{ refs Refs }
-
-// TagsOf returns the Tags of a repository; ok is false for a ref store of another format.
-func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
-	ok, err = RefsInFiles(commonDir)
-	return &Tags{Refs{CommonDir: commonDir}}, ok, err
-}
-
-// ID returns the object that a tag points to, "" for no such tag.
-func (t *Tags) ID(name string) string { return t.refs.Resolve("refs/tags/" + name) }
-
-// RefsInFiles reports whether the ref store has the classic format of files.
-func RefsInFiles(commonDir string) (bool, error) {
-	format, err := Extension(commonDir, "refstorage")
-	return format == "" || format == "files", err
-}
-
-// EachRef calls f, possibly twice, for each ref below dir ("refs/tags/") whose name begins
-// with prefix. EachRef reads loose refs before packed-refs, so as not to miss one that is
-// just being packed.
-func EachRef(commonDir, dir, prefix string, f func(name string)) error {
-	loose := looseRefs{commonDir: commonDir, prefixes: []string{dir + prefix}}
-	if err := loose.list(strings.TrimSuffix(dir, "/")); err != nil {
-		return err
-	}
-	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	tell := func(ref string) {
-		if name := ref[len(dir):]; !strings.Contains(name, "/") {
-			f(name)
-		}
-	}
-	for _, ref := range loose.names {
-		tell(ref)
-	}
-	eachPackedRef(packed, dir+prefix, tell)
-	return nil
-}
-
 // eachPackedRef calls f for each ref in a packed-refs file that begins with prefix. A line is "<id>
 // <ref>"; ref names hold no space.
-func eachPackedRef(packed []byte, prefix string, f func(ref string)) {
+func eachPackedRef(packed []byte, prefix string, f func(ref, oid string)) {
 	mark := []byte(" " + prefix)
 	for at := bytes.Index(packed, mark); at >= 0; at = bytes.Index(packed, mark) {
-		line, rest, _ := bytes.Cut(packed[at+1:], []byte("\n"))
-		f(string(line))
+		oid := packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at]
+		line, rest, whole := bytes.Cut(packed[at+1:], []byte("\n"))
+		if !whole {
+			return // git ends each line, so this one is cut off
+		}
+		f(string(line), string(oid))
 		packed = rest
 	}
 }

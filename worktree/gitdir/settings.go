@@ -9,11 +9,13 @@ import (
 	"paw/config/disk"
 )
 
-// Core holds the settings needed to find a repository.
+// Core holds the settings needed to find a repository and to read its files.
 type Core struct {
 	Bare       string // value of core.bare, "" if not set
 	Worktree   string // value of core.worktree as an absolute path, "" if not set
 	IgnoreCase bool
+	RefStorage string // value of extensions.refStorage in lower case, "" if not set
+	SHA256     bool   // object ids are hashes of 32 bytes
 }
 
 // ReadCore reads the settings of a repository, and those of its main worktree.
@@ -32,6 +34,10 @@ func ReadCore(commonDir string) (Core, error) {
 				c.Worktree = AbsoluteFrom(commonDir, value)
 			case "core.ignorecase":
 				c.IgnoreCase = isTrue(value)
+			case "extensions.refstorage":
+				c.RefStorage = strings.ToLower(value)
+			case "extensions.objectformat":
+				c.SHA256 = strings.EqualFold(value, "sha256")
 			case "extensions.worktreeconfig":
 				perWorktree = isTrue(value)
 			}
@@ -50,6 +56,9 @@ func (c Core) IsBare(commonDir string) bool {
 	}
 	return c.Worktree == "" && filepath.Base(commonDir) != ".git"
 }
+
+// RefsInFiles reports whether the ref store has the classic format of files.
+func (c Core) RefsInFiles() bool { return c.RefStorage == "" || c.RefStorage == "files" }
 
 func isTrue(value string) bool {
 	switch strings.ToLower(value) {
@@ -115,15 +124,4 @@ func settingValue(raw string) string {
 		}
 	}
 	return value.String()
-}
-
-// Extension returns the value of extensions.<name> in lower case, "" if it is not set.
-func Extension(commonDir, name string) (string, error) {
-	found := ""
-	err := eachSettingIn(filepath.Join(commonDir, "config"), func(key, value string) {
-		if key == "extensions."+name {
-			found = strings.ToLower(value)
-		}
-	})
-	return found, err
 }

@@ -120,8 +120,8 @@ func inPack(index string, id []byte) bool {
 
 // idSizeOf returns the length of a repository's object ids, in bytes.
 func idSizeOf(commonDir string) (int, error) {
-	format, err := gitdir.Extension(commonDir, "objectformat")
-	if format == "sha256" {
+	cfg, err := gitdir.ReadCore(commonDir)
+	if cfg.SHA256 {
 		return sha256.Size, err
 	}
 	return sha1.Size, err

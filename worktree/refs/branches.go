@@ -147,12 +147,8 @@ func otherName(name, target string) error {
 // tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
 // they have the classic format, and the file system does not ignore case.
 func (r Store) tellsByFiles() (bool, error) {
-	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
-	if err != nil || !files {
-		return false, err
-	}
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
-	return !cfg.IgnoreCase, err
+	return cfg.RefsInFiles() && !cfg.IgnoreCase, err
 }
 
 // Matching returns the refs that match a for-each-ref pattern without a final slash, with their

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -121,6 +122,20 @@ func (r Store) List(ctx context.Context, prefixes ...string) (map[string]string,
 		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) })
 	})
 	return found, err
+}
+
+// NamesIn returns the sorted names that begin with prefix and have no slash, of refs in dir
+// ("refs/tags"). NamesIn starts git only if the files of the ref store do not suffice.
+func (r Store) NamesIn(ctx context.Context, dir, prefix string) ([]string, error) {
+	names, ok, err := gitdir.NamesIn(r.Repository.CommonDir, dir, prefix)
+	if ok || err != nil {
+		return names, err
+	}
+	found, err := r.list(ctx, dir+"/"+prefix+"*")
+	for _, ref := range slices.Sorted(maps.Keys(found)) {
+		names = append(names, path.Base(ref))
+	}
+	return names, err
 }
 
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
@@ -241,27 +256,14 @@ func (r Store) Claim(ctx context.Context, prefix string, atLeast int, oid string
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
 func (r Store) highestNumber(ctx context.Context, prefix string) (int, error) {
+	names, err := r.NamesIn(ctx, strings.TrimSuffix(prefix, "/"), "")
 	highest := 0
-	see := func(name string) {
+	for _, name := range names {
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)
 		}
 	}
-	files, err := gitdir.RefsInFiles(r.Repository.CommonDir)
-	if err != nil {
-		return 0, err
-	}
-	if files {
-		return highest, gitdir.EachRef(r.Repository.CommonDir, prefix, "", see)
-	}
-	refs, err := r.List(ctx, prefix)
-	if err != nil {
-		return 0, err
-	}
-	for ref := range refs {
-		see(strings.TrimPrefix(ref, prefix))
-	}
-	return highest, nil
+	return highest, err
 }
 
 // ErrTaken says that the ref for a snapshot exists already.
