@@ -10,8 +10,8 @@ func TestChangesOfAPairThatIsAskedForTwiceAreCountedOnce(t *testing.T) {
 	w.git("commit", "--quiet", "-m", "one less")
 	pair := [2]string{w.base, w.git("rev-parse", "HEAD")}
 	equal := [2]string{w.git("rev-parse", "HEAD~1"), pair[1]}
-	counts, err := w.m.Objects().CountChanges(t.Context(), [][2]string{pair, pair, equal, pair})
-	if err != nil || counts[pair] != 1 || counts[equal] != 1 {
+	counts, err := w.m.Objects().Changes(t.Context(), [][2]string{pair, pair, equal, pair})
+	if err != nil || counts[pair].Files != 1 || counts[equal].Files != 1 {
 		t.Errorf("got %v, %v", counts, err)
 	}
 }

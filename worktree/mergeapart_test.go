@@ -109,7 +109,7 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 	if err != nil || len(merged) != len(pairs) {
 		t.Fatalf("%d merges, %v", len(merged), err)
 	}
-	counts, err := reader.Objects().CountChanges(t.Context(), [][2]string{{pairs[0][0], merged[0].Tree}})
+	counts, err := reader.Objects().Changes(t.Context(), [][2]string{{pairs[0][0], merged[0].Tree}})
 	if err != nil || len(counts) != 1 {
 		t.Errorf("%v, %v", counts, err)
 	}

@@ -96,13 +96,13 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	if n := len(records); n > 0 {
 		list.addRewind(ctx, a, records[n-1].Number)
 	}
-	counts, err := a.Repo.Objects().CountChanges(ctx, pairs)
+	counts, err := a.Repo.Objects().Changes(ctx, pairs)
 	if err != nil {
 		return list, problems, err
 	}
 	for i := range list.Turns {
-		if n, ok := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; ok {
-			list.Turns[i].Files = &n
+		if c, ok := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; ok {
+			list.Turns[i].Files = &c.Files
 		}
 	}
 	return list, problems, nil

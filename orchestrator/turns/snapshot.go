@@ -202,13 +202,13 @@ func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*
 			of[r], pairs = pair, append(pairs, pair)
 		}
 	}
-	counts, err := m.Objects().CountChanges(ctx, pairs)
+	counts, err := m.Objects().Changes(ctx, pairs)
 	if err != nil {
 		return
 	}
 	for r, pair := range of {
-		if n, counted := counts[pair]; counted {
-			r.Files = &n
+		if c, counted := counts[pair]; counted {
+			r.Files = &c.Files
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,15 +134,8 @@ func (o Store) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, 
 		}
 		ends = strings.Fields(common)
 	}
-	asked := strings.Join(heads, "\n") + "\n"
-	for _, end := range ends {
-		asked += "^" + end + "\n"
-	}
-	out, err := o.Home().Input(ctx, []byte(asked), "rev-list", "--parents", "--stdin")
-	for line := range strings.Lines(out) {
-		ids := strings.Fields(line)
-		g.parents[ids[0]] = ids[1:]
-	}
+	parents, err := o.parentsOf(ctx, heads, ends...)
+	maps.Copy(g.parents, parents)
 	return err
 }
 
@@ -176,15 +170,7 @@ func (g *lineGraph) of(commit string) []string {
 
 // reached returns the ancestors of some commits, with the commits.
 func (g *lineGraph) reached(commits ...string) map[string]bool {
-	found := map[string]bool{}
-	for todo := slices.Clone(commits); len(todo) > 0; {
-		at := todo[len(todo)-1]
-		if todo = todo[:len(todo)-1]; !found[at] {
-			found[at] = true
-			todo = append(todo, g.of(at)...)
-		}
-	}
-	return found
+	return ancestors(g.of, commits)
 }
 
 // stepText returns the content of a step's commit object.

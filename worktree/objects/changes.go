@@ -58,19 +58,6 @@ type Changes struct {
 	Submodules []string // the differing paths that are a submodule in one of the commits
 }
 
-// CountChanges returns the number of differing files for each pair of commits.
-func (o Store) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
-	changes, err := o.Changes(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
-	counts := map[[2]string]int{}
-	for pair, c := range changes {
-		counts[pair] = c.Files
-	}
-	return counts, nil
-}
-
 // Changes returns the differences of each pair of commits, with two git processes for all pairs.
 func (o Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
 	counts := map[[2]string]Changes{}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,12 +166,16 @@ func Newest(parents map[string][]string, commits map[string]bool) []string {
 
 // Ancestors returns commits and those of their ancestors that parents has or names.
 func Ancestors(parents map[string][]string, commits ...string) map[string]bool {
+	return ancestors(func(commit string) []string { return parents[commit] }, commits)
+}
+
+func ancestors(parents func(commit string) []string, commits []string) map[string]bool {
 	seen := map[string]bool{}
 	for todo := slices.Clone(commits); len(todo) > 0; {
 		next := todo[len(todo)-1]
 		if todo = todo[:len(todo)-1]; !seen[next] {
 			seen[next] = true
-			todo = append(todo, parents[next]...)
+			todo = append(todo, parents(next)...)
 		}
 	}
 	return seen
@@ -185,21 +190,23 @@ func (o Store) CommonBase(ctx context.Context, commits ...string) (string, error
 	return base, err
 }
 
-// parentsOf returns the parents of the commits and of all their ancestors, except those that without
-// ("" for none) has, too. Commits missing in the object store are left out.
-func (o Store) parentsOf(ctx context.Context, commits []string, without string) (map[string][]string, error) {
+// parentsOf returns the parents of the commits and of all their ancestors, except those that one of
+// without has, too; "" there stands for none. Commits missing in the object store are left out.
+func (o Store) parentsOf(ctx context.Context, commits []string, without ...string) (map[string][]string, error) {
 	var input strings.Builder
 	for _, commit := range commits {
 		if gitdir.IsOID(commit) {
 			input.WriteString(commit + "\n")
 		}
 	}
-	if without != "" {
-		input.WriteString("^" + without + "\n")
-	}
 	parents := map[string][]string{}
 	if input.Len() == 0 {
 		return parents, nil
+	}
+	for _, commit := range without {
+		if commit != "" {
+			input.WriteString("^" + commit + "\n")
+		}
 	}
 	out, err := o.Home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
 	for line := range strings.Lines(out) {
@@ -274,15 +281,14 @@ func Vanished(err error) bool {
 // known caches unchanging facts about objects, by their full ids, so that one command asks git only
 // once. A nil known caches nothing.
 type known struct {
-	mutex   sync.Mutex
-	trees   map[string]string      // commit -> tree
-	changes map[[2]string][]Change // changes between two trees, or between commits whose tree is unknown
-	before  map[[2]string]bool     // pairs {ancestor, descendant}
+	trees   sync.Map // commit -> tree
+	changes sync.Map // [2]string -> []Change between two trees, or between commits whose tree is unknown
+	before  sync.Map // pairs [2]string{ancestor, descendant}
 }
 
 // Remembering returns o with a cache of facts about objects, for one command.
 func (o Store) Remembering() Store {
-	o.known = &known{trees: map[string]string{}, changes: map[[2]string][]Change{}, before: map[[2]string]bool{}}
+	o.known = &known{}
 	return o
 }
 
@@ -297,25 +303,19 @@ func (k *known) treeOf(commit string) string {
 	if k == nil {
 		return ""
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	return k.trees[commit]
+	tree, _ := k.trees.Load(commit)
+	id, _ := tree.(string)
+	return id
 }
 
 // isTreeOf stores the tree of a commit; tree may have the suffix ^{tree}.
 func (k *known) isTreeOf(commit, tree string) {
-	bare := strings.TrimSuffix(tree, "^{tree}")
-	if bare != tree && k.treeOf(bare) != "" {
-		bare = k.treeOf(bare)
-	} else if bare != tree {
-		return
+	if of, named := strings.CutSuffix(tree, "^{tree}"); named {
+		tree = k.treeOf(of)
 	}
-	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(bare) {
-		return
+	if k != nil && gitdir.IsOID(commit) && gitdir.IsOID(tree) {
+		k.trees.Store(commit, tree)
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.trees[commit] = bare
 }
 
 // changesBetween returns the changes between two commits or trees, calling ask at most once for
@@ -324,23 +324,13 @@ func (k *known) changesBetween(from, to string, ask func() ([]Change, error)) ([
 	if k == nil || !gitdir.IsOID(from) || !gitdir.IsOID(to) {
 		return ask()
 	}
-	pair := [2]string{from, to}
-	for i, one := range pair {
-		if tree := k.treeOf(one); tree != "" {
-			pair[i] = tree
-		}
-	}
-	k.mutex.Lock()
-	all, found := k.changes[pair]
-	k.mutex.Unlock()
-	if found {
-		return slices.Clone(all), nil
+	pair := [2]string{cmp.Or(k.treeOf(from), from), cmp.Or(k.treeOf(to), to)}
+	if all, found := k.changes.Load(pair); found {
+		return slices.Clone(all.([]Change)), nil
 	}
 	all, err := ask()
 	if err == nil {
-		k.mutex.Lock()
-		k.changes[pair] = slices.Clone(all)
-		k.mutex.Unlock()
+		k.changes.Store(pair, slices.Clone(all))
 	}
 	return all, err
 }
@@ -349,16 +339,12 @@ func (k *known) isBefore(commit, tip string) bool {
 	if k == nil {
 		return false
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	return k.before[[2]string{commit, tip}]
+	_, is := k.before.Load([2]string{commit, tip})
+	return is
 }
 
 func (k *known) cameBefore(commit, tip string) {
-	if k == nil || !gitdir.IsOID(commit) || !gitdir.IsOID(tip) {
-		return
+	if k != nil && gitdir.IsOID(commit) && gitdir.IsOID(tip) {
+		k.before.Store([2]string{commit, tip}, true)
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.before[[2]string{commit, tip}] = true
 }
