@@ -15,8 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -78,9 +81,32 @@ func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// End kills the processes of a check whose paw was killed, and returns their PIDs. The caller holds
-// the worktree's lock.
-func (c Checks) End(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
+// checkVariable begins a variable in the environment of everything that a check starts; its value
+// is the check's worktree.
+const checkVariable = "PAW_CHECK="
+
+// End kills the processes of a check at path whose paw was killed, and returns their PIDs: they
+// would change what the next check tests. Processes left running by a completed check are kept. The
+// caller holds the worktree's lock.
+func (Checks) End(ctx context.Context, path string) []int {
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
+	if err != nil || !disk.Exists(runningMark(admin)) {
+		return nil
+	}
+	left := processesWith(checkVariable + path)
+	found := left
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		for _, pid := range left {
+			_ = syscall.Kill(pid, signal) // The process may be gone.
+		}
+		poll.Until(ctx, 20*time.Millisecond, commandPatience, func() bool {
+			left = processesWith(checkVariable + path)
+			return len(left) == 0
+		})
+	}
+	_ = os.Remove(runningMark(admin))
+	return found
+}
 
 // Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files of anybody
 // else are kept under rescueRef, and the result is that ref; "" if there were none. Files that the

@@ -135,7 +135,7 @@ func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
 	if err != nil {
 		return err
 	}
-	have, err := stagedEntries(ctx, v.repo())
+	have, err := entriesOf(ctx, v.repo(), filepath.Join(v.at.AdminDir, "index"))
 	if err != nil {
 		return err
 	}

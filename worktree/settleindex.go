@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,15 +18,15 @@ import (
 
 // lookAtIndex finds out whether the index is as before or as after the move.
 func (s *settling) lookAtIndex(ctx context.Context) error {
-	have, err := stagedEntries(ctx, s.repo())
+	have, err := entriesOf(ctx, s.repo(), filepath.Join(s.at.AdminDir, "index"))
 	if err != nil {
 		return err
 	}
-	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journal.IndexFile)))
+	was, err := entriesOf(ctx, s.repo(), filepath.Join(s.at.AdminDir, journal.IndexFile))
 	if err != nil {
 		return err
 	}
-	untouched := sameEntries(have, was)
+	untouched := maps.Equal(have, was)
 	if !s.Resets { // other staged paths do not matter
 		changes, err := objects.Between(ctx, s.m.objects.Home(), s.From, s.To)
 		if err != nil {
@@ -49,33 +50,18 @@ func (s *settling) lookAtIndex(ctx context.Context) error {
 	return nil
 }
 
-func sameEntries(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, entry := range a {
-		if b[name] != entry {
-			return false
-		}
-	}
-	return true
-}
-
-// stagedEntries returns the entries of an index by path; the sides of a conflict by path and side.
-func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
-	out, err := repo.Output(ctx, git.Quietly("ls-files", "--stage", "-z")...)
-	if err != nil {
-		return nil, err
-	}
+// entriesOf returns the entries of an index by path; the sides of a conflict by path and side.
+func entriesOf(ctx context.Context, repo git.Repo, index string) (map[string]string, error) {
+	listed, err := snapshot.ListIndex(ctx, repo, index)
 	have := map[string]string{}
-	for _, line := range git.NulSeparated(out) {
-		info, name, _ := strings.Cut(line, "\t")
-		if !strings.HasSuffix(info, " 0") {
-			name += "\x00" + info
+	for _, e := range listed {
+		name := e.Name
+		if e.Stage != "0" {
+			name += "\x00" + e.Stage
 		}
-		have[name] = info
+		have[name] = objects.EntryOf(e.Mode, e.ID)
 	}
-	return have, nil
+	return have, err
 }
 
 // makeIndex makes the goal's index in a scratch file, with the bits of the entries. When going back
@@ -104,16 +90,23 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	if err := s.enter(ctx, repo, s.From, s.Was); err != nil {
 		return err
 	}
-	if !disk.Exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
-		if err := repo.Run(ctx, git.Quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...); err != nil {
-			return err
-		}
-		if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
-			return err
-		}
-		return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+	if disk.Exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
+		err = s.readSparse(ctx, repo)
+	} else {
+		err = repo.Run(ctx, git.Quietly("read-tree", "-i", "-m", s.Was, s.Becomes)...)
 	}
-	// git decides what a sparse checkout leaves out: it writes the files into an empty folder.
+	if err == nil {
+		err = s.enter(ctx, repo, s.Becomes, s.To)
+	}
+	if err != nil {
+		return err
+	}
+	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+}
+
+// readSparse reads the goal into the index of a sparse checkout. git decides what the checkout
+// leaves out: it writes the files into an empty folder.
+func (s *settling) readSparse(ctx context.Context, repo git.Repo) error {
 	empty := filepath.Join(s.dir, "files")
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		return err
@@ -122,15 +115,12 @@ func (s *settling) makeIndex(ctx context.Context) error {
 	if err := elsewhere.Run(ctx, git.Quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.Was, s.Becomes)...); err != nil {
 		return err
 	}
-	if err := s.enter(ctx, repo, s.Becomes, s.To); err != nil {
-		return err
-	}
 	for _, c := range s.changes {
 		if _, err := os.Lstat(filepath.Join(empty, c.Name)); !c.Gone && err != nil {
 			s.away[c.Name] = true
 		}
 	}
-	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+	return nil
 }
 
 // resetIndex makes the index of the commit that a move leads to, from the index before the move:

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
-	"paw/config/poll"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -210,33 +209,6 @@ func refuseMounts(path string) error {
 		return nil
 	}
 	return git.Conflict("", "umount "+git.Quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
-}
-
-// checkVariable begins a variable in the environment of everything that a check starts; its value
-// is the check's worktree.
-const checkVariable = "PAW_CHECK="
-
-// endLeftRunning kills the processes of a check at path whose paw was killed, and returns their
-// PIDs: they would change what the next check tests. Processes left running by a completed check
-// are kept.
-func endLeftRunning(ctx context.Context, path string) []int {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil || !disk.Exists(runningMark(admin)) {
-		return nil
-	}
-	left := processesWith(checkVariable + path)
-	found := left
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		for _, pid := range left {
-			_ = syscall.Kill(pid, signal) // The process may be gone.
-		}
-		poll.Until(ctx, 20*time.Millisecond, commandPatience, func() bool {
-			left = processesWith(checkVariable + path)
-			return len(left) == 0
-		})
-	}
-	_ = os.Remove(runningMark(admin))
-	return found
 }
 
 // folders manages the folders above worktrees that paw has made, and that are removed with the last

@@ -52,16 +52,6 @@ func (e *Error) CorruptIndex() bool {
 // filterRefused matches git's message about a required filter that failed, in either direction.
 var filterRefused = lazyregexp.New(`(?m)^fatal: .*: (?:clean|smudge) filter '?(.+?)'? failed$`)
 
-// RefusingFilter returns the name of the required filter (filter.NAME.required) that failed, "" for
-// another error.
-func (e *Error) RefusingFilter() string {
-	found := filterRefused().FindStringSubmatch(e.Stderr)
-	if found == nil {
-		return ""
-	}
-	return found[1]
-}
-
 // ExitCode returns the exit code of the git command behind err, -1 for any other error.
 func ExitCode(err error) int {
 	if failed, ok := errors.AsType[*Error](err); ok {
@@ -135,11 +125,12 @@ func Quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\'
 // RefusingFilter returns the name of the required filter (filter.NAME.required) whose failure made
 // git fail, "" for another error, and the checkout that git ran in.
 func RefusingFilter(err error) (name, checkout string) {
-	var failed *Error
-	if !errors.As(err, &failed) {
-		return "", ""
+	if failed, ok := errors.AsType[*Error](err); ok {
+		if found := filterRefused().FindStringSubmatch(failed.Stderr); found != nil {
+			return found[1], failed.Dir
+		}
 	}
-	return failed.RefusingFilter(), failed.Dir
+	return "", ""
 }
 
 // Unasked runs git and, if a required filter fails, again without requiring it: git then takes the

@@ -39,7 +39,7 @@ func TestIndexIsListedWithWhatItHides(t *testing.T) {
 			if got := fmt.Sprintf("%q %q %q", x.Assumed, x.Skipped, x.Submodules); got != `["a.txt" "ü\tö\n"] ["dir/b.txt"] ["sub"]` {
 				t.Error(got)
 			}
-			if e := findEntry(x.listed, "a.txt"); e.cacheinfo() != "100644,"+w.Git("rev-parse", "HEAD:a.txt") || e.stage != "0" {
+			if e := findEntry(x.listed, "a.txt"); e.cacheinfo() != "100644,"+w.Git("rev-parse", "HEAD:a.txt") || e.Stage != "0" {
 				t.Errorf("%+v", e)
 			}
 			if left := w.Git("diff-index", "--cached", "--name-only", "HEAD"); left != "sub" {

@@ -218,9 +218,10 @@ func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
 
 // IndexEntry is one path of an index, as listed by `git ls-files --stage -v`.
 type IndexEntry struct {
-	Name, Mode, ID, stage string
-	assumed               bool // the bit assume-unchanged is set
-	skipped               bool // the bit skip-worktree is set
+	Name, Mode, ID string
+	Stage          string // "0", or the side of a conflict: "1" the base, "2" ours, "3" theirs
+	assumed        bool   // the bit assume-unchanged is set
+	skipped        bool   // the bit skip-worktree is set
 }
 
 func (e IndexEntry) gitlink() bool { return e.Mode == objects.ModeGitlink }
@@ -237,7 +238,7 @@ func (e IndexEntry) same(other IndexEntry) bool { return e.Mode == other.Mode &&
 
 // alike reports whether path, stage, mode and id are equal.
 func (e IndexEntry) alike(other IndexEntry) bool {
-	return e.Name == other.Name && e.stage == other.stage && e.same(other)
+	return e.Name == other.Name && e.Stage == other.Stage && e.same(other)
 }
 
 // ListIndex lists the index in a file, by name, then by stage. It starts git, as repo, only if
@@ -262,7 +263,7 @@ func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, e
 		}
 		tag := strings.ToUpper(f[0])
 		entries = append(entries, IndexEntry{
-			Name: name, Mode: f[1], ID: f[2], stage: f[3], assumed: tag != f[0], skipped: tag == "S",
+			Name: name, Mode: f[1], ID: f[2], Stage: f[3], assumed: tag != f[0], skipped: tag == "S",
 		})
 	}
 	return entries, nil
@@ -270,7 +271,7 @@ func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, e
 
 // oneEach returns one entry for each path: of a conflict, our side.
 func oneEach(all []IndexEntry) []IndexEntry {
-	if !slices.ContainsFunc(all, func(e IndexEntry) bool { return e.stage != "0" }) {
+	if !slices.ContainsFunc(all, func(e IndexEntry) bool { return e.Stage != "0" }) {
 		return all
 	}
 	var one []IndexEntry
@@ -278,7 +279,7 @@ func oneEach(all []IndexEntry) []IndexEntry {
 		switch last := len(one) - 1; {
 		case last < 0 || one[last].Name != e.Name:
 			one = append(one, e)
-		case e.stage == "2":
+		case e.Stage == "2":
 			one[last] = e
 		}
 	}
@@ -361,7 +362,7 @@ func nextEntry(from []byte, idSize int) (e IndexEntry, size int) {
 	e.Name = string(from[nameAt : nameAt+length])
 	e.Mode = fmt.Sprintf("%06o", binary.BigEndian.Uint32(from[indexModeAt:]))
 	e.ID = hex.EncodeToString(from[indexIDAt : indexIDAt+idSize])
-	e.stage = fmt.Sprint(flags & indexStage >> 12)
+	e.Stage = fmt.Sprint(flags & indexStage >> 12)
 	e.assumed = flags&indexAssumed != 0
 	return e, size
 }

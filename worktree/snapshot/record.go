@@ -302,7 +302,7 @@ func (r *recording) settle(ctx context.Context) error {
 		if _, replaced := r.own[name]; replaced {
 			return // The path is in neither index.
 		}
-		if have.Name != real.Name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
+		if have.Name != real.Name || have.Stage != real.Stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
 			r.resets[name] = real.cacheinfo()
 		}
 	}
