@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. The
@@ -142,42 +139,17 @@ func (st Store) mentioning(dirs []string) []*Session {
 			names = append(names, name)
 		}
 	}
-	found := make([]*Session, len(entries))
-	var readers sync.WaitGroup
-	var next atomic.Int64
-	var telling sync.Mutex
-	early, unread := st.Early, st.Unread
-	if early != nil {
-		st.Early = func(socket string) {
-			telling.Lock()
-			defer telling.Unlock()
-			early(socket)
+	var sessions []*Session
+	var buffer []byte
+	for _, entry := range entries {
+		var s *Session
+		if s, buffer = st.mentions(entry, names, buffer); s != nil {
+			sessions = append(sessions, s)
 		}
 	}
-	if unread != nil {
-		st.Unread = func(one Unreadable) {
-			telling.Lock()
-			defer telling.Unlock()
-			unread(one)
-		}
-	}
-	for range min(runtime.NumCPU(), 1+len(entries)/recordsForOne) {
-		readers.Go(func() {
-			var buffer []byte
-			for i := next.Add(1) - 1; i < int64(len(entries)); i = next.Add(1) - 1 {
-				found[i], buffer = st.mentions(entries[i], names, buffer)
-			}
-		})
-	}
-	readers.Wait()
-	sessions := slices.DeleteFunc(found, func(s *Session) bool { return s == nil })
 	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
 	return sessions
 }
-
-// recordsForOne is the number of records read in the time that it takes to start another goroutine
-// for them.
-const recordsForOne = 20
 
 // mentions returns the session of a folder entry if its text contains one of names, else nil, and
 // the buffer for the next file.
