@@ -160,10 +160,8 @@ func (t text) lineStart() int {
 }
 
 func (t text) lineEnd() int {
-	for i := t.at; i < len(t.chars); i++ {
-		if t.chars[i] == "\n" {
-			return i
-		}
+	if i := slices.Index(t.chars[t.at:], "\n"); i >= 0 {
+		return t.at + i
 	}
 	return len(t.chars)
 }

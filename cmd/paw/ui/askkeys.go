@@ -92,12 +92,11 @@ func (m Model) chosen(word string) (tea.Model, tea.Cmd) {
 	return a.done(m, answer)
 }
 
-func (o onAgent) questionCmd() tea.Cmd {
-	m, a := o.m, o.a
+func questionCmd(m Model, a Agent) tea.Cmd {
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
 		q, err := paw.Question(ctx, a)
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.on(a).asked(q, err) })
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return asked(m, a, q, err) })
 	}
 }
 
@@ -123,8 +122,7 @@ func answerKeys(options []Option) string {
 
 // asked shows the agent's question with the keys of the answers. The answer goes to exactly this
 // question, by the question's ID.
-func (o onAgent) asked(q Question, err error) (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func asked(m Model, a Agent, q Question, err error) (tea.Model, tea.Cmd) {
 	if err != nil {
 		m.show(m.failure(err, "answer", a.Key()))
 		return m, nil

@@ -72,19 +72,19 @@ type hint struct{ key, word string }
 
 // hints lists what the line at the bottom offers now, the most useful first.
 func (f frame) hints() []hint {
-	a, ok := f.m.current()
+	a, ok := f.current()
 	switch {
-	case f.m.help:
+	case f.help:
 		return []hint{{"any key", "back"}}
-	case f.m.run != nil && !f.m.run.over:
+	case f.run != nil && !f.run.over:
 		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
-	case f.m.run != nil:
+	case f.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}, {"other keys", "go back and act"}}
-	case f.m.focus && f.m.tab == tabDiff:
+	case f.focus && f.tab == tabDiff:
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
-	case f.m.focus:
+	case f.focus:
 		hints := []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
-		if f.m.tab == tabTurns {
+		if f.tab == tabTurns {
 			hints = slices.Insert(hints, 2, hint{"enter", "what it changed"})
 		}
 		return hints
@@ -93,7 +93,7 @@ func (f frame) hints() []hint {
 	}
 	var first []hint
 	switch {
-	case len(f.m.roster.marked()) > 0 && !f.m.large:
+	case len(f.roster.marked()) > 0 && !f.large:
 		return []hint{{"space", "mark"}, {"s", "send"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
@@ -105,7 +105,7 @@ func (f frame) hints() []hint {
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"enter", "attach"}}
 	case a.Cut:
 		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"m", "seen"}, {"enter", "attach"}}
-	case len(f.m.roster.outlooks[a.Key()].Files) > 0:
+	case len(f.roster.outlooks[a.Key()].Files) > 0:
 		first = []hint{{"F", "have it fixed"}, {"d", "diff"}, {"l", "forecast"}, {"enter", "attach"}}
 	case a.Group == NeedsYou:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}

@@ -222,7 +222,7 @@ func TestTwoHundredAgents(t *testing.T) {
 // countedBelow returns how many agents the last line of the list counts, and the index of the last
 // agent whose row is above.
 func countedBelow(m Model) (more, last int) {
-	for _, line := range m.listing().listView(m.layout().list) {
+	for _, line := range m.frame().listView(m.layout().list) {
 		words := strings.Fields(display.Strip(line))
 		for i, a := range m.roster.rows {
 			if slices.Contains(words, a.Name) {

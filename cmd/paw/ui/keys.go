@@ -50,7 +50,7 @@ func (m Model) topNow() int {
 	if l.list.height == 0 {
 		return m.top
 	}
-	return m.listing().topFor(m.listing().listLines(l.list.width, l.list.height), l.list.height)
+	return m.frame().topFor(m.frame().listLines(l.list.width, l.list.height), l.list.height)
 }
 
 // inList returns the model after a key that goes to the list.
@@ -65,7 +65,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "?", "f1":
 		m.help = true
 	case "esc":
-		if len(m.roster.marks) > 0 && !m.large && m.roster.filter == "" {
+		if !m.large && m.roster.filter == "" {
 			m.roster.marks = nil
 		}
 		m.large = false
@@ -143,26 +143,26 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.page.cursor = 0
 	case "enter":
 		if a.Pane == "" && !a.Far {
-			m.ask = m.on(a).bringBack()
+			m.ask = bringBack(a)
 			return m, nil
 		}
-		return m, m.on(a).attachCmd()
+		return m, attachCmd(m, a)
 	case "=":
-		return m.on(a).compare()
+		return compare(m, a)
 	case "a":
-		return m, m.on(a).questionCmd()
+		return m, questionCmd(m, a)
 	case "s":
-		return m.on(a).askPrompt()
+		return askPrompt(m, a)
 	case "g":
-		return m.on(a).askGoOn()
+		return askGoOn(m, a)
 	case "C":
-		return m, m.on(a).commentsCmd()
+		return m, commentsCmd(m, a)
 	case "m":
-		return m.on(a).markAllSeen()
+		return markAllSeen(m, a)
 	case "l":
 		return m.openly(nil, "forecast", "--session", a.Session)
 	case "L":
-		return m.on(a).planLanding()
+		return planLanding(m, a)
 	case "u":
 		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), "update", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "update", a.Key())
@@ -171,15 +171,15 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
 			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
 	case "U":
-		return m.on(a).planUndo()
+		return planUndo(m, a)
 	case "x":
-		m.ask = m.on(a).askStop()
+		m.ask = askStop(m, a)
 	case "R":
-		m.ask = m.on(a).askRecover()
+		m.ask = askRecover(m, a)
 	case "r":
-		return m.on(a).askRewind()
+		return askRewind(m, a)
 	case "+":
-		return m.on(a).askAdd()
+		return askAdd(m, a)
 	default:
 		m.unknownKey(word)
 	}
@@ -229,7 +229,7 @@ func (m *Model) selectNumber(digit string) {
 // work to review.
 func (m *Model) nextThatNeedsYou() {
 	agents := m.roster.rows
-	at := m.roster.index(agents)
+	at := m.roster.index()
 	for _, g := range []Group{NeedsYou, ToReview} {
 		for i := range agents {
 			next := agents[(at+1+i)%len(agents)]
@@ -289,8 +289,8 @@ func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	if !l.list.has(click.X, click.Y) {
 		return m, nil
 	}
-	lines := m.listing().listLines(l.list.width, l.list.height)
-	y := m.listing().topFor(lines, l.list.height) + click.Y - l.list.y
+	lines := m.frame().listLines(l.list.width, l.list.height)
+	y := m.frame().topFor(lines, l.list.height) + click.Y - l.list.y
 	if y < len(lines) && lines[y].agent >= 0 {
 		m.roster.selectAt(lines[y].agent)
 		m.top = m.topNow()

@@ -26,14 +26,10 @@ type layout struct {
 }
 
 // frame draws one picture of the desk.
-type frame struct {
-	palette
-	measure
-	m Model
-}
+type frame struct{ Model }
 
 // frame returns the drawer of the model's current picture.
-func (m Model) frame() frame { return frame{m.palette, m.measure, m} }
+func (m Model) frame() frame { return frame{m} }
 
 func (m Model) layout() layout {
 	var l layout
@@ -57,7 +53,7 @@ func (m Model) layout() layout {
 		l.list = whole
 	default:
 		most := max(height*mostListBelow/100, 3)
-		l.list = area{0, 1, m.width, min(len(m.listing().listLines(m.width, most))+len(m.roster.board.Queues), most)}
+		l.list = area{0, 1, m.width, min(len(m.frame().listLines(m.width, most))+len(m.roster.board.Queues), most)}
 		if rest := height - l.list.height; rest >= leastDetail {
 			l.detail = area{0, 1 + l.list.height, m.width, rest}
 		} else {
@@ -78,7 +74,7 @@ func (m Model) withQueues(l layout) layout {
 		return l
 	}
 	l.list.height -= n
-	y := min(len(m.listing().listLines(l.list.width, l.list.height)), l.list.height)
+	y := min(len(m.frame().listLines(l.list.width, l.list.height)), l.list.height)
 	if y < l.list.height {
 		y++ // a blank line, as between groups
 	}
@@ -119,7 +115,7 @@ func (f frame) aboutView(a Agent, width int) []string {
 	if a.Pull != "" {
 		lines = append(lines, f.paint(f.Cut(a.Pull, width), cyan))
 	}
-	if o := f.m.roster.outlooks[a.Key()]; len(o.Others) > 0 {
+	if o := f.roster.outlooks[a.Key()]; len(o.Others) > 0 {
 		lines = append(lines, f.paint(f.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
 	}
 	return lines

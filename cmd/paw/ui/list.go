@@ -41,24 +41,10 @@ const (
 // dropped lists the columns to leave out where the row is too long, the first one first.
 var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
-type listing struct {
-	palette
-	measure
-	roster roster
-	now    time.Time
-	lines  map[string]Lines // by the agent's key
-	top    int              // the first line shown in the last picture
-}
-
-// listing returns the drawer of the list as it is now.
-func (m Model) listing() listing {
-	return listing{m.palette, m.measure, m.roster, m.now, m.lines, m.top}
-}
-
 // cells returns the texts of an agent's row, all but About.
-func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
+func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
 	var c [columnsOfRow]string
-	if n := l.roster.numberOf(a); n > 0 {
+	if n := f.roster.numberOf(a); n > 0 {
 		c[colNumber] = fmt.Sprint(n)
 	}
 	c[colName] = a.Name
@@ -73,16 +59,16 @@ func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 		c[colTurn] += " " // aligns the digits with a turn that has an ellipsis
 	}
 	if !a.Since.IsZero() {
-		c[colAge] = Age(l.now.Sub(a.Since))
+		c[colAge] = Age(f.now.Sub(a.Since))
 	}
 	if a.Pull != "" {
 		c[colPull] = "#" + a.Pull[strings.LastIndexByte(a.Pull, '/')+1:]
 	}
-	work := l.lines[a.Key()]
+	work := f.lines[a.Key()]
 	if c[colTokens] = work.Tokens; work.Added+work.Deleted > 0 {
 		c[colLines] = fmt.Sprintf("+%d -%d", work.Added, work.Deleted)
 	}
-	if o := l.roster.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
+	if o := f.roster.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
 		c[colFlag] = "!"
 	}
 	return c
@@ -90,10 +76,10 @@ func (l listing) cells(a Agent, several bool) [columnsOfRow]string {
 
 // columnWidths returns the width of each column, 0 for a column that is left out, and of About,
 // which comes last. In a tight list, most other columns give way to About.
-func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
+func (f frame) columnWidths(rows [][columnsOfRow]string, width int, tight bool) (widths [columnsOfRow]int, about int) {
 	for _, row := range rows {
 		for k, text := range row {
-			widths[k] = max(widths[k], l.Width(text))
+			widths[k] = max(widths[k], f.Width(text))
 		}
 	}
 	widths[colName] = min(widths[colName], max(mostName, width/5))
@@ -131,27 +117,27 @@ func (l listing) columnWidths(rows [][columnsOfRow]string, width int, tight bool
 // listLines returns all lines of the list. Where rows have no room for About, About has a line
 // below the row if the height allows; the agents that need the user have this line as long as the
 // whole list still fits.
-func (l listing) listLines(width, height int) []listLine {
-	agents := l.roster.rows
+func (f frame) listLines(width, height int) []listLine {
+	agents := f.roster.rows
 	rows := make([][columnsOfRow]string, len(agents))
-	several := l.roster.severalSessions()
+	several := f.roster.severalSessions()
 	for i, a := range agents {
-		rows[i] = l.cells(a, several)
+		rows[i] = f.cells(a, several)
 	}
-	roomy := l.roomyHeight(agents, true) <= height
-	tight := l.roomyHeight(agents, false) > height
-	widths, about := l.columnWidths(rows, width, tight)
+	roomy := f.roomyHeight(agents, true) <= height
+	tight := f.roomyHeight(agents, false) > height
+	widths, about := f.columnWidths(rows, width, tight)
 	var lines []listLine
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
 			if i > 0 && (roomy || about > 0 && !tight) {
 				lines = append(lines, listLine{agent: -1})
 			}
-			lines = append(lines, listLine{l.heading(agents, a.Group), -1})
+			lines = append(lines, listLine{f.heading(agents, a.Group), -1})
 		}
-		lines = append(lines, listLine{l.row(a, rows[i], widths, about, width), i})
+		lines = append(lines, listLine{f.row(a, rows[i], widths, about, width), i})
 		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou && !tight) {
-			lines = append(lines, listLine{l.below(a, width), i})
+			lines = append(lines, listLine{f.below(a, width), i})
 		}
 	}
 	return lines
@@ -159,7 +145,7 @@ func (l listing) listLines(width, height int) []listLine {
 
 // roomyHeight returns how many lines the list needs: with all, a blank line between groups and a
 // line below each row; else only the lines below the rows of agents that need the user.
-func (l listing) roomyHeight(agents []Agent, all bool) int {
+func (f frame) roomyHeight(agents []Agent, all bool) int {
 	lines := 0
 	for i, a := range agents {
 		if i == 0 || agents[i-1].Group != a.Group {
@@ -175,30 +161,30 @@ func (l listing) roomyHeight(agents []Agent, all bool) int {
 }
 
 // heading draws the name of a group and the number of its agents.
-func (l listing) heading(agents []Agent, g Group) string {
+func (f frame) heading(agents []Agent, g Group) string {
 	n := 0
 	for _, a := range agents {
 		if a.Group == g {
 			n++
 		}
 	}
-	return l.paint(groupNames[g], bold) + " " + l.paint(fmt.Sprint(n), g.style())
+	return f.paint(groupNames[g], bold) + " " + f.paint(fmt.Sprint(n), g.style())
 }
 
 // row draws an agent's row. The selected row is a bar: in the colours of the other rows or, without
 // colours, inverse.
-func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
-	selected := a.Key() == l.roster.selected
-	paint := l.paint
+func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
+	selected := a.Key() == f.roster.selected
+	paint := f.paint
 	if a.Away {
-		paint = func(text, _ string) string { return l.paint(text, dim) }
+		paint = func(text, _ string) string { return f.paint(text, dim) }
 	}
-	if selected && !l.colour { // the end of a style would end the inverse bar
+	if selected && !f.colour { // the end of a style would end the inverse bar
 		paint = func(text, _ string) string { return text }
 	}
 	var line strings.Builder
 	chosen := " "
-	if l.roster.marks[a.Key()] {
+	if f.roster.marks[a.Key()] {
 		chosen = "●"
 	}
 	line.WriteString(paint(markOf(a), a.Colour) + paint(chosen, bold))
@@ -209,9 +195,9 @@ func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]i
 		}
 		switch k {
 		case colNumber, colAge, colTurn, colLines, colTokens:
-			text = l.Right(text, w)
+			text = f.Right(text, w)
 		default:
-			text = l.Fill(text, w)
+			text = f.Fill(text, w)
 		}
 		switch k {
 		case colNumber, colCLI, colAge, colTokens:
@@ -234,14 +220,14 @@ func (l listing) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]i
 		line.WriteString(text + gap)
 	}
 	if about > 0 {
-		line.WriteString(l.Cut(briefly(a), about))
+		line.WriteString(f.Cut(briefly(a), about))
 	}
-	text := l.Cut(strings.TrimRight(line.String(), " "), width)
+	text := f.Cut(strings.TrimRight(line.String(), " "), width)
 	switch {
-	case selected && l.colour:
-		return display.OnBar(l.Fill(text, width))
+	case selected && f.colour:
+		return display.OnBar(f.Fill(text, width))
 	case selected:
-		return "\x1b[7m" + l.Fill(text, width) + "\x1b[m"
+		return "\x1b[7m" + f.Fill(text, width) + "\x1b[m"
 	}
 	return text
 }
@@ -270,35 +256,35 @@ func markOf(a Agent) string {
 }
 
 // below draws About in the line below the agent's row.
-func (l listing) below(a Agent, width int) string {
+func (f frame) below(a Agent, width int) string {
 	style := dim
 	if a.Group == NeedsYou {
 		style = bold
 	}
 	const indent = "     "
-	return indent + l.paint(l.Cut(briefly(a), width-len(indent)), style)
+	return indent + f.paint(f.Cut(briefly(a), width-len(indent)), style)
 }
 
 // listView draws the part of the list that is seen.
-func (l listing) listView(at area) []string {
-	lines := l.listLines(at.width, at.height)
+func (f frame) listView(at area) []string {
+	lines := f.listLines(at.width, at.height)
 	view := make([]string, at.height)
 	if len(lines) == 0 && at.height > 0 {
-		view[0] = l.emptyList()
-		for i, problem := range l.roster.board.Problems {
+		view[0] = f.emptyList()
+		for i, problem := range f.roster.board.Problems {
 			if i+2 < at.height {
-				view[i+2] = l.paint(problem, red)
+				view[i+2] = f.paint(problem, red)
 			}
 		}
 		return view
 	}
-	seen := lines[l.topFor(lines, at.height):]
+	seen := lines[f.topFor(lines, at.height):]
 	for y := range min(len(seen), at.height) {
 		view[y] = seen[y].text
 	}
 	if more := begunFrom(seen, at.height); more > 0 && at.height > 0 {
 		sign := fmt.Sprintf("  %d more", more)
-		view[at.height-1] = l.Cut(l.Fill(view[at.height-1], at.width-len(sign))+l.paint(sign, dim), at.width)
+		view[at.height-1] = f.Cut(f.Fill(view[at.height-1], at.width-len(sign))+f.paint(sign, dim), at.width)
 	}
 	return view
 }
@@ -314,17 +300,17 @@ func begunFrom(lines []listLine, first int) int {
 	return agents
 }
 
-func (l listing) emptyList() string {
-	if l.roster.filter != "" {
-		return l.paint("no agent matches; Esc shows all", dim)
+func (f frame) emptyList() string {
+	if f.roster.filter != "" {
+		return f.paint("no agent matches; Esc shows all", dim)
 	}
-	return l.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
+	return f.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
 }
 
 // topFor returns the first line to show, so that the selected agent is seen, with the name of the
 // group above the group's first agent. The list scrolls as little as possible.
-func (l listing) topFor(lines []listLine, height int) int {
-	selected := l.roster.index(l.roster.rows)
+func (f frame) topFor(lines []listLine, height int) int {
+	selected := f.roster.index()
 	first, last := 0, 0
 	for y, line := range lines {
 		if line.agent != selected || selected < 0 {
@@ -337,7 +323,7 @@ func (l listing) topFor(lines []listLine, height int) int {
 	if first > 0 && lines[first-1].agent < 0 {
 		first--
 	}
-	top := min(l.top, max(len(lines)-height, 0))
+	top := min(f.top, max(len(lines)-height, 0))
 	if last >= top+height {
 		top = last - height + 1
 	}

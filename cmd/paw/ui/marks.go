@@ -18,23 +18,13 @@ func (m *Model) mark() {
 	if !ok {
 		return
 	}
-	marks := map[string]bool{}
-	for key := range m.roster.marks {
-		marks[key] = true
-	}
-	if marks[a.Key()] {
-		delete(marks, a.Key())
-	} else {
-		marks[a.Key()] = true
-	}
-	m.roster.marks = marks
+	m.roster.marks = with(m.roster.marks, a.Key(), !m.roster.marks[a.Key()])
 	m.roster.step(1)
 }
 
-// meant returns the agents that a key acts on: the marked agents, else o's agent. A
-// key pressed in a page, or while the detail fills the screen, acts on o's agent only.
-func (o onAgent) meant() []Agent {
-	m, a := o.m, o.a
+// meant returns the agents that a key acts on: the marked agents, else a. A key pressed in a page, or
+// while the detail fills the screen, acts on a only.
+func meant(m Model, a Agent) []Agent {
 	if all := m.roster.marked(); len(all) > 0 && !m.focus && !m.large {
 		return all
 	}
@@ -88,13 +78,12 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 }
 
 // markAllSeen marks the work of the marked agents as seen or, with no other agent marked, what the
-// desk shows of o's agent.
-func (o onAgent) markAllSeen() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
-	all := o.meant()
+// desk shows of a.
+func markAllSeen(m Model, a Agent) (tea.Model, tea.Cmd) {
+	all := meant(m, a)
 	if len(all) == 1 && all[0].Key() == a.Key() {
 		m.roster.marks = nil
-		return m.on(a).markSeen()
+		return markSeen(m, a)
 	}
 	return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
 		return m.quietly(append([]string{"seen", "--session", session}, names...)...)
@@ -103,9 +92,8 @@ func (o onAgent) markAllSeen() (tea.Model, tea.Cmd) {
 
 // compare shows the diff between two agents: the two marked ones, or the marked one and the
 // selected one.
-func (o onAgent) compare() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
-	two := o.meant()
+func compare(m Model, a Agent) (tea.Model, tea.Cmd) {
+	two := meant(m, a)
 	if len(two) == 1 && two[0].Key() != a.Key() {
 		two = append(two, a)
 	}
@@ -131,8 +119,7 @@ func (s State) ofState(words ...string) []string {
 
 // withState calls do with the snapshot that the diff shows or, where no diff is shown, with a new
 // snapshot. Of an agent on another machine, only the number of the last turn is known.
-func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func withState(m Model, a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
 	if m.tab == tabDiff && m.scope.turn == 0 {
 		switch {
 		case m.page.state.Commit != "":
@@ -150,8 +137,7 @@ func (o onAgent) withState(do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.
 
 // markSeen marks as seen what the user sees: the turn or the snapshot of the diff, or the last turn
 // that the row shows as finished.
-func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func markSeen(m Model, a Agent) (tea.Model, tea.Cmd) {
 	if m.tab == tabDiff && m.scope.turn > 0 {
 		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
 	}
@@ -159,7 +145,7 @@ func (o onAgent) markSeen() (tea.Model, tea.Cmd) {
 	if strings.HasSuffix(a.Turn, display.Ellipsis) {
 		shown--
 	}
-	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
+	return withState(m, a, func(m Model, s State) (tea.Model, tea.Cmd) {
 		if !ofDiff && s.Turn > shown {
 			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
 			return m, nil
@@ -175,14 +161,14 @@ func lastTurn(a Agent) int {
 }
 
 // planLanding shows what would land, and asks whether to land exactly that.
-func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
-	m, all := o.m, o.meant()
+func planLanding(m Model, a Agent) (tea.Model, tea.Cmd) {
+	all := meant(m, a)
 	if len(all) > 1 {
-		return o.planSeveral(all)
+		return planSeveral(m, all)
 	}
-	a := all[0]
+	a = all[0]
 	m.roster.marks = nil
-	return m.on(a).withState(func(m Model, s State) (tea.Model, tea.Cmd) {
+	return withState(m, a, func(m Model, s State) (tea.Model, tea.Cmd) {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, s.ofState("land", a.Key())...)
 		})
@@ -191,9 +177,9 @@ func (o onAgent) planLanding() (tea.Model, tea.Cmd) {
 }
 
 // planUndo shows which landing of the session is the last one, and asks whether to undo exactly that.
-func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
-	words := []string{"land", "--undo", "--session", o.a.Session}
-	undo := sure("take back this landing, the last one of "+o.a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
+func planUndo(m Model, a Agent) (tea.Model, tea.Cmd) {
+	words := []string{"land", "--undo", "--session", a.Session}
+	undo := sure("take back this landing, the last one of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
 		for _, line := range m.run.lines {
 			if plan, found := strings.CutPrefix(display.Strip(line), "undo landing "); found {
 				number, _, _ := strings.Cut(plan, " ")
@@ -203,13 +189,12 @@ func (o onAgent) planUndo() (tea.Model, tea.Cmd) {
 		m.say(true, "nothing was taken back: no landing is shown")
 		return m, nil
 	})
-	return o.m.openly(undo, append(words, "--dry-run")...)
+	return m.openly(undo, append(words, "--dry-run")...)
 }
 
 // planSeveral shows what would land of several agents of one session, and asks whether to land
 // exactly that; agents of other machines land as they then are.
-func (o onAgent) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
-	m := o.m
+func planSeveral(m Model, all []Agent) (tea.Model, tea.Cmd) {
 	for _, a := range all {
 		if a.Session != all[0].Session {
 			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())

@@ -178,12 +178,11 @@ const workAgain = 20 * time.Second
 
 // current returns the selected agent, with the marks of marked.
 func (m Model) current() (Agent, bool) {
-	agents := m.roster.rows
-	i := m.roster.index(agents)
+	i := m.roster.index()
 	if i < 0 {
 		return Agent{}, false
 	}
-	return m.marked(agents[i]), true
+	return m.marked(m.roster.rows[i]), true
 }
 
 // marked changes the agent's Mark and Ended whenever a command of the desk has ended, and the Mark

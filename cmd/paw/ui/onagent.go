@@ -6,24 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"paw/config/display"
-
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
-
-// onAgent acts on an agent and, for keys that act on several, on the marked agents.
-type onAgent struct {
-	m Model
-	a Agent
-}
-
-// on returns the actions on an agent.
-func (m Model) on(a Agent) onAgent { return onAgent{m, a} }
 
 // askStop asks whether to stop the agents that are meant or, if all are stopped, whether to remove
 // them.
-func (o onAgent) askStop() *ask {
-	all := o.meant()
+func askStop(m Model, a Agent) *ask {
+	all := meant(m, a)
 	if !slices.ContainsFunc(all, func(a Agent) bool { return a.State != "stopped" }) {
 		return sure(fmt.Sprintf("remove %s, with the worktree? Turns stay, and the branch unless it has landed.", named(all)), "remove", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
@@ -43,8 +34,8 @@ func (o onAgent) askStop() *ask {
 }
 
 // askRecover asks whether to recover the agent's session, or several marked agents.
-func (o onAgent) askRecover() *ask {
-	all := o.meant()
+func askRecover(m Model, a Agent) *ask {
+	all := meant(m, a)
 	if len(all) > 1 {
 		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
@@ -52,19 +43,17 @@ func (o onAgent) askRecover() *ask {
 			})
 		})
 	}
-	return o.m.on(all[0]).askBack(fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
+	return askBack(all[0], fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
 }
 
 // bringBack asks whether to recover an agent without a pane.
-func (o onAgent) bringBack() *ask {
-	a := o.a
-	return o.askBack(fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
+func bringBack(a Agent) *ask {
+	return askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
 }
 
 // askBack asks whether to recover the whole session or the agent alone; whole and alone are the
 // keys.
-func (o onAgent) askBack(title, whole, alone string) *ask {
-	a := o.a
+func askBack(a Agent, title, whole, alone string) *ask {
 	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
 	second := whole
 	if second == "y" {
@@ -82,9 +71,9 @@ func (o onAgent) askBack(title, whole, alone string) *ask {
 // askPrompt lets the user write a prompt, and sends the prompt to the agents that are meant. The
 // prompt stays a draft until it is sent. A prompt for several agents is the draft of the first one,
 // unless that agent already has a draft.
-func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
-	m, all := o.m, o.meant()
-	a := all[0]
+func askPrompt(m Model, a Agent) (tea.Model, tea.Cmd) {
+	all := meant(m, a)
+	a = all[0]
 	draft := m.draft(a.Key())
 	taken := len(all) > 1 && draft != ""
 	if taken {
@@ -117,10 +106,9 @@ func (o onAgent) askPrompt() (tea.Model, tea.Cmd) {
 
 // askGoOn asks whether to tell the agent, or all agents of the session whose turns were cut, to go
 // on.
-func (o onAgent) askGoOn() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
-	if marked := o.meant(); len(marked) > 1 || marked[0].Key() != a.Key() {
-		return o.askMarkedGoOn(marked)
+func askGoOn(m Model, a Agent) (tea.Model, tea.Cmd) {
+	if marked := meant(m, a); len(marked) > 1 || marked[0].Key() != a.Key() {
+		return askMarkedGoOn(m, marked)
 	}
 	all := m.roster.cutAgents(a.Session)
 	switch {
@@ -156,8 +144,7 @@ func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
 
 // askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
 // no such prompt.
-func (o onAgent) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
-	m := o.m
+func askMarkedGoOn(m Model, marked []Agent) (tea.Model, tea.Cmd) {
 	var able, others []Agent
 	for _, a := range marked {
 		if a.goesOn() {
@@ -182,8 +169,7 @@ func (o onAgent) askMarkedGoOn(marked []Agent) (tea.Model, tea.Cmd) {
 }
 
 // askRewind asks for the turn to rewind the files to, or for undo.
-func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func askRewind(m Model, a Agent) (tea.Model, tea.Cmd) {
 	m.tab = tabTurns
 	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
 		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
@@ -196,8 +182,7 @@ func (o onAgent) askRewind() (tea.Model, tea.Cmd) {
 }
 
 // askAdd asks for more agents of the session, and for a prompt.
-func (o onAgent) askAdd() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func askAdd(m Model, a Agent) (tea.Model, tea.Cmd) {
 	return m.askAgents("add to "+a.Session, "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
 		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
 	})
@@ -236,8 +221,7 @@ func withPrompt(words []string, prompt string) []string {
 }
 
 // attachCmd shows the agent's pane until the user leaves it.
-func (o onAgent) attachCmd() tea.Cmd {
-	m, a := o.m, o.a
+func attachCmd(m Model, a Agent) tea.Cmd {
 	over := false
 	show := func(io.Reader, io.Writer, io.Writer) (err error) {
 		over, err = m.paw.Attach(m.ctx, a)
@@ -249,8 +233,7 @@ func (o onAgent) attachCmd() tea.Cmd {
 }
 
 // blame runs paw blame for the marked lines of the diff.
-func (o onAgent) blame() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func blame(m Model, a Agent) (tea.Model, tea.Cmd) {
 	first, last := m.page.marked()
 	place, err := m.paw.Place(m.page.raw, first, last)
 	if err != nil {

@@ -79,9 +79,8 @@ func (m Model) wanted() wanted {
 	var w wanted
 	current, there := m.current()
 	if there && m.tab == tabPane && l.detail.height > 0 && !m.help && m.run == nil {
-		w.screen = m.roster.rows[m.roster.index(m.roster.rows)]
+		w.screen = m.roster.rows[m.roster.index()]
 	}
-	agents := m.roster.rows
 	if l.list.height == 0 {
 		if there {
 			w.rows = []Agent{current}
@@ -89,11 +88,11 @@ func (m Model) wanted() wanted {
 		return w
 	}
 	w.seconds = m.run != nil && !m.run.over || m.note.text != ""
-	lines := m.listing().listLines(l.list.width, l.list.height)
-	top := m.listing().topFor(lines, l.list.height)
+	lines := m.frame().listLines(l.list.width, l.list.height)
+	top := m.frame().topFor(lines, l.list.height)
 	for y := top; y < min(top+l.list.height, len(lines)); y++ {
 		if i := lines[y].agent; i >= 0 && (y == top || lines[y-1].agent != i) {
-			a := m.marked(agents[i])
+			a := m.marked(m.roster.rows[i])
 			w.rows = append(w.rows, a)
 			w.seconds = w.seconds || m.now.Sub(a.Since) < time.Minute
 		}

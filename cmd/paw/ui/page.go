@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,12 +162,7 @@ func (p page) noteAt(line int) (Comment, bool) {
 
 // hasNotes reports whether any line has a comment.
 func (p page) hasNotes() bool {
-	for _, c := range p.notes {
-		if c.Line >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.notes, func(c Comment) bool { return c.Line >= 0 })
 }
 
 // changedFile is one file of a patch, with the number of added and deleted lines.

@@ -36,7 +36,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	switch word {
 	case "c":
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
-			return m.on(a).askComment()
+			return askComment(m, a)
 		}
 	case "v":
 		m.page.marks, m.page.anchor = !m.page.marks, m.page.cursor
@@ -67,7 +67,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
 	case "b":
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
-			return m.on(a).blame()
+			return blame(m, a)
 		}
 	case "[", "]", "B":
 		m.changeScope(word, a)
@@ -127,7 +127,7 @@ func (m Model) enterLine(a Agent) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	if c, ok := m.page.noteAt(m.page.cursor); ok {
-		return m.on(a).askChange(c)
+		return askChange(m, a, c)
 	}
 	m.say(false, "no comment of yours on this line; c writes one")
 	return m, nil

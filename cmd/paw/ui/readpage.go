@@ -154,12 +154,11 @@ func (m Model) readNotes() tea.Cmd {
 }
 
 // askComment lets the user write a comment on the marked lines of the diff.
-func (o onAgent) askComment() (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func askComment(m Model, a Agent) (tea.Model, tea.Cmd) {
 	first, last := m.page.marked()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	m.ask = &ask{title: "comment on " + o.linesMeant(first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
+	m.ask = &ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
 		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
@@ -170,8 +169,7 @@ func (o onAgent) askComment() (tea.Model, tea.Cmd) {
 
 // linesMeant names what a comment on lines of the diff would be about. A line of the diff that is
 // no line of a file, such as a header, stands for the whole file.
-func (o onAgent) linesMeant(first, last int) string {
-	m := o.m
+func linesMeant(m Model, first, last int) string {
 	place, err := m.paw.Place(m.page.raw, first, last)
 	switch {
 	case err == nil && !strings.Contains(place, ":"):
@@ -194,8 +192,7 @@ func (m Model) commented(place string) (tea.Model, tea.Cmd) {
 }
 
 // askChange lets the user change or delete a comment.
-func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func askChange(m Model, a Agent, c Comment) (tea.Model, tea.Cmd) {
 	m.ask = &ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
 		text: textOf(c.Text), done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			told := "comment kept; C sends all"
@@ -212,15 +209,13 @@ func (o onAgent) askChange(c Comment) (tea.Model, tea.Cmd) {
 }
 
 // commentsCmd reads the comments that were not sent yet, and asks whether to send them.
-func (o onAgent) commentsCmd() tea.Cmd {
-	m, a := o.m, o.a
+func commentsCmd(m Model, a Agent) tea.Cmd {
 	return later(m, func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") },
-		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return m.on(a).commentsRead(comments) })
+		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return commentsRead(m, a, comments) })
 }
 
 // commentsRead asks whether the comments are to be sent or deleted.
-func (o onAgent) commentsRead(comments []Comment) (tea.Model, tea.Cmd) {
-	m, a := o.m, o.a
+func commentsRead(m Model, a Agent, comments []Comment) (tea.Model, tea.Cmd) {
 	switch n := len(comments); {
 	case m.ask != nil:
 		return m, nil

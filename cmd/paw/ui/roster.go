@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -30,7 +31,7 @@ func (l roster) cutAgents(session string) (names []string) {
 }
 
 // step selects the agent that many rows further down, or up for a negative number.
-func (l *roster) step(by int) { l.selectAt(l.index(l.rows) + by) }
+func (l *roster) step(by int) { l.selectAt(l.index() + by) }
 
 // selectAt selects the agent of row i, or of the nearest row.
 func (l *roster) selectAt(i int) {
@@ -48,12 +49,11 @@ func (l *roster) choose(a Agent) {
 
 // nextGroup selects the first agent of the next group.
 func (l *roster) nextGroup() {
-	agents := l.rows
-	at := max(l.index(agents), 0)
-	for i := range agents {
-		next := (at + i) % len(agents)
-		if agents[next].Group != agents[at].Group && (next == 0 || agents[next-1].Group != agents[next].Group) {
-			l.choose(agents[next])
+	at := max(l.index(), 0)
+	for i := range l.rows {
+		next := (at + i) % len(l.rows)
+		if l.rows[next].Group != l.rows[at].Group && (next == 0 || l.rows[next-1].Group != l.rows[next].Group) {
+			l.choose(l.rows[next])
 			return
 		}
 	}
@@ -69,12 +69,7 @@ func (l roster) counts() (count [len(groupNames)]int) {
 
 // severalSessions reports whether agents of more than one session are listed.
 func (l roster) severalSessions() bool {
-	for _, a := range l.board.Agents {
-		if a.Session != l.board.Agents[0].Session {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.board.Agents, func(a Agent) bool { return a.Session != l.board.Agents[0].Session })
 }
 
 // number gives each agent a number when the agent is listed for the first time, if several sessions
@@ -100,15 +95,14 @@ func (l roster) numberOf(a Agent) int {
 
 // neighbour returns the key of the agent to select if the selected one goes.
 func (l roster) neighbour() string {
-	agents := l.rows
-	i := l.index(agents)
-	if i < 0 {
+	switch i := l.index(); {
+	case i < 0:
 		return ""
+	case i+1 < len(l.rows):
+		return l.rows[i+1].Key()
+	default:
+		return l.rows[max(i-1, 0)].Key()
 	}
-	if i+1 < len(agents) {
-		return agents[i+1].Key()
-	}
-	return agents[max(i-1, 0)].Key()
 }
 
 // arrange filters and sorts the agents, and keeps the selected agent selected and listed even if
@@ -131,10 +125,10 @@ func (l *roster) arrange(neighbour string) {
 		return a.Since.Compare(b.Since) // the agent that has waited longest comes first
 	})
 	l.rows = nested(l.rows)
-	if l.index(l.rows) < 0 {
+	if l.index() < 0 {
 		l.selected = neighbour
 	}
-	if l.index(l.rows) < 0 || !l.chosen {
+	if l.index() < 0 || !l.chosen {
 		l.selected = ""
 		if len(l.rows) > 0 {
 			l.selected = l.rows[0].Key()
@@ -147,7 +141,7 @@ func (l *roster) narrow(filter string) {
 	was := l.selected
 	l.filter, l.selected = filter, ""
 	l.arrange("")
-	if i := slices.IndexFunc(l.rows, func(a Agent) bool { return a.Key() == was }); i >= 0 {
+	if slices.ContainsFunc(l.rows, func(a Agent) bool { return a.Key() == was }) {
 		l.selected = was
 	}
 }
@@ -164,8 +158,8 @@ func (l roster) judged(a Agent) Agent {
 }
 
 // index returns the index of the selected agent, -1 if it is not listed.
-func (l roster) index(agents []Agent) int {
-	return slices.IndexFunc(agents, func(a Agent) bool { return a.Key() == l.selected })
+func (l roster) index() int {
+	return slices.IndexFunc(l.rows, func(a Agent) bool { return a.Key() == l.selected })
 }
 
 // nested puts each child below its parent where both are in the same group, and sets depth.
@@ -214,10 +208,8 @@ func (l roster) title() string {
 
 // with returns a copy of a map with one value changed, so that earlier models keep their map.
 func with[V any](old map[string]V, key string, value V) map[string]V {
-	changed := make(map[string]V, len(old)+1)
-	for k, v := range old {
-		changed[k] = v
-	}
+	changed := map[string]V{}
+	maps.Copy(changed, old)
 	changed[key] = value
 	return changed
 }

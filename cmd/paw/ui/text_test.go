@@ -110,7 +110,7 @@ func TestBriefly(t *testing.T) {
 
 func TestPullRequestHasItsNumber(t *testing.T) {
 	for address, want := range map[string]string{"": "", "https://github.com/acme/shop/pull/7": "#7", "https://gitlab.com/acme/shop/-/merge_requests/12": "#12"} {
-		if got := (Model{}).listing().cells(Agent{Pull: address}, false)[colPull]; got != want {
+		if got := (Model{}).frame().cells(Agent{Pull: address}, false)[colPull]; got != want {
 			t.Errorf("%q: %q, want %q", address, got, want)
 		}
 	}
