@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -93,7 +94,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			return becomeIn(h.Agent(s, landing.CheckAgent(s, shown.Place)), []string{shellOf(h)})
+			return becomeIn(h.Agent(s, landing.CheckAgent(s, shown.Place)), []string{cmp.Or(h.Getenv("SHELL"), "/bin/sh")})
 		}
 		checked, err := landing.Check(cmd.Context(), h, s, agent, one)
 		if err != nil {

@@ -73,11 +73,11 @@ func (a *invocation) addFromHost(from pflag.Value, add func() error) error {
 		return err
 	}
 	name, word, _ := strings.Cut(from.String(), ":")
-	host, known := h.Config.Hosts[name]
-	if !known {
-		return unknownHost(h, name)
+	host, err := hostNamed(h, name)
+	if err != nil {
+		return err
 	}
-	a.far = &farWork{host: hosts.Host{Name: name, Host: host}, words: []string{word}}
+	a.far = &farWork{host: host, words: []string{word}}
 	if err := from.Set(""); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func newFetching(a *invocation) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, host, err := hostNamed(h, args[0])
+		host, client, err := hostAndClient(h, args[0])
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func newState(a *invocation) *cobra.Command {
 			return err
 		}
 		if len(args) == 0 {
-			agents = agentNames(s)
+			agents = app.AgentNames(s)
 			numbers = make([]string, len(agents))
 		}
 		if h, err = h.ConfiguredFor(s); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,15 +157,14 @@ func (o *hostAddOptions) run(cmd *cobra.Command, h *app.App, args []string) erro
 // are none.
 func missingThere(name string, f hosts.Found) error {
 	var missing []string
-	for program, version := range map[string]string{"git": f.Git, "tmux": f.Tmux} {
-		if version == "" {
-			missing = append(missing, program)
+	for _, program := range [][2]string{{"git", f.Git}, {"tmux", f.Tmux}} {
+		if program[1] == "" {
+			missing = append(missing, program[0])
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	slices.Sort(missing)
 	return errs.New(errs.Missing, "%s: %s is not installed there", name, strings.Join(missing, " and "))
 }
 
@@ -219,7 +219,7 @@ func newHostRemove(a *invocation) *cobra.Command {
 		Long:    exits(`Take a machine out of your configuration. What runs there goes on; nothing there changes.`, exitUsage, exitNotFound),
 		Example: "  paw host remove gpu",
 		RunE: a.withHome(func(_ *cobra.Command, h *app.App, args []string) error {
-			client, host, err := hostNamed(h, args[0])
+			host, client, err := hostAndClient(h, args[0])
 			if err != nil {
 				return err
 			}
@@ -242,21 +242,17 @@ func newHostDoctor(a *invocation) *cobra.Command {
 versions, CLIs, the checkout, git's identity.`, exitUsage, exitNotFound, "12   git, tmux or paw is missing there"),
 		Example: "  paw host doctor gpu",
 		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
-			host, known := h.Config.Hosts[args[0]]
-			if !known {
-				return unknownHost(h, args[0])
+			host, client, err := hostAndClient(h, args[0])
+			if err != nil {
+				return err
 			}
-			return examine(cmd.Context(), a, h, hosts.Host{Name: args[0], Host: host})
+			return examine(cmd.Context(), a, h, host, client)
 		}),
 	}
 }
 
 // examine prints the rows of paw host doctor.
-func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host) error {
-	client, err := sshClient(h)
-	if err != nil {
-		return err
-	}
+func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host, client hosts.Client) error {
 	there, _ := hosts.There(host.Repos, h.Root())
 	if err := a.reach(ctx, client, host); err != nil {
 		return endedThere(0, err)
@@ -270,14 +266,14 @@ func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host) er
 	took := time.Since(began)
 	rows := [][]cell{
 		texts("reached", fmt.Sprintf("%s, an answer of paw took %d ms", host.SSH, took.Milliseconds())),
-		texts("system", found.System), texts("git", orMissing(found.Git)), texts("tmux", orMissing(found.Tmux)),
+		texts("system", found.System), texts("git", cmp.Or(found.Git, "missing")), texts("tmux", cmp.Or(found.Tmux, "missing")),
 		texts("paw", hosts.VersionIn(version)+"  "+host.Paw),
 	}
 	if err != nil {
 		rows[len(rows)-1] = texts("paw", err.Error())
 	}
 	if h.Root() != "" {
-		rows = append(rows, texts("checkout", orMissing(found.Top)))
+		rows = append(rows, texts("checkout", cmp.Or(found.Top, "missing")))
 	}
 	identity := "missing: commits over there need git config --global user.name and user.email"
 	if found.Name != "" && found.Email != "" {
@@ -296,11 +292,4 @@ func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host) er
 		return endedThere(0, err)
 	}
 	return nil
-}
-
-func orMissing(text string) string {
-	if text == "" {
-		return "missing"
-	}
-	return text
 }

@@ -333,7 +333,7 @@ func (f *hostFeeds) close() {
 // attachThere shows the pane of an agent HOST:SESSION/AGENT in this terminal.
 func attachThere(ctx context.Context, h *app.App, name string) error {
 	of, agent, _ := strings.Cut(name, ":")
-	client, host, err := hostNamed(h, of)
+	host, client, err := hostAndClient(h, of)
 	if err != nil {
 		return err
 	}

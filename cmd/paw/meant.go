@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
@@ -89,14 +88,9 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 		listed += fmt.Sprintf(" and %d more", more)
 	}
 	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
-	command := cmd.CommandPath()
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && f.Name != "session" { // the name has the session
-			command = strings.Join(append([]string{command}, typedFlag(f)...), " ")
-		}
-	})
+	command := append([]string{cmd.CommandPath()}, flagsAndWords(cmd, nil, "session")...) // the name has the session
 	for _, name := range names[:min(len(names), maxAgentHints)] {
-		e = e.Hint("%s", strings.Join(append([]string{command, s.Name + "/" + name}, behind...), " "))
+		e = e.Hint("%s", strings.Join(slices.Concat(command, []string{s.Name + "/" + name}, behind), " "))
 	}
 	return e
 }

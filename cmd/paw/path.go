@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -81,7 +82,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 			}
 			argv := args[1:]
 			if len(argv) == 0 {
-				argv = []string{shellOf(h)}
+				argv = []string{cmp.Or(h.Getenv("SHELL"), "/bin/sh")}
 			}
 			return becomeIn(h.Agent(s, w), argv)
 		},
@@ -102,13 +103,6 @@ func placeOf(s *session.Session, agent string) (*session.Agent, error) {
 			Hint("paw stop %s %s --only && paw recover %s", s.Name, agent, s.Name)
 	}
 	return w, nil
-}
-
-func shellOf(h *app.App) string {
-	if shell := h.Getenv("SHELL"); shell != "" {
-		return shell
-	}
-	return "/bin/sh"
 }
 
 // becomeIn replaces this process with another program in an agent's worktree, so that the
@@ -315,7 +309,7 @@ func (o *setupOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.all {
-		agents = agentNames(s)
+		agents = app.AgentNames(s)
 	}
 	failed := error(nil)
 	err = orchestrator.SetUpAgain(cmd.Context(), h, s, agents, func(agent string, notes []string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,24 +48,31 @@ func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.C
 			return err
 		}
 		if name, own, far := strings.Cut(of, ":"); far {
-			known, there := h.Config.Hosts[name]
-			if !there {
-				return unknownHost(h, name)
+			host, err := hostNamed(h, name)
+			if err != nil {
+				return err
 			}
-			return r.inSessionThere(cmd, h, hosts.Host{Name: name, Host: known}, own, args, next)
+			return r.inSessionThere(cmd, h, host, own, args, next)
 		}
-		host, places, err := r.hostMeant(cmd, h, args, on)
+		name, places := on, []int(nil)
+		if on == "" {
+			name, places, err = hostMeant(cmd, h, args)
+		}
+		switch {
+		case err != nil:
+			return err
+		case name == "":
+			return next(cmd, args)
+		}
+		host, err := hostNamed(h, name)
 		if err != nil {
 			return err
 		}
-		if host == "" {
-			return next(cmd, args)
-		}
 		if on == "" && fetching(cmd) {
-			r.far = &farWork{host: hosts.Host{Name: host, Host: h.Config.Hosts[host]}, words: agentsAt(host, args, places), command: args[len(places):]}
+			r.far = &farWork{host: host, words: agentsAt(name, args, places), command: args[len(places):]}
 			return next(cmd, args)
 		}
-		return r.runThere(cmd, h, hosts.Host{Name: host, Host: h.Config.Hosts[host]}, r.wordsFor(host, on, args, places))
+		return r.runThere(cmd, h, host, r.wordsFor(name, on, args, places))
 	}
 }
 
@@ -114,7 +120,7 @@ func namesIn(cmd *cobra.Command, args []string) []string {
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args = args[:min(at, len(args))] // the rest are paths
 	}
-	named := slices.IndexFunc(args, turnsAlone)
+	named := slices.IndexFunc(args, isTurns)
 	if named > 0 {
 		return args[:named]
 	}
@@ -123,14 +129,8 @@ func namesIn(cmd *cobra.Command, args []string) []string {
 
 // hostMeant returns the host whose agents the words name, and the indexes of these words. The host
 // is "" if all agents are of this machine.
-func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on string) (host string, places []int, err error) {
+func hostMeant(cmd *cobra.Command, h *app.App, args []string) (host string, places []int, err error) {
 	names := namesIn(cmd, args)
-	if on != "" {
-		if _, known := h.Config.Hosts[on]; !known {
-			return "", nil, unknownHost(h, on)
-		}
-		return on, nil, nil
-	}
 	if last := len(names) - 1; cmd.Name() == "check" && last > 0 {
 		if name, _, _ := strings.Cut(names[last], ":"); h.Config.Hosts[name].SSH == "" { // the last word is the command to run
 			names = names[:last]
@@ -160,16 +160,6 @@ func (r router) hostMeant(cmd *cobra.Command, h *app.App, args []string, on stri
 		return "", nil, e
 	}
 	return host, places, nil
-}
-
-// turnsAlone reports whether a word behind an agent is a turn N or a range N..M.
-func turnsAlone(word string) bool {
-	from, to, between := strings.Cut(word, "..")
-	_, err := strconv.ParseUint(from, 10, 31)
-	if between && err == nil {
-		_, err = strconv.ParseUint(to, 10, 31)
-	}
-	return err == nil
 }
 
 // agentIn is the name of an agent in a word of the command line.
@@ -256,23 +246,26 @@ func sshClient(h *app.App) (hosts.Client, error) {
 	return hosts.Client{Path: path, Env: h.Env, Sockets: hosts.SocketsIn(h.Getenv("XDG_RUNTIME_DIR")), State: h.Paths.HostsDir()}, nil
 }
 
-// hostNamed returns a host of the configuration, and a client for it.
-func hostNamed(h *app.App, name string) (hosts.Client, hosts.Host, error) {
-	known, there := h.Config.Hosts[name]
-	if !there {
-		return hosts.Client{}, hosts.Host{}, unknownHost(h, name)
+// hostAndClient returns a host of the configuration, and a client for it.
+func hostAndClient(h *app.App, name string) (hosts.Host, hosts.Client, error) {
+	host, err := hostNamed(h, name)
+	if err != nil {
+		return host, hosts.Client{}, err
 	}
 	client, err := sshClient(h)
-	return client, hosts.Host{Name: name, Host: known}, err
+	return host, client, err
 }
 
-// unknownHost returns the error for a name that no host has.
-func unknownHost(h *app.App, name string) error {
+// hostNamed returns a host of the configuration.
+func hostNamed(h *app.App, name string) (hosts.Host, error) {
+	if known, there := h.Config.Hosts[name]; there {
+		return hosts.Host{Name: name, Host: known}, nil
+	}
 	e := errs.New(errs.NotFound, "%s: no such host", name)
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {
 		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	return e.Hint("paw host list")
+	return hosts.Host{}, e.Hint("paw host list")
 }
 
 // reachPatience limits the time a command waits for the connection to a host.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 )
@@ -164,7 +165,7 @@ func (g suggester) retypedForAll() string {
 	case "stop", "wait", "turns", "status", "usage", "forecast", "recover":
 		return lineOf(g.ran, behind)
 	case "seen", "check", "review", "remove":
-		return lineOf(g.ran, append(agentNames(g.sessionHere()), behind...))
+		return lineOf(g.ran, append(app.AgentNames(g.sessionHere()), behind...))
 	}
 	return ""
 }
@@ -172,10 +173,19 @@ func (g suggester) retypedForAll() string {
 // lineOf returns the command line of cmd with other words and the flags that were typed. Without
 // the flags, a pasted line would do something else.
 func lineOf(cmd *cobra.Command, words []string) string {
-	line := []string{cmd.CommandPath()}
-	cmd.Flags().Visit(func(f *pflag.Flag) { line = append(line, typedFlag(f)...) })
+	return strings.Join(append([]string{cmd.CommandPath()}, flagsAndWords(cmd, words, "")...), " ")
+}
+
+// flagsAndWords returns the command's own flags that were typed, but the one called without, and
+// words behind them.
+func flagsAndWords(cmd *cobra.Command, words []string, without string) (line []string) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != without {
+			line = append(line, typedFlag(f)...)
+		}
+	})
 	for _, word := range words {
 		line = append(line, errs.Quote(word))
 	}
-	return strings.Join(line, " ")
+	return line
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 )
@@ -49,7 +50,7 @@ func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.all {
-		agents = agentNames(s)
+		agents = app.AgentNames(s)
 	}
 	var conflict error
 	view := updateJSON{Version: 1, Agents: []updatedJSON{}}

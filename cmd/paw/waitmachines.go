@@ -59,7 +59,8 @@ func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) (
 	}
 	for _, one := range agentsIn(h, cmd, words) {
 		if name, _, far := strings.Cut(one.word, ":"); far {
-			return nil, unknownHost(h, name)
+			_, err := hostNamed(h, name)
+			return nil, err
 		}
 		i := slices.IndexFunc(waits, func(w machineWait) bool {
 			return w.host == nil && one.host == "" || w.host != nil && w.host.Name == one.host
@@ -81,11 +82,10 @@ func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) (
 
 // waitOn returns a wait for a host.
 func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
-	known, there := h.Config.Hosts[name]
-	if !there {
-		return machineWait{}, unknownHost(h, name)
+	host, err := hostNamed(h, name)
+	if err != nil {
+		return machineWait{}, err
 	}
-	host := hosts.Host{Name: name, Host: known}
 	dir, err := folderThere(cmd, h, host)
 	return machineWait{host: &host, folder: dir}, err
 }

@@ -187,8 +187,8 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {
-		missing := errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
-		missing.Instead = errs.Instead{Of: agents[0], By: config.Nearest(agents[0], agentNames(s))}
+		missing := errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(app.AgentNames(s), ", ")).Hint("paw status --all")
+		missing.Instead = errs.Instead{Of: agents[0], By: config.Nearest(agents[0], app.AgentNames(s))}
 		err = missing
 	}
 	return s, agents, err
@@ -247,22 +247,13 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 	return nil, e
 }
 
-// line returns the command line with a session named, and with the flags that were typed. Without
-// the flags, a pasted line would do something else.
+// line returns the command line with a session named, and with the flags that were typed.
 func (q question) line(name string, words []string) string {
 	line := []string{q.cmd.CommandPath(), "--session", name}
 	if q.cmd.Flags().Lookup("session") == nil {
 		line = []string{q.cmd.CommandPath(), name}
 	}
-	q.cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "session" {
-			line = append(line, typedFlag(f)...)
-		}
-	})
-	for _, word := range withDash(q.cmd, words) {
-		line = append(line, errs.Quote(word))
-	}
-	return strings.Join(line, " ")
+	return strings.Join(append(line, flagsAndWords(q.cmd, withDash(q.cmd, words), "session")...), " ")
 }
 
 // withDash adds the -- that was typed, and what was typed behind it.
@@ -296,14 +287,6 @@ func having(sessions []*session.Session, agents []string) []*session.Session {
 
 func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Agent(name) == nil })
-}
-
-func agentNames(s *session.Session) []string {
-	var words []string
-	for _, w := range s.Agents {
-		words = append(words, w.Name)
-	}
-	return words
 }
 
 // typedFlag returns a flag as it was typed, but never --yes: who pastes a line has not read the

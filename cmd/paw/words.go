@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 )
@@ -93,7 +94,7 @@ const mostAgents = 4
 // help.
 func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 	s := g.sessionHere()
-	names := agentNames(s)
+	names := app.AgentNames(s)
 	if len(behind) == 0 && line == "paw attach AGENT" {
 		line = "paw attach"
 	}
