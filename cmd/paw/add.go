@@ -34,12 +34,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"
   paw add --cli claude --pr 7 --prompt "go through the comments"`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return withFlag(cmd, args)
-			}
-			return nil
-		},
+		Args: withFlag,
 		RunE: o.run,
 	}
 	f := cmd.Flags()
@@ -78,7 +73,7 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 		}
 		return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
 	}
-	if moreThanOne(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) {
+	if countTrue(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) > 1 {
 		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
 	}
 	if err := o.firstPrompt(cmd.Context(), h, s.RepoPath); err != nil {
@@ -100,7 +95,6 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	return o.showStarted(cmd, h, started, true)
 }
 
-// moreThanOne reports whether more than one of all is true.
-func moreThanOne(all ...bool) bool {
-	return len(slices.DeleteFunc(all, func(is bool) bool { return !is })) > 1
+func countTrue(all ...bool) int {
+	return len(slices.DeleteFunc(all, func(is bool) bool { return !is }))
 }

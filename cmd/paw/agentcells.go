@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,8 +177,5 @@ func turnsOf(ag *observe.AgentStatus) string {
 
 // branchOf returns the branch of an agent's worktree, "(no branch)" for none.
 func branchOf(ag *observe.AgentStatus) string {
-	if ag.Branch == "" {
-		return "(no branch)"
-	}
-	return ag.Branch
+	return cmp.Or(ag.Branch, "(no branch)")
 }

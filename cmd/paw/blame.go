@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
@@ -75,7 +76,7 @@ func (o *blameOptions) run(cmd *cobra.Command, args []string) error {
 		for _, line := range lines {
 			cli, prompt := "", ""
 			if line.Origin != nil {
-				cli, prompt = line.Origin.CLI, firstWords(line.Origin.Prompt)
+				cli, prompt = line.Origin.CLI, columns.Cut(display.FirstLine(line.Origin.Prompt), promptWidth)
 			}
 			rows = append(rows, texts(bringer(line), cli, line.At.Local().Format(time.DateOnly), prompt, fmt.Sprint(line.Line), line.Text))
 		}
@@ -112,16 +113,8 @@ func (o *blameOptions) blamed(cmd *cobra.Command, agent []string) (*app.App, *se
 	return h, s, nil
 }
 
-// promptWidth limits the characters of a prompt in a table.
+// promptWidth limits the columns of a prompt in a table.
 const promptWidth = 32
-
-func firstWords(prompt string) string {
-	line, _, _ := strings.Cut(prompt, "\n")
-	if runes := []rune(line); len(runes) > promptWidth {
-		return string(runes[:promptWidth-1]) + "…"
-	}
-	return line
-}
 
 // bringer names the turn, the commit or the person that a line came from.
 func bringer(line orchestrator.Blamed) string {
@@ -151,7 +144,7 @@ func (o *blameOptions) printLine(line orchestrator.Blamed) {
 	}
 	fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(origin.Prompt))
 	if answer := strings.TrimSpace(origin.Message); answer != "" {
-		fmt.Fprintf(out, "\n%s\n", firstWords(answer))
+		fmt.Fprintf(out, "\n%s\n", columns.Cut(display.FirstLine(answer), promptWidth))
 	}
 	if origin.Gone {
 		return

@@ -31,8 +31,6 @@ func (p *printer) speaks(cmd *cobra.Command) {
 	}
 }
 
-func (p *prose) behind() io.Writer { return p.terminal }
-
 func (p *prose) Write(text []byte) (int, error) {
 	width, _ := sizeOf(p.terminal)
 	if _, err := io.WriteString(p.terminal, broken(string(text), width, 2)); err != nil {

@@ -29,23 +29,18 @@ func main() {
 
 // run runs paw with its arguments and environment, and returns the exit code.
 func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if command := strings.Join(argv[1:min(2, len(argv))], ""); command != "__agent" { // __agent passes its lock on to the CLI
+	command := strings.Join(argv[1:min(2, len(argv))], "")
+	if command != "__agent" { // __agent passes its lock on to the CLI
 		closeOnExec()
 	}
-	// The built-in agent is a program of its own: it handles signals and its
-	// terminal itself.
-	if len(argv) > 1 && argv[1] == "demo-agent" {
+	switch command {
+	case "demo-agent": // a program of its own, which handles signals and its terminal itself
 		return program.Main(argv[2:], stdin, stdout, stderr, env)
-	}
-	if len(argv) > 1 && argv[1] == onCommand {
+	case onCommand:
 		return answer(argv, env, stdin, stdout, stderr, run)
 	}
 	// Most commands end before a garbage collection would pay, and the others use little memory.
 	debug.SetGCPercent(400)
-	command := ""
-	if len(argv) > 1 {
-		command = argv[1]
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	out := remembering(stdout)

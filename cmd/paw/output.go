@@ -23,12 +23,9 @@ import (
 	"paw/session"
 )
 
-// inFront is a writer that passes on what it gets to a terminal, such as a pager.
-type inFront interface{ behind() io.Writer }
-
-// isTerminal reports whether w is a terminal, also behind a pager or prose.
+// isTerminal reports whether w is a terminal, also behind prose.
 func isTerminal(w any) bool {
-	if _, is := w.(inFront); is {
+	if _, is := w.(*prose); is {
 		return true
 	}
 	f, ok := w.(*os.File)
@@ -250,11 +247,10 @@ func (p *printer) paintError(text, code string) string {
 
 // terminalSize returns the columns and rows of the terminal of standard output.
 func (p *printer) terminalSize() (width, height int) {
-	out := p.stdout
-	if writer, is := out.(inFront); is {
-		out = writer.behind()
+	if wrapped, is := p.stdout.(*prose); is {
+		return sizeOf(wrapped.terminal)
 	}
-	return sizeOf(out)
+	return sizeOf(p.stdout)
 }
 
 // lineBelow is a line at the end of standard error, which is removed before anything else is

@@ -56,8 +56,6 @@ type queueAddOptions struct {
 	*invocation
 	session.Task
 	file, plan, timeout, label string
-	clis                       []string
-	check                      []string
 	issues                     []string
 	dryRun, yes                bool
 }
@@ -85,12 +83,12 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	f := cmd.Flags()
 	f.StringVar(&o.ID, "id", "", "id of the task (default: t1, t2, ...)")
 	f.StringVarP(&o.file, "prompt-file", "f", "", "file with the prompt, - for standard input")
-	f.StringSliceVar(&o.clis, "cli", nil, "CLI of the new agent; of several the first that is installed and not limited")
+	f.StringSliceVar(&o.CLIs, "cli", nil, "CLI of the new agent; of several the first that is installed and not limited")
 	f.StringArrayVar(&o.After, "after", nil, "id of a task that has to be done first")
 	f.StringVar(&o.From, "from", "", "AGENT[@N] or id of a task: begin where that ended")
 	f.BoolVar(&o.Brief, "brief", false, "with --from, take the conversation over as well")
 	f.StringVar(&o.Base, "base", "", "commit or branch to begin at (default: HEAD)")
-	f.StringArrayVar(&o.check, "check", nil, "command that has to pass on the work")
+	f.StringArrayVar(&o.Check, "check", nil, "command that has to pass on the work")
 	f.IntVar(&o.Retries, "retries", 0, "how often a failed check goes back to the agent")
 	f.StringVar(&o.timeout, "timeout", "", "fail when the turn takes longer, such as 30m")
 	f.StringVar(&o.plan, "plan", "", "file with many tasks (TOML)")
@@ -179,13 +177,7 @@ func (o *queueAddOptions) recipient(cmd *cobra.Command, args []string) (*app.App
 // newTasks returns the tasks that the words and flags ask for, and the number of agents that a plan
 // allows at work.
 func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Session, args []string) ([]queue.New, int, error) {
-	given := 0
-	for _, one := range []bool{o.plan != "", len(o.issues) > 0, o.label != "", o.file != ""} {
-		if one {
-			given++
-		}
-	}
-	o.CLIs, o.Check = o.clis, o.check
+	given := countTrue(o.plan != "", len(o.issues) > 0, o.label != "", o.file != "")
 	if o.timeout != "" {
 		var err error
 		if o.Timeout, err = time.ParseDuration(o.timeout); err != nil || o.Timeout <= 0 {
@@ -253,7 +245,7 @@ func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session
 		}
 		t := queue.New{Task: o.Task, Prompt: strings.TrimSpace(words + "\n\n" + text)}
 		t.ID = "gh-" + strings.TrimLeft(number[strings.LastIndexByte(number, '/')+1:], "#")
-		t.After, t.Check = slices.Clone(o.After), slices.Clone(o.check)
+		t.After, t.Check = slices.Clone(o.After), slices.Clone(o.Check)
 		tasks = append(tasks, t)
 	}
 	return tasks, nil

@@ -101,7 +101,7 @@ func queueView(list *queue.List, plan []string, dryRun bool) queueJSON {
 
 // taskRows returns a table of tasks.
 func taskRows(tasks []session.Task) [][]cell {
-	rows := [][]cell{texts("ID", "STATE", "AGENT", "AFTER", "WHAT")}
+	rows := [][]cell{heads("ID", "STATE", "AGENT", "AFTER", "WHAT")}
 	for _, t := range tasks {
 		what := t.What
 		if t.Why != "" && string(t.State) != t.Why {
@@ -112,9 +112,6 @@ func taskRows(tasks []session.Task) [][]cell {
 			agent = "new " + strings.Join(t.CLIs, ",")
 		}
 		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), what))
-	}
-	for i := range rows[0] {
-		rows[0][i].state = "head"
 	}
 	return rows
 }

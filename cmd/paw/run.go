@@ -76,7 +76,7 @@ func (o *runOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.readRunPrompt(cmd); err != nil {
 		return err
 	}
-	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: o.onSecondInterrupt}
+	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: func(kill func()) { o.killTurn.Store(&kill) }}
 	if len(args) > 0 {
 		run.Agent = agent
 	} else {
@@ -125,9 +125,6 @@ func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	}
 	return o.readPrompt(o.stdin)
 }
-
-// onSecondInterrupt sets the function that a second Ctrl-C calls during a headless turn.
-func (a *invocation) onSecondInterrupt(do func()) { a.killTurn.Store(&do) }
 
 // runJSON is the turn of paw run, with its session and agent.
 type runJSON struct {

@@ -156,12 +156,7 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 }
 
 func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) (string, error) {
-	given := 0
-	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {
-		if one {
-			given++
-		}
-	}
+	given := countTrue(len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict)
 	switch {
 	case o.conflict && (given > 1 || len(agents) > 1 || o.edit || o.template+o.issue != ""):
 		return "", usagef(cmd, "--conflict takes one agent and no text")

@@ -31,9 +31,8 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 		Example: `  paw spawn --prompt "write tests for the parser, then run paw done"
   paw spawn --cli codex --prompt-file task.md
   paw spawn --cli docs=claude --prompt "describe the flags in README.md" --json`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              a.withHome(o.run),
+		Args: cobra.NoArgs,
+		RunE: a.withHome(o.run),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")
@@ -126,8 +125,7 @@ Without --outcome it is that of the last commit made in the turn (a footer
 		Example: `  paw done
   paw done --message "wrote twelve tests; all pass"
   paw done --outcome failure --message "the parser needs a decision first"`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.NoArgs,
 		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			done, err := orchestrator.Done(cmd.Context(), h, o)
 			if err != nil {

@@ -46,12 +46,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
   paw start --cli claude --branches feat/auth,feat/search
   paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"
   paw start --cli claude --issue 12`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return withFlag(cmd, args)
-			}
-			return nil
-		},
+		Args: withFlag,
 		RunE: o.run,
 	}
 	f := cmd.Flags()
@@ -116,9 +111,12 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	return o.showStarted(cmd, h, started, o.detach)
 }
 
-// withFlag returns the error for words behind start and add, which have flags instead. The hint has
+// withFlag refuses words behind start and add, which have flags instead. The hint has
 // the words as CLIs and, from the first word with a space on, as a prompt.
 func withFlag(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
 	line, prompt := lineOf(cmd, nil), len(args)
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
 		prompt = i

@@ -110,11 +110,6 @@ func turnsSince(list []turns.AgentTurns, from time.Time) {
 	}
 }
 
-// whenBegun formats the time at which a turn began.
-func whenBegun(t turns.Turn, now time.Time) string {
-	return timeOf(t.StartedAt, now)
-}
-
 func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool) {
 	indent := ""
 	if named {
@@ -172,7 +167,7 @@ func turnRow(t turns.Turn, dated bool) []cell {
 	if t.State == turn.Aborted && t.ErrorMessage != "" {
 		prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 	}
-	took, when := duration(t, time.Now()), whenBegun(t, time.Now())
+	took, when := duration(t, time.Now()), timeOf(t.StartedAt, time.Now())
 	if t.LogGone {
 		prompt, took, when = "(its log is gone)", "", ""
 	}
