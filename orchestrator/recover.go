@@ -208,7 +208,7 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	h.Step("recover.recorded")
 	results := launch.ResultsOf(s, jobs)
 	if !nothing {
-		s, results, err = launch.BringUp(ctx, h, s, jobs, nil)
+		s, results, err = launch.BringUp(ctx, h, s, jobs)
 	}
 	if err != nil {
 		stopAgain(context.WithoutCancel(ctx), h, f, jobs)

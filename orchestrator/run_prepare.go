@@ -163,7 +163,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	}
 	name := a.Draft.Agents[0].Name
 	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.Notes[name]}}
-	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs, nil)
+	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
 	if err == nil {
 		err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
 	}

@@ -81,7 +81,7 @@ func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *star
 	jobs := []launch.Job{{
 		Agent: child.Name, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Name],
 	}}
-	saved, results, err := launch.BringUp(ctx, h, rec, jobs, nil)
+	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

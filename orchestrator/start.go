@@ -70,7 +70,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	if o.DryRun && becomesRepository(h.Dir) {
 		return planInEmpty(ctx, h, o, agents)
 	}
-	repository, s, plans, handed, owner, err := recordStart(ctx, h, o, agents)
+	repository, s, plans, handed, err := recordStart(ctx, h, o, agents)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	for i, w := range s.Agents {
 		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: o.Prompt}
 	}
-	s, results, err := launch.BringUp(ctx, h, s, jobs, owner)
+	s, results, err := launch.BringUp(ctx, h, s, jobs)
 	if err != nil {
 		return nil, launch.UndoStart(h, s, plans, err)
 	}
@@ -98,13 +98,13 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 // recordStart plans a session and writes it down. It keeps concurrent starts from making the
 // directory a repository, or from undoing that, meanwhile.
 func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (
-	repository gitdir.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, owner func() (string, error), err error,
+	repository gitdir.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
 ) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
 	if err != nil {
-		return repository, nil, nil, nil, nil, err
+		return repository, nil, nil, nil, err
 	}
 	if o.WithChanges {
 		handed, err = startplan.HandOver(ctx, h.Manager(repository), o.Base, o.DryRun)
@@ -113,10 +113,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 		s, plans, err = startplan.Session(ctx, h, repository, o.Name, o.Base, handed, agents)
 	}
 	if err == nil && !o.DryRun {
-		owner = launch.KeepOwner(ctx, h.Manager(repository), s) // while the record goes to the disk
-		if err = begin(ctx, h, s, o.Prompt); err != nil {
-			_, _ = owner()
-		}
+		err = begin(ctx, h, s, o.Prompt)
 	}
 	if err != nil && initialized && aloneErr == nil {
 		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), h.Dir))
@@ -124,7 +121,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 	if err == nil && initialized {
 		h.Sayf("%s is now a git repository", h.Dir)
 	}
-	return repository, s, plans, handed, owner, err
+	return repository, s, plans, handed, err
 }
 
 // repositoryForStart finds the repository to work in. It makes an empty directory a repository,
@@ -277,7 +274,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 	for i, w := range a.Draft.Agents {
 		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(w.Name, o.Prompt), Notes: a.Notes[w.Name]}
 	}
-	saved, results, err := launch.BringUp(ctx, h, rec, jobs, nil)
+	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

@@ -25,13 +25,13 @@ import (
 )
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
-// what already exists unchanged. owner is the function that KeepOwner has returned, or nil.
-func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, owner func() (string, error)) (*session.Session, []Result, error) {
+// what already exists unchanged.
+func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return s, nil, err
 	}
-	if err := TagStarts(ctx, h, m, s, jobs, owner); err != nil {
+	if err := TagStarts(ctx, h, m, s, jobs); err != nil {
 		return s, nil, err
 	}
 	if err := PrepareWorktrees(ctx, h, m, s, jobs); err != nil {
@@ -51,23 +51,6 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ow
 	}
 	sendFirstPrompts(ctx, h, s, starting)
 	return s, ResultsOf(s, jobs), nil
-}
-
-// KeepOwner begins to write the blob that names a session to git, and returns a function that waits
-// for the blob's id.
-func KeepOwner(ctx context.Context, m worktree.Manager, s *session.Session) (wait func() (string, error)) {
-	name := app.OwnerOf(s, "")
-	written := make(chan struct{})
-	var id string
-	var err error
-	go func() {
-		defer close(written)
-		id, err = m.Objects().KeepBlob(ctx, name)
-	}()
-	return func() (string, error) {
-		<-written
-		return id, err
-	}
 }
 
 // PrepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.

@@ -128,7 +128,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 // TagStarts tags the bases of new agents as turn 0, before anything else of them is made. The owner
 // ref and the tag are created together: of several sessions with the same names only one gets them.
 // An existing tag is an error, unless an interrupted run of the same session left it.
-func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job, ownerKept func() (string, error)) error {
+func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Agent
 	for _, j := range jobs {
 		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
@@ -138,10 +138,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	if len(agents) == 0 {
 		return nil
 	}
-	if ownerKept == nil {
-		ownerKept = KeepOwner(ctx, m, s)
-	}
-	owner, err := ownerKept()
+	owner, err := m.Objects().KeepBlob(ctx, app.OwnerOf(s, ""))
 	if err != nil {
 		return err
 	}

@@ -228,7 +228,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 	jobs := []launch.Job{{
 		Agent: t.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(t.Agent, text), Notes: a.Notes[t.Agent],
 	}}
-	saved, _, err := launch.BringUp(ctx, h, rec, jobs, nil)
+	saved, _, err := launch.BringUp(ctx, h, rec, jobs)
 	if err == nil {
 		return nil
 	}
