@@ -1,20 +1,20 @@
 package claude
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/orchestrator/cli"
+	"paw/session"
 )
 
 // background is the kind of registry entries of processes that claude's daemon runs without a
@@ -44,7 +44,8 @@ func registry(s cli.Spec) []registryEntry {
 	return cli.Once(s.Look, folder, func() (all []registryEntry) {
 		files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(folder), "*.json"))
 		for _, file := range files {
-			if entry, err := readEntry(file); err == nil {
+			var entry registryEntry
+			if content, err := disk.ReadFile(file); err == nil && json.Unmarshal(content, &entry) == nil {
 				all = append(all, entry)
 			}
 		}
@@ -104,63 +105,9 @@ func (e registryEntry) alive() bool {
 	if e.PID <= 0 {
 		return false
 	}
-	started, known := startTime(e.PID)
-	if !known || e.ProcStart == "" { // macOS has no /proc, and that of others can be hidden
+	process, err := session.FindProcess(e.PID)
+	if err != nil || e.ProcStart == "" || runtime.GOOS != "linux" { // processes of others can be hidden
 		return !errors.Is(unix.Kill(e.PID, 0), unix.ESRCH)
 	}
-	return started == e.ProcStart
-}
-
-// startTime reads field 22 of proc_pid_stat(5) of a process.
-func startTime(pid int) (started string, known bool) {
-	path := "/proc/" + strconv.Itoa(pid) + "/stat"
-	fd, err := disk.OpenRaw(path, 0)
-	if err != nil {
-		return "", false
-	}
-	var stat [1024]byte // the kernel returns the whole file with one read
-	n, _ := disk.RawFile(fd).ReadAt(stat[:], 0)
-	_ = unix.Close(fd)
-	at := 2 // field 2, the name in parentheses, may contain spaces
-	for field := range bytes.FieldsSeq(stat[bytes.LastIndexByte(stat[:n], ')')+1 : n]) {
-		if at++; at == 22 {
-			return string(field), true
-		}
-	}
-	return "", false
-}
-
-// entries caches the registry by file name, for commands that look again and again.
-var entries sync.Map // string to entryRead
-
-type entryRead struct {
-	registryEntry
-	at   time.Time // modification time of the file
-	size int64
-}
-
-// fileSettled is how long a file must be unchanged before its time and size are trusted to reveal a
-// later change: file systems count time in ticks.
-const fileSettled = time.Second
-
-// readEntry reads a file of the registry, or returns the cached entry of an unchanged one.
-func readEntry(file string) (registryEntry, error) {
-	if known, ok := entries.Load(file); ok {
-		read, info := known.(entryRead), unix.Stat_t{}
-		if err := unix.Stat(file, &info); err == nil && read.at.Equal(time.Unix(info.Mtim.Unix())) && read.size == info.Size {
-			return read.registryEntry, nil
-		}
-	}
-	content, seen, err := disk.ReadSeen(file)
-	if err != nil {
-		return registryEntry{}, err
-	}
-	read := entryRead{at: time.Unix(seen.Mtim.Unix()), size: seen.Size}
-	if err := json.Unmarshal(content, &read.registryEntry); err != nil {
-		return registryEntry{}, err
-	}
-	if time.Since(read.at) > fileSettled {
-		entries.Store(file, read)
-	}
-	return read.registryEntry, nil
+	return strconv.FormatUint(process.StartTime, 10) == e.ProcStart
 }
