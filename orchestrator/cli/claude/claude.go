@@ -14,9 +14,12 @@ import (
 )
 
 // Driver is the driver of claude.
-var Driver cli.Driver = driver{"claude"}
+var Driver cli.Driver = driver{"claude", streams.Reader[streams.Message]{CLI: "claude"}}
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[streams.Message]
+}
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -134,10 +137,4 @@ func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "-p", "--output-format", "stream-json", "--verbose", option, s.ConversationID}, s.Args...)
 	argv = append(argv, "--", prompt)
 	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, nil
-}
-
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streams.Message.Tell) }
-
-func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
 }

@@ -81,7 +81,7 @@ func TestGauge(t *testing.T) {
 		}
 	}
 	for range 3 {
-		got, err := driver{"claude"}.Gauge(s, "shop/claude/1", []byte(payload))
+		got, err := Driver.(driver).Gauge(s, "shop/claude/1", []byte(payload))
 		if err != nil || got.Own != "" || !strings.HasPrefix(got.Words, "$0.00 · 85% of 5 hours, resets ") {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -93,14 +93,14 @@ func TestGauge(t *testing.T) {
 	want := []session.Window{
 		{Name: "5 hours", Used: 85, Until: time.Unix(1795432468, 0).UTC()}, {Name: "7 days", Used: 42, Until: time.Unix(1795605268, 0).UTC()},
 	}
-	if diff := cmp.Diff(want, driver{"claude"}.Windows(s)); diff != "" {
+	if diff := cmp.Diff(want, Driver.(driver).Windows(s)); diff != "" {
 		t.Error(diff)
 	}
 	for _, c := range []struct{ file, command string }{
 		{"config/settings.json", "mine"}, {"tree/.claude/settings.json", "the project's"}, {"tree/.claude/settings.local.json", "mine, here"},
 	} {
 		put(c.file, fmt.Sprintf(`{"statusLine":{"type":"command","command":%q}}`, c.command))
-		if got, err := (driver{"claude"}).Gauge(s, "shop/claude/1", []byte(payload)); err != nil || got.Own != c.command {
+		if got, err := (Driver.(driver)).Gauge(s, "shop/claude/1", []byte(payload)); err != nil || got.Own != c.command {
 			t.Errorf("own %q, want %q; %v", got.Own, c.command, err)
 		}
 	}

@@ -22,9 +22,12 @@ import (
 )
 
 // Driver is the driver of codex.
-var Driver cli.Driver = driver{"codex"}
+var Driver cli.Driver = driver{"codex", streams.Reader[execLine]{CLI: "codex"}}
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[execLine]
+}
 
 // NewConversation returns "": codex names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }
@@ -192,14 +195,7 @@ type execLine struct {
 	} `json:"item"`
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, execLine.tell) }
-
-// HeadlessResult returns the last message of a completed turn.
-func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, execLine.tell)
-}
-
-func (l execLine) tell(t *streams.Turn) {
+func (l execLine) Tell(t *streams.Turn) {
 	switch {
 	case l.Type == "turn.completed":
 		t.Ended = true
@@ -277,23 +273,9 @@ func snake(name string) string {
 	return out.String()
 }
 
-// tomlString quotes text as a basic string of TOML.
+// tomlString quotes text as a basic string of TOML: like a string of JSON, with DEL escaped, too.
 func tomlString(text string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			out.WriteByte('\\')
-			out.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&out, `\u%04X`, r)
-		default:
-			out.WriteRune(r)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
+	return strings.ReplaceAll(string(hooks.JSON(text)), "\x7f", `\u007F`)
 }
 
 // Event counts the work of codex's own subagents as the agent's work.

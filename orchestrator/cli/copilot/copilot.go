@@ -23,9 +23,12 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{"copilot"}
+var Driver cli.Driver = driver{"copilot", streams.Reader[streamLine]{CLI: "copilot"}}
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[streamLine]
+}
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -170,13 +173,7 @@ type streamLine struct {
 	ExitCode int `json:"exitCode"`
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streamLine.tell) }
-
-func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streamLine.tell)
-}
-
-func (l streamLine) tell(t *streams.Turn) {
+func (l streamLine) Tell(t *streams.Turn) {
 	switch l.Type {
 	case "assistant.message":
 		t.Answer = l.Data.Content

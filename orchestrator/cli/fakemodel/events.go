@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"paw/config/poll"
 )
 
 type (
@@ -76,17 +78,8 @@ func (e *events) fail(f fault) {
 
 // wait waits for d and reports whether the client is still connected.
 func (e *events) wait(d time.Duration) bool {
-	if d == 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-e.r.Context().Done():
-		return false
-	}
+	poll.Sleep(e.r.Context(), d)
+	return e.r.Context().Err() == nil
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

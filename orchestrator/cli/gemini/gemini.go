@@ -26,9 +26,12 @@ import (
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{"gemini"}
+var Driver cli.Driver = driver{"gemini", streams.Reader[streamLine]{CLI: "gemini"}}
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[streamLine]
+}
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -132,30 +135,9 @@ func (driver) Facts() cli.Facts {
 	}
 }
 
-type chatMessage struct {
-	ID        string            `json:"id"`
-	Type      string            `json:"type"`
-	Content   any               `json:"content"` // a text, or a list of parts with a text or a functionResponse
-	ToolCalls []json.RawMessage `json:"toolCalls"`
-	Thoughts  []json.RawMessage `json:"thoughts"`
-}
-
 // isPrompt tells a prompt from context and tool results, which gemini also records as the user's.
-func (m chatMessage) isPrompt() bool {
-	if m.Type != "user" {
-		return false
-	}
-	if text, ok := m.Content.(string); ok {
-		return isText(text)
-	}
-	parts, _ := m.Content.([]any)
-	for _, part := range parts {
-		fields, _ := part.(map[string]any)
-		if text, ok := fields["text"].(string); ok && isText(text) {
-			return true
-		}
-	}
-	return false
+func (r record) isPrompt() bool {
+	return r.Type == "user" && slices.ContainsFunc(r.Content, func(p records.ModelPart) bool { return isText(p.Text) })
 }
 
 func isText(text string) bool {
@@ -180,32 +162,20 @@ func (c chatHead) emptiness() string {
 	return "the conversation has no message yet"
 }
 
-type chatRecord struct {
-	chatMessage
-	SessionID string `json:"sessionId"`
-	RewindTo  string `json:"$rewindTo"`
-	Set       struct {
-		SessionID string         `json:"sessionId"`
-		Messages  *[]chatMessage `json:"messages"` // replaces all messages before
-	} `json:"$set"`
-}
-
 // readChat reads a chat file as gemini does before it opens the conversation, from the end: a list
 // of messages replaces those before it, and a rewind takes messages back, from the named one on.
 func readChat(file string) (chatHead, error) {
 	var chat chatHead
-	if err := records.EachLine(file, func(r chatRecord) bool {
-		for _, id := range []string{r.SessionID, r.Set.SessionID} {
-			if id != "" {
-				chat.id = id
-			}
+	if err := records.EachLine(file, func(r record) bool {
+		if chat.id = r.SessionID; r.Set != nil {
+			chat.id = cmp.Or(r.Set.SessionID, chat.id)
 		}
 		return chat.id == ""
 	}); err != nil {
 		return chat, err
 	}
 	replaced, until := false, "" // whether a later list of messages was read; id of the message back to which messages are taken back
-	counts := func(m chatMessage) bool {
+	counts := func(m record) bool {
 		left, resumes := !replaced && until == "", m.resumes()
 		chat.prompted = chat.prompted || resumes
 		if m.ID == until {
@@ -213,17 +183,17 @@ func readChat(file string) (chatHead, error) {
 		}
 		return left && resumes
 	}
-	err := records.EachBack(file, func(r chatRecord) bool {
+	err := records.EachBack(file, func(r record) bool {
 		switch {
 		case r.RewindTo != "":
 			until = cmp.Or(until, r.RewindTo)
-		case r.Set.Messages != nil:
+		case r.Set != nil && r.Set.Messages != nil:
 			for _, m := range slices.Backward(*r.Set.Messages) {
 				chat.resumable = counts(m) || chat.resumable
 			}
 			replaced = true
 		default:
-			chat.resumable = counts(r.chatMessage)
+			chat.resumable = counts(r)
 		}
 		return !chat.resumable
 	})
@@ -233,11 +203,11 @@ func readChat(file string) (chatHead, error) {
 // resumes reports whether gemini goes on with a message: text or tools of the model, or a text of
 // the user that is neither a command nor context added by gemini. Results of tools come with the
 // tools.
-func (m chatMessage) resumes() bool {
-	text := strings.TrimSpace(m.text())
-	switch m.Type {
+func (r record) resumes() bool {
+	text := strings.TrimSpace(r.text())
+	switch r.Type {
 	case "gemini":
-		return text != "" || len(m.ToolCalls) > 0 || len(m.Thoughts) > 0
+		return text != "" || len(r.ToolCalls) > 0 || len(r.Thoughts) > 0
 	case "user":
 		aside := func(begin string) bool { return strings.HasPrefix(text, begin) }
 		return text != "" && !slices.ContainsFunc([]string{"/", "?", "<session_context>", "<hook_context>"}, aside)
@@ -245,16 +215,11 @@ func (m chatMessage) resumes() bool {
 	return false
 }
 
-func (m chatMessage) text() string {
-	if text, ok := m.Content.(string); ok {
-		return text
-	}
+// text joins the texts of the content, with those of thoughts.
+func (r record) text() string {
 	var text strings.Builder
-	parts, _ := m.Content.([]any)
-	for _, part := range parts {
-		fields, _ := part.(map[string]any)
-		one, _ := fields["text"].(string)
-		text.WriteString(one)
+	for _, part := range r.Content {
+		text.WriteString(part.Text)
 	}
 	return text.String()
 }
@@ -346,13 +311,7 @@ type streamLine struct {
 	} `json:"error"`
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streamLine.tell) }
-
-func (g driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	return streams.Result(g.Name(), streams.Turn{}, stdout, exitCode, streamLine.tell)
-}
-
-func (l streamLine) tell(t *streams.Turn) {
+func (l streamLine) Tell(t *streams.Turn) {
 	switch {
 	case l.Type == "message" && l.Role == "assistant":
 		t.Answer, t.Shown = t.Answer+l.Content, l.Content

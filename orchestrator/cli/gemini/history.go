@@ -78,10 +78,13 @@ type record struct {
 		Timestamp time.Time          `json:"timestamp"`
 	} `json:"toolCalls"`
 
+	Thoughts []json.RawMessage `json:"thoughts"`
+
 	SessionID string `json:"sessionId"` // set in the first line
 	RewindTo  string `json:"$rewindTo"`
 	Set       *struct {
-		Messages json.RawMessage `json:"messages"` // context of the model
+		SessionID string    `json:"sessionId"`
+		Messages  *[]record `json:"messages"` // context of the model, which replaces all messages before
 	} `json:"$set"`
 }
 

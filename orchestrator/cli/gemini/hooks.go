@@ -127,20 +127,14 @@ func (g driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-type chatLine struct {
-	chatMessage
-	Timestamp time.Time `json:"timestamp"`
-}
-
 // cut returns the end of a turn without an answer that the line records: the notice of an Esc, or
 // an error. nil for other lines.
-func (l chatLine) cut() *turn.Event {
-	text, _ := l.Content.(string)
+func (r record) cut() *turn.Event {
 	switch {
-	case l.Type == "info" && text == "Request cancelled.":
+	case r.Type == "info" && r.text() == "Request cancelled.":
 		return &turn.Event{Kind: turn.KindInterrupt}
-	case l.Type == "error":
-		return &turn.Event{Kind: turn.KindError, Message: text}
+	case r.Type == "error":
+		return &turn.Event{Kind: turn.KindError, Message: r.text()}
 	}
 	return nil
 }
@@ -148,9 +142,9 @@ func (l chatLine) cut() *turn.Event {
 // newestTurn reads the newest turn of a chat file, back to its prompt: the event that cut it, if
 // any, and the answer.
 func newestTurn(path string) (cut *turn.Event, answer string, err error) {
-	err = records.EachBack(path, func(line chatLine) bool {
-		if text, _ := line.Content.(string); line.Type == "gemini" && answer == "" {
-			answer = text
+	err = records.EachBack(path, func(line record) bool {
+		if line.Type == "gemini" && answer == "" {
+			answer = line.Content.Text()
 		}
 		cut = line.cut()
 		return cut == nil && !line.isPrompt()
@@ -161,7 +155,7 @@ func newestTurn(path string) (cut *turn.Event, answer string, err error) {
 // end looks at the lines since a time for an event that ended a turn without an answer. at is the
 // time of that line, else of the newest one.
 func end(path string, since time.Time) (cut *turn.Event, at time.Time, err error) {
-	err = records.EachBack(path, func(line chatLine) bool {
+	err = records.EachBack(path, func(line record) bool {
 		if line.Timestamp.IsZero() {
 			return true
 		}

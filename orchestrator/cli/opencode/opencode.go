@@ -18,9 +18,12 @@ import (
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{"opencode"}
+var Driver cli.Driver = driver{"opencode", streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[runLine]
+}
 
 // NewConversation returns "": opencode names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }
@@ -197,14 +200,7 @@ type runLine struct {
 	} `json:"error"`
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, runLine.tell) }
-
-// HeadlessResult takes a turn without an error for a completed one: no line reports the end.
-func (o driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	return streams.Result(o.Name(), streams.Turn{Ended: true}, stdout, exitCode, runLine.tell)
-}
-
-func (l runLine) tell(t *streams.Turn) {
+func (l runLine) Tell(t *streams.Turn) {
 	switch l.Type {
 	case "text":
 		t.Answer, t.Shown = l.Part.Text, l.Part.Text+"\n"

@@ -106,7 +106,7 @@ func TestObserveReadsTheNotice(t *testing.T) {
 	spec := cli.Spec{StateDir: dir, Worktree: dir, ConversationID: "c", Env: []string{"QWEN_RUNTIME_DIR=" + dir}}
 	last := &turn.Record{State: turn.InProgress, StartedAt: time.Now().Add(-time.Hour)}
 	for _, record := range []string{"", strings.Join(qwenEnds(t)[:7], "")} {
-		file := driver{"qwen"}.file(spec)
+		file := Driver.(driver).file(spec)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestObserveReadsTheNotice(t *testing.T) {
 			}
 		}
 		rest(t, spec, "c", time.Now().Add(-time.Minute))
-		seen, err := driver{"qwen"}.Observe(t.Context(), spec, last)
+		seen, err := Driver.(driver).Observe(t.Context(), spec, last)
 		if err != nil || seen.Ended == nil || seen.Ended.Kind != turn.KindInterrupt || !seen.Known || seen.Busy {
 			t.Errorf("with a record of %d bytes: %+v, %v", len(record), seen, err)
 		}
@@ -145,11 +145,11 @@ func TestBegins(t *testing.T) {
 func rest(t *testing.T, spec cli.Spec, conversation string, at time.Time) {
 	t.Helper()
 	payload := fmt.Sprintf(`{"session_id":%q,"notification_type":"idle_prompt","timestamp":%q}`, conversation, at.UTC().Format(time.RFC3339Nano))
-	e, err := driver{"qwen"}.Event("Notification", []byte(payload))
+	e, err := Driver.(driver).Event("Notification", []byte(payload))
 	if err != nil || e.Kind != turn.KindIdle {
 		t.Fatalf("%q, %v", e.Kind, err)
 	}
-	if err := (driver{"qwen"}).Rests(spec, e); err != nil {
+	if err := (Driver.(driver)).Rests(spec, e); err != nil {
 		t.Fatal(err)
 	}
 }

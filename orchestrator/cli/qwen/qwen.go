@@ -21,9 +21,12 @@ import (
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{"qwen"}
+var Driver cli.Driver = driver{"qwen", streams.Reader[streams.Message]{CLI: "qwen"}}
 
-type driver struct{ cli.Named }
+type driver struct {
+	cli.Named
+	streams.Reader[streams.Message]
+}
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -105,11 +108,9 @@ func (q driver) Headless(s cli.Spec) (cli.Command, error) {
 	return cli.Command{Argv: argv}, err
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streams.Message.Tell) }
-
 // HeadlessResult recognizes an API error by its text: qwen reports it as a success.
 func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, err := streams.Result(q.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
+	message, err := q.Reader.HeadlessResult(stdout, exitCode)
 	if text, failed := strings.CutPrefix(message, "[API Error: "); failed && err == nil {
 		return "", &cli.TurnError{CLI: q.Name(), Message: strings.TrimSuffix(text, "]"), ExitCode: exitCode}
 	}

@@ -19,28 +19,33 @@ type Turn struct {
 	Failed cli.TurnError // the failure, unless Ended
 }
 
-// Show returns what a user wants to read of one line.
-func Show[T any](raw []byte, tell func(T, *Turn)) string {
+// Reader reads the lines of a headless turn, each a JSON object of type T.
+type Reader[T interface{ Tell(*Turn) }] struct {
+	CLI   string
+	Begun Turn // state before the first line
+}
+
+// HeadlessLine returns what a user wants to read of one line.
+func (Reader[T]) HeadlessLine(raw []byte) string {
 	var line T
 	var turn Turn
 	if json.Unmarshal(raw, &line) == nil {
-		tell(line, &turn)
+		line.Tell(&turn)
 	}
 	return turn.Shown
 }
 
-// Result returns the answer after all lines. A turn that has not ended is an error. begun is the
-// state before the first line.
-func Result[T any](cli string, begun Turn, stdout []byte, exitCode int, tell func(T, *Turn)) (string, error) {
-	turn := begun
+// HeadlessResult returns the answer after all lines. A turn that has not ended is an error.
+func (r Reader[T]) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	turn := r.Begun
 	for raw := range bytes.Lines(stdout) {
 		var line T
 		if json.Unmarshal(raw, &line) == nil {
-			tell(line, &turn)
+			line.Tell(&turn)
 		}
 	}
 	if exitCode != 0 || !turn.Ended {
-		turn.Failed.CLI, turn.Failed.ExitCode = cli, exitCode
+		turn.Failed.CLI, turn.Failed.ExitCode = r.CLI, exitCode
 		return "", &turn.Failed
 	}
 	return turn.Answer, nil
