@@ -31,13 +31,7 @@ const (
 // since the CLI waits for its hook. If the process never starts, the next report or command finds
 // out.
 func follow(h *app.App, sessionName, agentName string) {
-	if h.Follower != nil {
-		h.Follower(sessionName, agentName)
-		return
-	}
-	if err := h.Background().Start([]string{"__follow", sessionName, agentName, fmt.Sprint(os.Getpid())}); err != nil {
-		h.HookLog().Add("paw", "follow", err)
-	}
+	h.Detach("follow", "__follow", sessionName, agentName, fmt.Sprint(os.Getpid()))
 }
 
 // Follow applies what the CLI's own record tells about an agent's turns after an end, until the

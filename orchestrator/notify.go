@@ -71,9 +71,7 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	if now == nil || !slices.Contains(h.Config.Notify.Events, now.event) {
 		return
 	}
-	if err := h.Background().Start(append([]string{"__notify", sessionName, agentName}, now.words()...)); err != nil {
-		h.HookLog().Add("paw", "notify", err)
-	}
+	h.Detach("notify", append([]string{"__notify", sessionName, agentName}, now.words()...)...)
 }
 
 // hooksEnd is how long after an event the CLI's own record may still say that the CLI works,

@@ -60,8 +60,11 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 	r.p = &app.App{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: clis.New(nil), Now: func() time.Time { return r.now },
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()}, Step: func(string) {},
-		Env:      []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
-		Follower: func(string, string) { r.following = true },
+		Env: []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
+		Detached: func(args []string) error {
+			r.following = r.following || args[0] == "__follow"
+			return nil
+		},
 	}
 	r.p.Config.Turns.SnapshotSeconds = 60
 	s := &session.Session{

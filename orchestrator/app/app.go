@@ -1,8 +1,8 @@
 // Package app has what every use case needs before it deals with agents: configuration, files and
 // records, locks, the clock, the CLIs on this machine, and the repository of a session.
 //
-// It knows no pane and no turn. Of the packages of orchestrator it imports errs, cli for the CLIs,
-// and live for the claims of parents. Begin with App, then Agent.
+// It knows no pane and no turn. Of the packages of orchestrator it imports errs, and cli for the
+// CLIs. Begin with App, then Agent.
 package app
 
 import (
@@ -20,7 +20,6 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 	"paw/worktree/gitdir"
@@ -43,14 +42,13 @@ type App struct {
 	Progress   io.Writer
 	Note       func(text string) // called with news that the user would otherwise get too late; nil writes them to Progress
 	Now        func() time.Time
-	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration is tolerated; nil tolerates none
-	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
-	Expect     func(worktrees int)                                  // called with how many worktrees are about to be made
-	Follower   func(sessionName, agentName string)                  // follows an agent's turn; nil starts a process instead
-	Deliverer  func(sessionName, parent string, c live.Claim) error // delivers results to a parent; nil starts a process instead
-	Watcher    func(parents []string)                               // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
-	Look       *cli.Look                                            // set while one command looks at many agents
-	configured string                                               // main worktree of the repository whose configuration Config has
+	Forgives   func(mistake error) bool  // reports whether a mistake in the configuration is tolerated; nil tolerates none
+	Step       func(name string)         // called after each step that changes something; tests kill paw there
+	Expect     func(worktrees int)       // called with how many worktrees are about to be made
+	Detached   func(args []string) error // starts paw with these arguments for Detach; nil starts a process
+	Watcher    func(parents []string)    // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
+	Look       *cli.Look                 // set while one command looks at many agents
+	configured string                    // main worktree of the repository whose configuration Config has
 }
 
 // New returns an App for the user's directory and environment. It reads the configuration and
@@ -113,16 +111,7 @@ func (h *App) TellMistake() {
 }
 
 // Getenv returns a variable of the user's environment, "" when it is not set.
-func (h *App) Getenv(name string) string {
-	prefix := name + "="
-	value := ""
-	for _, kv := range h.Env {
-		if len(kv) >= len(prefix) && kv[:len(prefix)] == prefix {
-			value = kv[len(prefix):]
-		}
-	}
-	return value
-}
+func (h *App) Getenv(name string) string { return cli.Getenv(h.Env, name) }
 
 // Notef reports news that the user would otherwise get too late.
 func (h *App) Notef(format string, args ...any) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/session"
 )
 
 // Background starts paw in processes that outlive their starter.
@@ -28,6 +27,18 @@ func (h *App) Background() Background { return Background{h.Executable, h.Env} }
 // Start starts paw with these arguments in a terminal session of its own, so that the end
 // of a pane does not end it.
 func (b Background) Start(args []string) error { return b.detach(args, nil, nil) }
+
+// Detach starts paw in the background, for work that no hook and no command waits for. A failure is
+// logged as one of the event: the next hook or command finds the work.
+func (h *App) Detach(event string, args ...string) {
+	start := h.Background().Start
+	if h.Detached != nil {
+		start = h.Detached
+	}
+	if err := start(args); err != nil {
+		h.HookLog().Add("paw", event, err)
+	}
+}
 
 // HandOver starts paw like Start, with stdin and with the file LetGo, and returns when that
 // process has closed LetGo or has ended.
@@ -97,7 +108,7 @@ func AwaitHook(ctx context.Context, hook int) {
 // HookFailure is one line of the log of failed hooks.
 type HookFailure struct {
 	At     time.Time `json:"at"`
-	Launch string    `json:"launch"`
+	Launch string    `json:"launch"` // of the agent that ran the hook, "" for none
 	CLI    string    `json:"cli"`
 	Event  string    `json:"event"`
 	Error  string    `json:"error"`
@@ -105,15 +116,13 @@ type HookFailure struct {
 
 // HookLog is the log of failed hooks.
 type HookLog struct {
-	Path   string
-	launch string // of the agent that runs the hook, "" for none
-	store  session.Store
-	now    func() time.Time
+	Path string
+	app  *App
 }
 
 // HookLog returns the log of failed hooks.
 func (h *App) HookLog() HookLog {
-	return HookLog{filepath.Join(h.Paths.StateDir, "hooks.log"), h.Getenv("PAW_LAUNCH"), h.Store, h.Now}
+	return HookLog{filepath.Join(h.Paths.StateDir, "hooks.log"), h}
 }
 
 // maxHookLog is the size in bytes at which the log becomes hooks.log.old, replacing the one before.
@@ -121,7 +130,7 @@ const maxHookLog = 1 << 20
 
 // Add logs a failed hook; a hook has no way to tell the user.
 func (l HookLog) Add(cliName, event string, cause error) {
-	line, err := json.Marshal(HookFailure{At: l.now().UTC(), Launch: l.launch, CLI: cliName, Event: event, Error: cause.Error()})
+	line, err := json.Marshal(HookFailure{At: l.app.Now().UTC(), Launch: l.app.Getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
 	if err != nil {
 		return
 	}
@@ -158,6 +167,6 @@ func (l HookLog) concerns(one HookFailure) bool {
 	if !launched {
 		return true // logged by a command of the user
 	}
-	s, err := l.store.Load(name)
+	s, err := l.app.Store.Load(name)
 	return err != nil || s != nil && !one.At.Before(s.CreatedAt)
 }

@@ -246,7 +246,8 @@ func pointersTo(results []live.Result) []*live.Result {
 
 // ClaimAfter starts an attempt for each parent that waits for an agent which has just ended its
 // turn or its CLI or left the session, and for the agent itself if it waits. It reads the record
-// after that end was recorded: a parent that begins to wait later finds the end itself.
+// after that end was recorded: a parent that begins to wait later finds the end itself. If the
+// process of an attempt never starts, the results stay owed.
 func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -262,7 +263,7 @@ func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 		case w.Name == agentName || !slices.Contains(w.Wait.Children, agentName):
 			continue
 		}
-		claim(h, sessionName, w.Name, one)
+		h.Detach("deliver", one.Arguments(sessionName, w.Name)...)
 	}
 }
 
@@ -275,22 +276,8 @@ func ClaimAll(h *app.App, sessionName string) {
 	}
 	for _, w := range s.Agents {
 		if live.Owed(w) {
-			claim(h, sessionName, w.Name, live.Claim{})
+			h.Detach("deliver", live.Claim{}.Arguments(sessionName, w.Name)...)
 		}
-	}
-}
-
-// claim starts a process for one attempt, so that no hook and no command has to wait. If the
-// process never starts, the results stay owed.
-func claim(h *app.App, sessionName, parent string, c live.Claim) {
-	var err error
-	if h.Deliverer != nil {
-		err = h.Deliverer(sessionName, parent, c)
-	} else {
-		err = h.Background().Start(c.Arguments(sessionName, parent))
-	}
-	if err != nil {
-		h.HookLog().Add("paw", "deliver", err)
 	}
 }
 

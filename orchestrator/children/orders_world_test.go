@@ -104,11 +104,12 @@ func playedFamily(tb testing.TB, children []string) *family {
 	paths := config.Paths{StateDir: dir, SessionsDir: filepath.Join(dir, "sessions")}
 	f.p = &app.App{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: clis.New(nil), Now: f.now, Step: f.step,
-		Store:    session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
-		Follower: func(_, _ string) {},
-		Watcher:  func(parents []string) { f.watched = append(f.watched, parents...) },
-		Deliverer: func(_, parent string, c live.Claim) error {
-			f.start(f.delivery(parent, c))
+		Store:   session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Watcher: func(parents []string) { f.watched = append(f.watched, parents...) },
+		Detached: func(args []string) error {
+			if args[0] == "__deliver" {
+				f.start(f.delivery(args[2], live.Claim{OwnEnd: slices.Contains(args, "--own-end")}))
+			}
 			return nil
 		},
 	}

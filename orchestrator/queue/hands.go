@@ -66,9 +66,7 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	if !anyway && !h.Queues().Open(sessionName) {
 		return
 	}
-	if err := h.Background().Start([]string{"__pump", sessionName, strconv.Itoa(hook)}); err != nil {
-		h.HookLog().Add("paw", "queue", err)
-	}
+	h.Detach("queue", "__pump", sessionName, strconv.Itoa(hook))
 }
 
 // AwaitsTurn reports whether a task of an agent is held because the queue has not seen its turn

@@ -27,9 +27,7 @@ func (o *ownHands) tell(held []session.Task) {
 	for i, t := range held {
 		ids[i] = t.ID
 	}
-	if err := o.Background().Start([]string{"__held", o.session, strings.Join(ids, ",")}); err != nil {
-		o.HookLog().Add("paw", "notify", err)
-	}
+	o.Detach("notify", "__held", o.session, strings.Join(ids, ","))
 }
 
 // Tell notifies the user, after the configured dwell, of those tasks that are still held.
