@@ -83,10 +83,7 @@ func changeComments(ctx context.Context, h *app.App, s *session.Session, agentNa
 	}
 	file := h.Texts().CommentsPath(s.Name, agentName)
 	if len(list) == 0 {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return disk.RemoveFile(file)
 	}
 	content, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {

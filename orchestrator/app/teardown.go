@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/orchestrator/errs"
 )
 
@@ -110,7 +111,7 @@ func (h *App) tellEnd(agentName, file string) {
 // ForgetWorktree deletes paw's files about the worktree of a removed agent.
 func (h *App) ForgetWorktree(sessionName, agentName string) error {
 	for _, path := range []string{h.foundPath(sessionName, agentName), h.tornPath(sessionName, agentName)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.RemoveFile(path); err != nil {
 			return err
 		}
 	}

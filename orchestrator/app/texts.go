@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,25 +10,19 @@ import (
 	"strings"
 	"time"
 
-	"paw/config"
 	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/errs"
-	"paw/session"
 	"paw/session/turn"
 )
 
 // Texts are files with text of the user that no agent has got yet: the first prompt until the
 // agent's launch, and in the agent's folder what was written for a running agent. The text exists
 // nowhere else.
-type Texts struct {
-	Paths  config.Paths
-	Queues session.QueueStore
-	Now    func() time.Time
-}
+type Texts struct{ app *App }
 
 // Texts returns access to text that no agent has got yet.
-func (h *App) Texts() Texts { return Texts{h.Paths, h.Queues(), h.Now} }
+func (h *App) Texts() Texts { return Texts{h} }
 
 const (
 	commentsName = "review.json"
@@ -41,12 +34,12 @@ var keptTexts = []string{"message-*.txt", "review-*.diff"}
 
 // PromptPath returns the file of an agent's first prompt, which exists until the first launch.
 func (t Texts) PromptPath(session, agent string) string {
-	return filepath.Join(t.Paths.LaunchDir(), session, agent+".prompt")
+	return filepath.Join(t.app.Paths.LaunchDir(), session, agent+".prompt")
 }
 
 // CommentsPath returns the file of comments on an agent's work that were not sent yet.
 func (t Texts) CommentsPath(session, agent string) string {
-	return filepath.Join(t.Paths.AgentDir(session, agent), commentsName)
+	return filepath.Join(t.app.Paths.AgentDir(session, agent), commentsName)
 }
 
 // KeepText writes text that the user wrote for a command that failed into a new file of an agent,
@@ -66,19 +59,15 @@ func keepText(dir, pattern, text string) (string, error) {
 
 // Draft returns the unsent prompt for an agent, "" for none.
 func (t Texts) Draft(session, agent string) string {
-	text, _ := os.ReadFile(filepath.Join(t.Paths.AgentDir(session, agent), draftName))
+	text, _ := os.ReadFile(filepath.Join(t.app.Paths.AgentDir(session, agent), draftName))
 	return string(text)
 }
 
 // KeepDraft saves an unsent prompt for an agent; an empty text deletes it.
 func (t Texts) KeepDraft(session, agent, text string) error {
-	path := filepath.Join(t.Paths.AgentDir(session, agent), draftName)
+	path := filepath.Join(t.app.Paths.AgentDir(session, agent), draftName)
 	if strings.TrimSpace(text) == "" {
-		err := os.Remove(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+		return disk.RemoveFile(path)
 	}
 	return disk.Replace(path, []byte(text))
 }
@@ -93,12 +82,12 @@ func (t Texts) Words(session, agent string) []string {
 	}
 	add(t.PromptPath(session, agent))
 	add(t.CommentsPath(session, agent))
-	add(filepath.Join(t.Paths.AgentDir(session, agent), draftName))
+	add(filepath.Join(t.app.Paths.AgentDir(session, agent), draftName))
 	for _, one := range t.QueuedPrompts(session, agent) {
 		add(one.Path)
 	}
 	for _, pattern := range keptTexts {
-		texts, _ := filepath.Glob(filepath.Join(t.Paths.AgentDir(session, agent), pattern))
+		texts, _ := filepath.Glob(filepath.Join(t.app.Paths.AgentDir(session, agent), pattern))
 		for _, path := range texts {
 			add(path)
 		}
@@ -126,7 +115,7 @@ func (t Texts) SetWordsAside(session, agent string) (folder string, err error) {
 	if len(words) == 0 {
 		return "", nil
 	}
-	folder = filepath.Join(t.Paths.StateDir, "kept", session+"_"+agent, t.Now().UTC().Format("20060102T150405.000Z"))
+	folder = filepath.Join(t.app.Paths.StateDir, "kept", session+"_"+agent, t.app.Now().UTC().Format("20060102T150405.000Z"))
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
@@ -142,11 +131,11 @@ func (t Texts) SetWordsAside(session, agent string) (folder string, err error) {
 // SetQueueAside moves the queue of a session with its prompts to a folder from which paw deletes
 // nothing, and returns that folder; a queue without open prompts is deleted.
 func (t Texts) SetQueueAside(session string) (folder string, err error) {
-	from := t.Queues.Folder(session)
-	if !t.Queues.Open(session) {
+	from := t.app.Queues().Folder(session)
+	if !t.app.Queues().Open(session) {
 		return "", os.RemoveAll(from)
 	}
-	folder = filepath.Join(t.Paths.StateDir, "kept", session, "queue-"+t.Now().UTC().Format("20060102T150405.000Z"))
+	folder = filepath.Join(t.app.Paths.StateDir, "kept", session, "queue-"+t.app.Now().UTC().Format("20060102T150405.000Z"))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		return "", err
 	}
@@ -178,7 +167,7 @@ func (t Texts) KeepQueued(session, agent, prompt string, behind int) error {
 			_ = os.Remove(one.Path)
 		}
 	}
-	_, err := keepText(t.Paths.AgentDir(session, agent), queuedName(t.Now(), behind), prompt)
+	_, err := keepText(t.app.Paths.AgentDir(session, agent), queuedName(t.app.Now(), behind), prompt)
 	return err
 }
 
@@ -190,7 +179,7 @@ func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	if len(kept) == 0 {
 		return nil
 	}
-	dir := turnDir(t.Paths, session, agent)
+	dir := t.app.TurnDir(session, agent)
 	last, err := dir.Last()
 	if err != nil || last == nil || last.State != turn.InProgress && !last.Cut() {
 		return nil
@@ -231,9 +220,9 @@ func (t Texts) QueuedNext(session, agent string, patience time.Duration) bool {
 	if len(kept) == 0 {
 		return false
 	}
-	dir := turnDir(t.Paths, session, agent)
+	dir := t.app.TurnDir(session, agent)
 	last, err := dir.Last()
-	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || t.Now().Sub(*last.EndedAt) > patience {
+	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || t.app.Now().Sub(*last.EndedAt) > patience {
 		return false
 	}
 	return slices.ContainsFunc(unasked(dir, kept), func(one Queued) bool { return !last.StartedAt.After(one.at.Add(queuedMargin)) })
@@ -247,7 +236,7 @@ func (t Texts) LostPrompts(session, agent string) []Queued {
 	if len(kept) == 0 {
 		return nil
 	}
-	dir := turnDir(t.Paths, session, agent)
+	dir := t.app.TurnDir(session, agent)
 	records, _ := dir.Records()
 	return slices.DeleteFunc(unasked(dir, kept), func(one Queued) bool {
 		since := 0 // index of the turn that the prompt waited behind
@@ -267,11 +256,11 @@ func (t Texts) IsLost(session, agent string, one Queued) bool {
 
 // QueuedAgain marks a prompt as queued behind the turn that runs now.
 func (t Texts) QueuedAgain(one Queued, behind int) error {
-	path := filepath.Join(filepath.Dir(one.Path), strings.Replace(queuedName(t.Now(), behind), "*", "again", 1))
+	path := filepath.Join(filepath.Dir(one.Path), strings.Replace(queuedName(t.app.Now(), behind), "*", "again", 1))
 	if err := os.Rename(one.Path, path); err != nil {
 		return err
 	}
-	return os.Chtimes(path, t.Now(), t.Now())
+	return os.Chtimes(path, t.app.Now(), t.app.Now())
 }
 
 // queuedName returns the pattern of the name of a queued prompt's file.
@@ -281,7 +270,7 @@ func queuedName(at time.Time, behind int) string {
 
 // keptQueued returns all saved prompts, also those that have arrived.
 func (t Texts) keptQueued(session, agent string) (all []Queued) {
-	paths, _ := filepath.Glob(filepath.Join(t.Paths.AgentDir(session, agent), queuedTexts))
+	paths, _ := filepath.Glob(filepath.Join(t.app.Paths.AgentDir(session, agent), queuedTexts))
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		info, statErr := os.Stat(path)

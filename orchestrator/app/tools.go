@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"paw/config"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/session"
@@ -191,11 +190,7 @@ func (h *App) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
 
 // TurnDir returns the folder with the turn logs of an agent.
 func (h *App) TurnDir(sessionName, agentName string) turn.Dir {
-	return turnDir(h.Paths, sessionName, agentName)
-}
-
-func turnDir(paths config.Paths, sessionName, agentName string) turn.Dir {
-	return turn.Dir{Path: filepath.Join(paths.TurnsDir(), sessionName, agentName)}
+	return turn.Dir{Path: filepath.Join(h.Paths.TurnsDir(), sessionName, agentName)}
 }
 
 // builtIn is the CLI that is always installed.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
@@ -132,7 +133,7 @@ func WithdrawLaunches(h *app.App, sessionName, agentName string) error {
 		paths = append(paths, observe.LaunchPath(h, sessionName, agentName, generation))
 	}
 	for _, path := range paths {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.RemoveFile(path); err != nil {
 			return err
 		}
 	}

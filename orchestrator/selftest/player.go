@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paw/config/display"
+	"paw/config/poll"
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/fakemodel"
@@ -48,24 +49,13 @@ func (p *player) scripted() bool { return p.cli != "demo" }
 // await polls a condition for up to patience. what names the condition in the error, which
 // describes the agent's state.
 func (p *player) await(ctx context.Context, what string, holds func() bool) error {
-	deadline := time.Now().Add(p.patience)
-	for !holds() {
-		switch {
-		case ctx.Err() != nil:
-			return failf("%s: not before the time of the trial was over; %s", what, p.describe(ctx))
-		case time.Now().After(deadline):
-			return failf("%s: not within %s; %s", what, p.patience, p.describe(ctx))
-		}
-		p.pause(ctx, 50*time.Millisecond)
+	switch {
+	case poll.Until(ctx, 50*time.Millisecond, p.patience, holds):
+		return nil
+	case ctx.Err() != nil:
+		return failf("%s: not before the time of the trial was over; %s", what, p.describe(ctx))
 	}
-	return nil
-}
-
-func (p *player) pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	return failf("%s: not within %s; %s", what, p.patience, p.describe(ctx))
 }
 
 // describe returns the state of the agent and the last lines of its screen.
@@ -79,7 +69,7 @@ func (p *player) describe(ctx context.Context) string {
 	}
 	var last []string
 	for line := range strings.Lines(p.tail(ctx)) {
-		if line = strings.Join(strings.Fields(line), " "); strings.ContainsFunc(line, isWord) {
+		if line = strings.Join(strings.Fields(line), " "); strings.ContainsFunc(line, cli.Alphanumeric) { // CLIs draw lines with other characters
 			last = append(last, line)
 		}
 	}
@@ -87,11 +77,6 @@ func (p *player) describe(ctx context.Context) string {
 		text += "; the screen ends with: " + display.Graphemes.Tail(strings.Join(last[max(0, n-3):], " / "), 300)
 	}
 	return text
-}
-
-// isWord reports whether r is a letter or digit, unlike the characters with which CLIs draw lines.
-func isWord(r rune) bool {
-	return r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
 }
 
 // agent returns the agent's status, the zero value where there is none.
@@ -245,7 +230,7 @@ func (p *player) recovers(ctx context.Context) bool {
 			p.press(ctx, "Escape")
 			pressed = time.Now()
 		}
-		p.pause(ctx, 100*time.Millisecond)
+		poll.Sleep(ctx, 100*time.Millisecond)
 	}
 	return false
 }

@@ -82,7 +82,7 @@ func (p *player) beforePrompt(ctx context.Context) (string, error) {
 // quiet reports whether the screen shows something and does not change for two seconds.
 func (p *player) quiet(ctx context.Context) bool {
 	before := p.screen(ctx)
-	p.pause(ctx, 2*time.Second)
+	poll.Sleep(ctx, 2*time.Second)
 	return strings.TrimSpace(before) != "" && p.screen(ctx) == before
 }
 

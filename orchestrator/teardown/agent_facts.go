@@ -3,11 +3,11 @@ package teardown
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
@@ -50,7 +50,7 @@ func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe
 			found[i] = agentOf(f, name)
 			found[i].lookAtTeardown(h, o)
 			if o.KeepWorktree {
-				found[i].missing = !exists(found[i].plan.Path)
+				found[i].missing = !disk.Exists(found[i].plan.Path)
 			} else {
 				found[i].look(ctx, m, f.Session, o.Landed)
 			}
@@ -99,7 +99,7 @@ func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Se
 // place inspects the path of the agent's worktree.
 func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.Session) {
 	w := &f.agent.Record
-	f.missing = !exists(w.WorktreePath)
+	f.missing = !disk.Exists(w.WorktreePath)
 	f.halfMade = m.HalfMade(w.WorktreePath)
 	if !f.missing && !f.halfMade {
 		if err := gitdir.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
@@ -111,12 +111,6 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	if f.there, err = m.Removable(ctx, f.plan); err != nil {
 		f.wrong = notRemoved(s.Name, w.Name, w.WorktreePath, err)
 	}
-}
-
-// exists reports whether there is anything at path, a dangling symlink included.
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // notRemoved adds hints to a refusal of package worktree.

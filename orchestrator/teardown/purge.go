@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
@@ -196,7 +197,7 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 func directoriesOf(s *session.Session) []string {
 	var there []string
 	for _, w := range s.Agents {
-		if exists(w.WorktreePath) {
+		if disk.Exists(w.WorktreePath) {
 			there = append(there, w.WorktreePath)
 		}
 	}
