@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -115,19 +116,19 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := disk.OpenRaw(path, 0)
+	f, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	defer func() { _ = unix.Close(fd) }()
-	state, err := lockState(fd)
+	defer f.Close()
+	state, err := lockState(f)
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	holder, err := readHolder(fd)
+	holder, err := readHolder(f)
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %s: %w", session, agent, path, err)
 	}
@@ -145,7 +146,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return found, nil
 	}
 	// The holder may have died since the first look.
-	if found.State, err = lockState(fd); err != nil {
+	if found.State, err = lockState(f); err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
@@ -183,15 +184,15 @@ func (a AgentLock) WithSurvivors(program string, processes func() Processes) Age
 }
 
 // lockState reports whether a lock file is locked, by taking a shared lock for an instant.
-func lockState(fd int) (LockState, error) {
-	err := disk.Lock(uintptr(fd), unix.LOCK_SH|unix.LOCK_NB)
+func lockState(f *os.File) (LockState, error) {
+	err := disk.Lock(f.Fd(), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return LockHeld, nil
 	}
 	if err != nil {
 		return LockUnknown, err
 	}
-	_ = disk.Lock(uintptr(fd), unix.LOCK_UN) // A launcher may be waiting for the lock.
+	_ = disk.Lock(f.Fd(), unix.LOCK_UN) // A launcher may be waiting for the lock.
 	return LockFree, nil
 }
 
@@ -211,7 +212,7 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, err := readHolder(int(f.Fd()))
+	last, err := readHolder(f)
 	if err != nil {
 		release(f)
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -248,19 +249,15 @@ func writeHolder(f *os.File, h Holder) error {
 }
 
 // readHolder parses the first line of a lock file; a line that is not understood gives an empty
-// Holder. A file that cannot be read at an offset, such as a FIFO, is an error.
-func readHolder(fd int) (Holder, error) {
-	var content [maxHolder]byte
-	n, err := disk.RawFile(fd).ReadAt(content[:], 0)
-	if errors.Is(err, unix.ESPIPE) {
-		return Holder{}, errNotRegular
-	}
-	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // cloned, so that content can stay on the stack
+// Holder.
+func readHolder(f *os.File) (Holder, error) {
+	content, err := io.ReadAll(io.NewSectionReader(f, 0, maxHolder))
+	line, _, _ := bytes.Cut(content, []byte("\n"))
 	var h Holder
-	if json.Unmarshal(line, &h) == nil {
-		return h, nil
+	if err != nil || json.Unmarshal(line, &h) != nil {
+		return Holder{}, err
 	}
-	return Holder{}, nil
+	return h, nil
 }
 
 // LostLock returns the state of a lock whose file was deleted while its launch runs as the process
@@ -292,7 +289,7 @@ func (l Locks) Restore(h Holder) error {
 		return fmt.Errorf("agent %s/%s: %w", h.Session, h.Agent, err)
 	}
 	defer release(f)
-	if there, err := readHolder(int(f.Fd())); err != nil || there.PID != 0 {
+	if there, err := readHolder(f); err != nil || there.PID != 0 {
 		return err
 	}
 	return writeHolder(f, h)
@@ -326,7 +323,7 @@ func NoteCLI(lock *os.File, pid int) error {
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
-	h, err := readHolder(int(lock.Fd()))
+	h, err := readHolder(lock)
 	if err != nil {
 		return err
 	}

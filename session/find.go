@@ -140,10 +140,8 @@ func (st Store) mentioning(dirs []string) []*Session {
 		}
 	}
 	var sessions []*Session
-	var buffer []byte
 	for _, entry := range entries {
-		var s *Session
-		if s, buffer = st.mentions(entry, names, buffer); s != nil {
+		if s := st.mentions(entry, names); s != nil {
 			sessions = append(sessions, s)
 		}
 	}
@@ -151,39 +149,38 @@ func (st Store) mentioning(dirs []string) []*Session {
 	return sessions
 }
 
-// mentions returns the session of a folder entry if its text contains one of names, else nil, and
-// the buffer for the next file.
-func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Session, []byte) {
+// mentions returns the session of a folder entry if its text contains one of names, else nil.
+func (st Store) mentions(entry os.DirEntry, names [][]byte) *Session {
 	name, isRecord := strings.CutSuffix(entry.Name(), ".json")
 	if !isRecord || strings.HasPrefix(name, ".") {
-		return nil, buffer
+		return nil
 	}
 	path, err := st.path(name)
 	if err != nil || isFar(name) {
-		return nil, buffer
+		return nil
 	}
-	content, err := readRegularInto(path, buffer)
+	content, err := readRegular(path)
 	if err != nil {
 		if one := unreadable(name, path, err); one != nil && st.Unread != nil {
 			st.Unread(*one)
 		}
-		return nil, buffer
+		return nil
 	}
 	named := slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) })
 	if !named && (st.Unread == nil || Unreadable{text: content}.Placed()) {
-		return nil, content
+		return nil
 	}
 	if named {
 		st.early(content)
 	}
 	s, err := decode(name, path, content)
 	if err != nil && st.Unread != nil {
-		st.Unread(Unreadable{Name: name, Err: err, text: bytes.Clone(content)})
+		st.Unread(Unreadable{Name: name, Err: err, text: content})
 	}
 	if err != nil || !named {
-		return nil, content
+		return nil
 	}
-	return s, content
+	return s
 }
 
 // Among picks the session that a command means when several are possible: the only one or, of

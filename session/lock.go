@@ -158,7 +158,7 @@ func (l Locks) TurnHeld(session, agent string) time.Time {
 }
 
 func (l Locks) held(file string) bool {
-	f, err := openLock(filepath.Join(l.Dir, file), os.O_RDONLY)
+	f, err := openRegular(filepath.Join(l.Dir, file), os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -210,7 +210,7 @@ func (l Locks) try(file string) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(l.Dir, file)
-	f, err := openLock(path, os.O_RDWR|os.O_CREATE)
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -225,15 +225,15 @@ func (l Locks) try(file string) (*os.File, error) {
 	return f, nil
 }
 
-// openLock opens a lock file, and does not block on a FIFO in the file's place.
-func openLock(path string, flags int) (*os.File, error) {
+// openRegular opens a file, and does not block on a FIFO in the file's place.
+func openRegular(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, &os.PathError{Op: "lock", Path: path, Err: errNotRegular}
+		return nil, &os.PathError{Op: "open", Path: path, Err: errNotRegular}
 	}
 	return f, nil
 }
@@ -255,7 +255,7 @@ func stillAt(f *os.File, path string) bool {
 
 // recordedPID reads the PID that holdShort wrote, 0 if there is none.
 func recordedPID(path string) int {
-	f, err := openLock(path, os.O_RDONLY)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return 0
 	}
@@ -275,25 +275,13 @@ func recordedPID(path string) int {
 var errNotRegular = errors.New("not a regular file")
 
 // readRegular reads a file, and does not block on a FIFO in the file's place.
-func readRegular(path string) ([]byte, error) { return readRegularInto(path, nil) }
-
-// readRegularInto is readRegular that uses buffer's memory if the content fits.
-func readRegularInto(path string, buffer []byte) ([]byte, error) {
-	fd, err := disk.OpenRaw(path, 0)
+func readRegular(path string) ([]byte, error) {
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "stat", Path: path, Err: err}, unix.Close(fd))
-	}
-	if info.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, errors.Join(errNotRegular, unix.Close(fd))
-	}
-	if int64(cap(buffer)) <= info.Size {
-		buffer = make([]byte, 0, info.Size+512)
-	}
-	return disk.ReadRaw(fd, path, buffer)
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,18 +49,8 @@ func startedAt(ticks uint64) time.Time {
 
 // readStat reads /proc/PID/stat, see proc_pid_stat(5).
 func readStat(pid string) (string, error) {
-	path := "/proc/" + pid + "/stat"
-	fd, err := disk.OpenRaw(path, 0)
-	if err != nil {
-		return "", err
-	}
-	var stat [1024]byte // The kernel returns the whole file with one read.
-	n, err := disk.RawFile(fd).ReadAt(stat[:], 0)
-	_ = unix.Close(fd)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", &os.PathError{Op: "read", Path: path, Err: err}
-	}
-	return string(stat[:n]), nil
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return string(stat), err
 }
 
 // parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state

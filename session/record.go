@@ -258,7 +258,7 @@ func (st Store) Unreadable(name string) *Unreadable {
 	if err != nil {
 		return nil
 	}
-	text, err := readRegularInto(path, nil)
+	text, err := readRegular(path)
 	if err != nil {
 		return unreadable(name, path, err)
 	}

@@ -96,7 +96,7 @@ type imprinting struct{ others chan struct{} }
 // subdirectories. walk closes the directory.
 func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
 	defer func() { _ = unix.Close(fd) }()
-	names, err := disk.Names(fd)
+	names, err := namesIn(fd)
 	if err != nil {
 		return of, &os.PathError{Op: "read", Path: path, Err: err}
 	}
@@ -151,6 +151,21 @@ func openDir(at int, name string) (int, error) {
 		fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		if !errors.Is(err, unix.EINTR) {
 			return fd, err
+		}
+	}
+}
+
+// namesIn returns the names in an open directory, unsorted.
+func namesIn(fd int) (names []string, err error) {
+	var entries [8 << 10]byte
+	for {
+		n, err := unix.ReadDirent(fd, entries[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n == 0:
+			return names, err
+		default:
+			_, _, names = unix.ParseDirent(entries[:n], -1, names)
 		}
 	}
 }

@@ -136,19 +136,15 @@ func (l *log) read(f *os.File, own int64) (bool, error) {
 	return l.feed(data, own), nil
 }
 
-// load reads the file from its start. load does not use os.Open, which offers each file to the
-// runtime's poller in vain.
+// load reads the file from its start.
 func (l *log) load() error {
-	data, seen, err := disk.ReadSeen(l.path)
-	if kind := seen.Mode & unix.S_IFMT; kind != 0 && kind != unix.S_IFREG { // 0: it was not opened
-		return fmt.Errorf("%s: %w", l.path, errNotRegular)
-	}
+	f, err := disk.Open(l.path)
 	if err != nil {
 		return err
 	}
-	l.modified = time.Unix(seen.Mtim.Unix()).UTC()
-	l.feed(data, -1)
-	return nil
+	defer f.Close()
+	_, err = l.read(f, -1)
+	return err
 }
 
 // endsTorn reports whether the last line has no newline.

@@ -50,7 +50,7 @@ func (r *Refs) LeadsTo(ref string) string {
 // packedID looks up a ref in packed-refs, "" for none.
 func (r *Refs) packedID(ref string) string {
 	if r.packed == nil {
-		content, err := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+		content, err := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
 		if err != nil {
 			content = []byte{}
 		}
@@ -197,7 +197,7 @@ func refFiles(commonDir string, above []string, accept func(name string) bool) (
 			return nil, nil, false, err
 		}
 	}
-	content, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	content, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, false, err
 	}

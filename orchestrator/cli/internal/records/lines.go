@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/session/turn"
@@ -30,11 +28,10 @@ func EachLine[T any](path string, visit func(T) bool) error {
 
 // CountLines is like EachLine, and counts the lines that were skipped.
 func CountLines[T any](path string, visit func(T) bool) (skipped int, err error) {
-	fd, err := disk.OpenRaw(path, 0)
+	file, err := disk.Open(path)
 	if err != nil {
 		return 0, err
 	}
-	file := disk.RawFile(fd)
 	defer file.Close()
 	reader := readers.Get().(*bufio.Reader)
 	defer readers.Put(reader)
@@ -53,7 +50,7 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 			return skipped, nil
 		}
 		if err != nil {
-			return skipped, &os.PathError{Op: "read", Path: path, Err: err}
+			return skipped, err
 		}
 	}
 }
@@ -143,17 +140,16 @@ func EachBack[T any](path string, visit func(T) bool) error {
 // until visit returns false or tailLimit bytes were read. A torn last line is included. The memory
 // of a line is used again after visit.
 func LinesBack(path string, visit func(line []byte) bool) error {
-	fd, err := disk.OpenRaw(path, 0)
+	file, err := disk.Open(path)
 	if err != nil {
 		return err
 	}
-	file := disk.RawFile(fd)
 	defer file.Close()
-	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil {
-		return &os.PathError{Op: "stat", Path: path, Err: err}
+	info, err := file.Stat()
+	if err != nil {
+		return err
 	}
-	end := info.Size
+	end := info.Size()
 	least := max(0, end-tailLimit)
 	first := lastPieces.Get().(*[pieceSize]byte)
 	defer lastPieces.Put(first)
@@ -163,7 +159,7 @@ func LinesBack(path string, visit func(line []byte) bool) error {
 		start := max(least, end-piece)
 		chunk := slices.Grow(memory, int(end-start)+len(rest))[:end-start]
 		if _, err := file.ReadAt(chunk, start); err != nil && !errors.Is(err, io.EOF) {
-			return &os.PathError{Op: "read", Path: path, Err: err}
+			return err
 		}
 		chunk = append(chunk, rest...)
 		for {
