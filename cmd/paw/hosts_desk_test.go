@@ -96,3 +96,26 @@ func TestDeskOverHosts(t *testing.T) {
 	s.types("q")
 	s.awaits("it has ended", func(shown string) bool { return !strings.Contains(shown, "gpu:shop") })
 }
+
+// TestWatchOverHosts has paw status --watch show an agent of a host as it is at the moment, and the host as away while it is. Its end ends
+// what serves it on the host.
+func TestWatchOverHosts(t *testing.T) {
+	t.Parallel()
+	m := landMachines(t, "far=demo")
+	s := m.screen("status", "--watch")
+	shows := func(away bool, text string) func(string) bool {
+		return func(shown string) bool {
+			return strings.Contains(shown, "gpu:shop") && strings.Contains(shown, text) && strings.Contains(shown, "unreachable") == away
+		}
+	}
+	s.awaits("the agent of the host", shows(false, "idle"))
+	m.ok("send", "gpu:far", "do: ask May I?")
+	s.awaits("it asks", shows(false, "May I?"))
+	m.cut()
+	s.awaits("the host is away", shows(true, "May I?"))
+	m.connect()
+	s.awaits("the host is back", shows(false, "May I?"))
+	s.types("C-c")
+	s.awaits("it has ended", func(shown string) bool { return !strings.Contains(shown, "gpu") })
+	waitFor(t, "nothing serves it on the host", func() bool { return m.asking() == 0 })
+}

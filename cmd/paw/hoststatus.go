@@ -116,18 +116,18 @@ var causes = map[string]session.Cause{session.ReasonStopped: session.CauseStoppe
 func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 	var statuses []observe.SessionStatus
 	for _, s := range one.Sessions() {
-		st := observe.SessionStatus{Session: &session.Session{Name: session.FarName(one.Host, s.Name), Host: one.Host, RepoPath: s.RepoPath}, Status: session.Status(s.Status), Reason: s.Reason}
+		st := observe.SessionStatus{Session: &session.Session{Name: session.FarName(one.Host, string(s.Name)), Host: one.Host, RepoPath: string(s.RepoPath)}, Status: session.Status(s.Status), Reason: string(s.Reason)}
 		if one.Err != nil {
 			st.Reason = "as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
 		}
 		for _, g := range s.Agents {
-			st.Session.Agents = append(st.Session.Agents, session.Agent{Name: g.Name})
+			st.Session.Agents = append(st.Session.Agents, session.Agent{Name: string(g.Name)})
 			st.Agents = append(st.Agents, observe.AgentStatus{
-				Record:         session.Agent{Name: g.Name, CLI: g.CLI, Branch: g.Branch, WorktreePath: g.WorktreePath, Parent: g.Parent},
-				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: g.Reason, Since: g.Since, Cause: causes[g.Reason], CutTurn: g.CutTurn},
-				Branch:         g.Head,
-				TurnsCompleted: g.TurnsCompleted, CurrentTurn: g.CurrentTurn, ToReview: g.ToReview,
-				PID: g.PID,
+				Record:         session.Agent{Name: string(g.Name), CLI: string(g.CLI), Branch: string(g.Branch), WorktreePath: string(g.WorktreePath), Parent: string(g.Parent)},
+				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: string(g.Reason), Since: g.Since.At, Cause: causes[string(g.Reason)], CutTurn: int(g.CutTurn)},
+				Branch:         string(g.HeadBranch),
+				TurnsCompleted: int(g.TurnsCompleted), CurrentTurn: int(g.CurrentTurn), ToReview: int(g.ToReview),
+				PID: int(g.PID),
 			})
 		}
 		statuses = append(statuses, st)
@@ -210,38 +210,10 @@ func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
 	return nil
 }
 
-// hostWatch asks hosts in the background for paw status --watch. It asks again when all answers
-// have come, but at most once in hostPause.
-type hostWatch struct {
-	off     bool
-	asked   chan []hosts.Answer
-	last    []hosts.Answer
-	began   time.Time
-	running bool
-}
-
-// hostPause is the least time between the begins of two requests to a host.
-const hostPause = 2 * time.Second
-
-// look returns the newest answers without waiting for any.
-func (w *hostWatch) look(ctx context.Context, h *app.App, all bool) []hosts.Answer {
-	select {
-	case w.last = <-w.asked:
-		w.running = false
-	default:
-	}
-	if !w.running && !w.off && time.Since(w.began) >= hostPause {
-		w.running, w.began, w.asked = true, time.Now(), make(chan []hosts.Answer, 1)
-		answers, to := askHosts(ctx, h, all), w.asked
-		go func() { to <- answers() }()
-	}
-	return w.last
-}
-
 // colourless removes colours and trailing blanks from a line.
 func colourless(line string) string { return strings.TrimRight(display.Strip(line), " ") }
 
-// hostFeeds follows hosts for the desk. For each host it keeps an ssh process that runs paw status
+// hostFeeds follows hosts for the desk and for paw status --watch. For each host it keeps an ssh process that runs paw status
 // --watch --json there.
 type hostFeeds struct {
 	cancel context.CancelFunc
@@ -280,7 +252,7 @@ func followHosts(h *app.App, all bool, news chan<- struct{}) *hostFeeds {
 	return f
 }
 
-// follow follows one host until the desk ends.
+// follow follows one host until close is called.
 func (f *hostFeeds) follow(ctx context.Context, client hosts.Client, p hosts.Place, i int, now func() time.Time) {
 	for lost := 0; ctx.Err() == nil; lost++ {
 		err := client.Follow(ctx, p, now, func(told hosts.Answer) {

@@ -262,7 +262,11 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 	defer stop()
 	w := orchestrator.NewWatch(h, o.StatusOptions)
 	defer w.Close()
-	far := hostWatch{off: o.here || o.Name != ""}
+	far := &hostFeeds{cancel: func() {}}
+	if !o.here && o.Name == "" {
+		far = followHosts(h, o.All, make(chan struct{}, 1))
+	}
+	defer far.close()
 	inPlace := !o.json && isTerminal(o.stdout)
 	if inPlace {
 		leave := o.enterScreen()
@@ -279,11 +283,11 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 		case err != nil:
 			return err
 		case inPlace:
-			if (statusPrinter{o.invocation}).drawStatus(h, statuses, problems, far.look(ctx, h, o.All)) != nil {
+			if (statusPrinter{o.invocation}).drawStatus(h, statuses, problems, far.now()) != nil {
 				return nil // the terminal is gone
 			}
 		default:
-			if err := (statusPrinter{o.invocation}).showStatus(ctx, h, statuses, problems, far.look(ctx, h, o.All)); err != nil {
+			if err := (statusPrinter{o.invocation}).showStatus(ctx, h, statuses, problems, far.now()); err != nil {
 				return err
 			}
 		}

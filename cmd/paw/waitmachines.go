@@ -271,13 +271,14 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 }
 
 func awaitedThere(host string, w *hosts.Waited) *children.Waited {
-	waited := &children.Waited{Session: session.FarName(host, w.Session)}
+	waited := &children.Waited{Session: session.FarName(host, string(w.Session))}
 	for _, one := range w.Agents {
 		waited.Agents = append(waited.Agents, children.Awaited{
-			Host: host, Session: w.Session, Finished: one.Finished,
-			Status: session.AgentStatus{State: session.State(one.State), Since: one.Since, Reason: one.Reason},
+			Host: host, Session: string(w.Session), Finished: one.Finished,
+			Status: session.AgentStatus{State: session.State(one.State), Since: one.Since.At, Reason: string(one.Reason)},
 			Result: live.Result{
-				Agent: one.Name, CLI: one.CLI, Branch: one.Branch, Turn: one.Turn, Outcome: one.Outcome, Failed: one.Failed, Files: one.Files, Message: one.Message,
+				Agent: string(one.Name), CLI: string(one.CLI), Branch: string(one.Branch), Turn: int(one.Turn), Outcome: string(one.Outcome),
+				Failed: one.Failed, Files: (*int)(one.Files), Message: string(one.Message),
 			},
 		})
 	}

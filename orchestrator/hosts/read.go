@@ -178,25 +178,32 @@ func (c Client) Forget(h Host) error {
 	return err
 }
 
-// Session is a session on a host, with the fields of docs/json.md, safe for a terminal.
+// Session is a session on a host, with those fields of docs/json.md that are read; unknown ones are
+// ignored, missing ones are empty.
 type Session struct {
-	Name     string
-	RepoPath string
-	Status   string
-	Reason   string
-	Agents   []Agent
+	Name     text    `json:"name"`
+	RepoPath text    `json:"repo_path"`
+	Status   text    `json:"status"`
+	Reason   text    `json:"reason"`
+	Agents   []Agent `json:"agents"`
 }
 
 // Agent is an agent on a host.
 type Agent struct {
-	Name, CLI, Branch, Head, WorktreePath, State, Reason, Parent string
-
-	PID            int // process of the CLI, 0 when it does not run
-	Since          *time.Time
-	TurnsCompleted int
-	CurrentTurn    int
-	ToReview       int
-	CutTurn        int
+	Name           text   `json:"name"`
+	CLI            text   `json:"cli"`
+	Branch         text   `json:"branch"`
+	HeadBranch     text   `json:"head_branch"`
+	WorktreePath   text   `json:"worktree_path"`
+	State          text   `json:"state"`
+	Since          moment `json:"state_since"`
+	Reason         text   `json:"reason"`
+	Parent         text   `json:"parent"`
+	PID            number `json:"pid"` // process of the CLI, 0 when it does not run
+	TurnsCompleted number `json:"turns_completed"`
+	CurrentTurn    number `json:"current_turn"`
+	ToReview       number `json:"to_review"`
+	CutTurn        number `json:"cut_turn"`
 }
 
 // knownVersion is the version of paw status --json that this program knows. From higher versions it
@@ -226,63 +233,36 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// statusAnswer has the fields that are read from an answer; unknown ones are ignored, missing ones
-// are empty.
-type statusAnswer struct {
-	Version  number `json:"version"`
-	Sessions []struct {
-		Name     text `json:"name"`
-		RepoPath text `json:"repo_path"`
-		Status   text `json:"status"`
-		Reason   text `json:"reason"`
-		Agents   []struct {
-			Name           text   `json:"name"`
-			CLI            text   `json:"cli"`
-			Branch         text   `json:"branch"`
-			HeadBranch     text   `json:"head_branch"`
-			WorktreePath   text   `json:"worktree_path"`
-			State          text   `json:"state"`
-			Since          text   `json:"state_since"`
-			Reason         text   `json:"reason"`
-			Parent         text   `json:"parent"`
-			PID            number `json:"pid"`
-			TurnsCompleted number `json:"turns_completed"`
-			CurrentTurn    number `json:"current_turn"`
-			ToReview       number `json:"to_review"`
-			CutTurn        number `json:"cut_turn"`
-		} `json:"agents"`
-	} `json:"sessions"`
+// moment is a time in JSON that may be null, missing or of another form; nil if there is none.
+type moment struct{ At *time.Time }
+
+func (m *moment) UnmarshalJSON(data []byte) error {
+	var at time.Time
+	if json.Unmarshal(data, &at) == nil && !at.IsZero() {
+		m.At = &at
+	}
+	return nil
 }
 
 // Sessions parses the answer.
 func (a Answer) Sessions() []Session {
-	var said statusAnswer
+	var said struct {
+		Version  number    `json:"version"`
+		Sessions []Session `json:"sessions"`
+	}
 	if json.Unmarshal(a.Status, &said) != nil {
 		return nil
 	}
-	var sessions []Session
-	for _, s := range said.Sessions {
-		one := Session{Name: string(s.Name), Status: string(s.Status)}
-		if said.Version <= knownVersion {
-			one.RepoPath, one.Reason = string(s.RepoPath), string(s.Reason)
-		}
-		for _, g := range s.Agents {
-			agent := Agent{Name: string(g.Name), State: string(g.State)}
-			if said.Version <= knownVersion {
-				agent.CLI, agent.Branch, agent.Head, agent.WorktreePath = string(g.CLI), string(g.Branch), string(g.HeadBranch), string(g.WorktreePath)
-				agent.Reason, agent.Parent = string(g.Reason), string(g.Parent)
-				agent.PID = int(g.PID)
-				agent.TurnsCompleted, agent.CurrentTurn, agent.ToReview = int(g.TurnsCompleted), int(g.CurrentTurn), int(g.ToReview)
-				agent.CutTurn = int(g.CutTurn)
-				if since, err := time.Parse(time.RFC3339, string(g.Since)); err == nil {
-					agent.Since = &since
-				}
-			}
-			one.Agents = append(one.Agents, agent)
-		}
-		sessions = append(sessions, one)
+	if said.Version <= knownVersion {
+		return said.Sessions
 	}
-	return sessions
+	for i, s := range said.Sessions {
+		for k, g := range s.Agents {
+			s.Agents[k] = Agent{Name: g.Name, State: g.State}
+		}
+		said.Sessions[i] = Session{Name: s.Name, Status: s.Status, Agents: s.Agents}
+	}
+	return said.Sessions
 }
 
 // Objects returns the sessions of an answer as received, with the host's name added to them and to
