@@ -94,13 +94,13 @@ func since(ag *observe.AgentStatus, now time.Time) string {
 	return ui.Age(now.Sub(*ag.Since))
 }
 
-// timeOf formats a time, with the date if the time is not today.
-func timeOf(at, now time.Time) string {
+// timeOf formats a time; if the time is not today, in the form dated.
+func timeOf(at, now time.Time, dated string) string {
 	at, now = at.Local(), now.Local()
 	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
 		return at.Format("15:04")
 	}
-	return at.Format("Jan _2 15:04")
+	return at.Format(dated)
 }
 
 // inTurn reports whether an agent's last turn is under way. An end that only the CLI's own record

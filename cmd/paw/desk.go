@@ -31,14 +31,13 @@ type desk struct {
 	guard    *guard
 	commands sync.WaitGroup
 
-	mu       sync.Mutex
-	all      bool
-	watch    *orchestrator.Watch
-	sessions map[string]*session.Session // by name, from the last look
-	feeds    *hostFeeds
-	news     chan struct{}     // receives a value when a host has answered
-	used     map[string]usedUp // by ui.Agent.Key
-	looked   func()            // called after each look; nil for nothing
+	mu     sync.Mutex
+	all    bool
+	watch  *orchestrator.Watch
+	feeds  *hostFeeds
+	news   chan struct{}     // receives a value when a host has answered
+	used   map[string]usedUp // by ui.Agent.Key
+	looked func()            // called after each look; nil for nothing
 }
 
 // usedUp is the usage of an agent's models at the end of a turn.
@@ -86,10 +85,8 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	if err != nil {
 		return ui.Board{}, err
 	}
-	d.sessions = map[string]*session.Session{}
 	board := ui.Board{Place: d.place(statuses), Queues: queueLines(ctx, d.home, statuses)}
 	for _, st := range statuses {
-		d.sessions[st.Session.Name] = st.Session
 		for i := range st.Agents {
 			board.Agents = append(board.Agents, deskAgent(st, i))
 		}
@@ -148,20 +145,9 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	return row
 }
 
-// session returns a session from the last look, else from its record.
-func (d *desk) session(name string) (*session.Session, error) {
-	d.mu.Lock()
-	s := d.sessions[name]
-	d.mu.Unlock()
-	if s == nil {
-		return d.home.Load(name)
-	}
-	return s, nil
-}
-
 // Screen returns the text of an agent's pane.
 func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
-	s, err := d.session(a.Session)
+	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return "", err
 	}
@@ -170,7 +156,7 @@ func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
 
 // Lines counts what an agent has changed since its base.
 func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
-	s, err := d.session(a.Session)
+	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return ui.Lines{}, err
 	}
@@ -214,7 +200,7 @@ var errTooMany = errors.New("too many agents to forecast for without being asked
 
 // Forecasts returns the forecasts for all agents of a session.
 func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Forecast, error) {
-	s, err := d.session(name)
+	s, err := d.home.Load(name)
 	if err != nil {
 		return nil, err
 	}

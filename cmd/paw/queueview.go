@@ -140,7 +140,7 @@ func queueLine(h *app.App, l *queue.List) string {
 	}
 	line += heldBy(l)
 	if !l.Next.IsZero() {
-		line += ", next at " + clock(l.Next, h.Now())
+		line += ", next at " + timeOf(l.Next, h.Now(), "2 Jan 15:04")
 	}
 	if l.NeedsArm() {
 		line += ", not armed: paw recover"
@@ -162,13 +162,4 @@ func heldBy(l *queue.List) string {
 		return " (" + l.Held + "): paw queue go --all"
 	}
 	return ""
-}
-
-// clock formats a time, with the date if the time is not today.
-func clock(at, now time.Time) string {
-	at, now = at.Local(), now.Local()
-	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
-		return at.Format("15:04")
-	}
-	return at.Format("2 Jan 15:04")
 }

@@ -126,7 +126,7 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 	for _, l := range landings {
 		landed = append(landed, fmt.Sprintf("landed in %s: %s  %s", l.Target, l.Agent, display.OneLine(l.Title)))
 	}
-	line := fmt.Sprintf("since %s: %s finished", timeOf(from, now), errs.Counted(finished, "turn"))
+	line := fmt.Sprintf("since %s: %s finished", timeOf(from, now, "Jan _2 15:04"), errs.Counted(finished, "turn"))
 	if failed > 0 {
 		line += fmt.Sprintf(", %d failed", failed)
 	}

@@ -167,7 +167,7 @@ func turnRow(t turns.Turn, dated bool) []cell {
 	if t.State == turn.Aborted && t.ErrorMessage != "" {
 		prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 	}
-	took, when := duration(t, time.Now()), timeOf(t.StartedAt, time.Now())
+	took, when := duration(t, time.Now()), timeOf(t.StartedAt, time.Now(), "Jan _2 15:04")
 	if t.LogGone {
 		prompt, took, when = "(its log is gone)", "", ""
 	}
