@@ -37,22 +37,9 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 		Args: withFlag,
 		RunE: o.run,
 	}
-	f := cmd.Flags()
-	f.String("on", "", "the host that it runs on, see paw host")
-	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
-	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
-	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
-	addWithChanges(cmd, &o.WithChanges)
-	f.StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
-	f.BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
-	addPullFlag(cmd, &o.promptFlags)
-	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
-	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	a.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
-	completeFlag(cmd, "branches", completer{a}.completeBranches)
-	completeFlag(cmd, "base", completer{a}.completeBranches)
+	o.addFlags(cmd, "CLIs to add", "do not attach (what it does anyway)")
+	cmd.Flags().StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
 	completeFlag(cmd, "from", completer{a}.completeAgents)
 	a.addSession(cmd)
 	return cmd

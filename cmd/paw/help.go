@@ -249,16 +249,17 @@ func newHelp(a *invocation) *cobra.Command {
 }
 
 func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return names(nil)
+	}
 	var words []string
 	for _, sub := range cmd.Root().Commands() {
-		if !sub.Hidden && len(args) == 0 {
+		if !sub.Hidden {
 			words = append(words, described(sub.Name(), sub.Short))
 		}
 	}
 	for _, name := range topicNames() {
-		if len(args) == 0 {
-			words = append(words, described(name, topicAbout(name)))
-		}
+		words = append(words, described(name, topicAbout(name)))
 	}
 	return names(words)
 }

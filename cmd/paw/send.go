@@ -259,12 +259,6 @@ func addPromptFlags(cmd *cobra.Command, a *invocation, prompt *string, p *prompt
 	completeFlag(cmd, "issue", cobra.NoFileCompletions)
 }
 
-// addPullFlag adds --pr, for commands that make agents.
-func addPullFlag(cmd *cobra.Command, p *promptFlags) {
-	cmd.Flags().StringVar(&p.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
-	completeFlag(cmd, "pr", cobra.NoFileCompletions)
-}
-
 // completeTemplates completes the names of the prompts in the configuration.
 func (c completer) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	h, err := c.paw()

@@ -49,24 +49,30 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 		Args: withFlag,
 		RunE: o.run,
 	}
-	f := cmd.Flags()
-	f.String("on", "", "the host that it runs on, see paw host")
-	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to start, items [AGENT=]CLI")
-	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
-	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
-	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
-	addWithChanges(cmd, &o.WithChanges)
-	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "first prompt of each agent")
-	addPullFlag(cmd, &o.promptFlags)
-	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
-	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
-	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	a.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
-	completeFlag(cmd, "branches", completer{a}.completeBranches)
-	completeFlag(cmd, "base", completer{a}.completeBranches)
+	o.addFlags(cmd, "CLIs to start", "do not attach")
+	cmd.Flags().StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
+	cmd.Flags().StringVar(&o.Preset, "preset", "", "preset of the configuration")
 	completeFlag(cmd, "preset", completer{a}.completePresets)
 	return cmd
+}
+
+// addFlags adds the flags of start and add; what and detach are the words in which they differ.
+func (o *startOptions) addFlags(cmd *cobra.Command, what, detach string) {
+	f := cmd.Flags()
+	f.String("on", "", "the host that it runs on, see paw host")
+	f.StringSliceVar(&o.CLIs, "cli", nil, what+", items [AGENT=]CLI")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
+	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	f.BoolVar(&o.WithChanges, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
+	addPromptFlags(cmd, o.invocation, &o.Prompt, &o.promptFlags, "first prompt of each agent")
+	f.StringVar(&o.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
+	f.BoolVarP(&o.detach, "detach", "d", false, detach)
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	o.addJSON(cmd)
+	completeFlag(cmd, "cli", completer{o.invocation}.completeCLIs)
+	completeFlag(cmd, "branches", completer{o.invocation}.completeBranches)
+	completeFlag(cmd, "base", completer{o.invocation}.completeBranches)
+	completeFlag(cmd, "pr", cobra.NoFileCompletions)
 }
 
 func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
@@ -359,8 +365,4 @@ func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository s
 	}
 	o.Prompt, err = o.withWords(h, o.Prompt, issue, asked.Words)
 	return err
-}
-
-func addWithChanges(cmd *cobra.Command, with *bool) {
-	cmd.Flags().BoolVar(with, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
 }

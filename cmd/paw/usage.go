@@ -15,12 +15,10 @@ import (
 	"paw/session"
 )
 
-type usageOptions struct {
-	*invocation
-}
+type usageOptions struct{ *invocation }
 
 func newUsage(a *invocation) *cobra.Command {
-	o := &usageOptions{invocation: a}
+	o := usageOptions{a}
 	cmd := &cobra.Command{
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
@@ -39,7 +37,7 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 	return cmd
 }
 
-func (o *usageOptions) run(cmd *cobra.Command, args []string) error {
+func (o usageOptions) run(cmd *cobra.Command, args []string) error {
 	h, s, agents, err := o.sessionAndSome(cmd, args)
 	if err != nil {
 		return err
@@ -58,7 +56,7 @@ func (o *usageOptions) run(cmd *cobra.Command, args []string) error {
 }
 
 // printUsage prints a line for each agent, with byTurn also for each turn.
-func (o *usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
+func (o usageOptions) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 	row := func(name, what string, s cli.Spent) []cell {
 		cost := ""
 		if s.Priced {
