@@ -168,25 +168,3 @@ func (o *seenOptions) run(cmd *cobra.Command, args []string) error {
 		return nil
 	})
 }
-
-type rewindJSON struct {
-	Version      int      `json:"version"`
-	Session      string   `json:"session"`
-	Agent        string   `json:"agent"`
-	Turn         int      `json:"turn"` // turn whose end the worktree is at, 0 for the base
-	Head         *string  `json:"head"`
-	FilesChanged int      `json:"files_changed"`
-	RescueRef    *string  `json:"rescue_ref"` // state before the rewind, null if the worktree was there already
-	Untouched    []string `json:"untouched"`
-	Notes        []string `json:"notes"`
-}
-
-func rewoundView(r *orchestrator.Rewound, notes []string) rewindJSON {
-	if r.Remembers != "" {
-		notes = append(notes, r.Remembers)
-	}
-	return rewindJSON{
-		Version: 1, Session: r.Session, Agent: r.Agent, Turn: r.At, Head: orNull(r.Head), FilesChanged: r.Changed, RescueRef: orNull(r.RescueRef),
-		Untouched: append([]string{}, r.Untouched...), Notes: notes,
-	}
-}
