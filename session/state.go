@@ -136,6 +136,7 @@ const (
 	CauseClosed            // the agent's pane was closed
 	CauseDialog            // the CLI shows a dialog that can only be answered in its pane
 	CauseUnrecorded        // the CLI's hooks cannot record what happens, so turns are not seen
+	CauseTmuxSilent        // tmux did not answer
 )
 
 // Texts of AgentStatus.Reason, and of Effective.

@@ -13,31 +13,36 @@ import (
 	"paw/tmux"
 )
 
-// A tmux that is silent for a moment, such as on a busy machine, does not end who waits until a parent takes what it is owed.
+// A tmux that is silent for a moment, such as on a busy machine, does not end who waits until a parent takes what it is owed,
+// be it at the first look, which does not tell then that the child has ended, or at a later one.
 func TestADeliveryOutlivesASilence(t *testing.T) {
-	f := newFamily(t, "a")
-	_, err := notified(t, f, WaitOptions{})
-	f.must(err)
-	f.end(parentName, "")
-	f.end("a", "")
-	asked, looks := false, 0
-	d := &deliverer{App: f.p, session: familySession, parent: parentName, began: f.now(), launch: runningLaunch(f.p, familySession, parentName), keyboard: typing.PaneWriter{
-		Panes: func(ctx context.Context, s *session.Session) observe.Panes {
-			if looks++; looks == 2 {
-				return observe.Panes{Err: errors.New("no answer")}
+	for name, silent := range map[string]int{"at the first look": 1, "at the second look": 2} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t, "a")
+			_, err := notified(t, f, WaitOptions{})
+			f.must(err)
+			f.end(parentName, "")
+			f.end("a", "")
+			asked, looks := false, 0
+			d := &deliverer{App: f.p, session: familySession, parent: parentName, began: f.now(), launch: runningLaunch(f.p, familySession, parentName), keyboard: typing.PaneWriter{
+				Panes: func(ctx context.Context, s *session.Session) observe.Panes {
+					if looks++; looks == silent {
+						return observe.Panes{Err: errors.New("no answer")}
+					}
+					return f.panes(ctx, s)
+				},
+				Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
+					defer func() { asked = true }()
+					return tmux.Program{Pane: "%" + parentName}, asked // first it shows a dialog
+				},
+				Enter: f.enter, Patience: time.Millisecond,
+				Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },
+			}}
+			f.claimed = d.began
+			err = d.run(t.Context(), live.Claim{})
+			if f.prompts != 1 || looks < 3 {
+				t.Errorf("the parent was told in %d prompts, after %d looks: %v", f.prompts, looks, err)
 			}
-			return f.panes(ctx, s)
-		},
-		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
-			defer func() { asked = true }()
-			return tmux.Program{Pane: "%" + parentName}, asked // first it shows a dialog
-		},
-		Enter: f.enter, Patience: time.Millisecond,
-		Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },
-	}}
-	f.claimed = d.began
-	err = d.run(t.Context(), live.Claim{})
-	if f.prompts != 1 || looks < 3 {
-		t.Errorf("the parent was told in %d prompts, after %d looks: %v", f.prompts, looks, err)
+		})
 	}
 }

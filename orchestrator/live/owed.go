@@ -8,6 +8,7 @@ package live
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 
 	"paw/session"
@@ -28,7 +29,7 @@ const (
 	NothingOwed Verdict = "nothing owed" // there is nothing to tell, or it was typed already: results are typed once
 	NotDue      Verdict = "not due"      // children are still at work
 	NotRunning  Verdict = "not running"  // the parent's CLI does not run: the end of the parent's next turn tries again
-	Busy        Verdict = "busy"         // the parent is in a turn, at a dialog, or in an unknown state: look again
+	Busy        Verdict = "busy"         // the parent is in a turn, at a dialog, or in an unknown state, or tmux did not answer: look again
 	Due         Verdict = "due"
 )
 
@@ -55,7 +56,7 @@ func Decide(f Family, occasion Occasion) Verdict {
 	ended := len(f.Ended())
 	all := ended == len(w.Children)
 	some := ended > 0 && (w.Any || restarted && occasion == OwnEnd)
-	if !all && !some && f.beingTold() {
+	if !all && !some && (f.beingTold() || f.unseen()) {
 		return Busy
 	}
 	if !all && !some {
@@ -86,6 +87,12 @@ func (f Family) beingTold() bool {
 		}
 	}
 	return false
+}
+
+// unseen reports whether tmux did not answer for a remaining child, which may have ended: the report
+// of that end is what the attempt was made for.
+func (f Family) unseen() bool {
+	return slices.ContainsFunc(f.Left(), func(name string) bool { return f.Children[name].Status.Cause == session.CauseTmuxSilent })
 }
 
 // Ready reports whether a prompt may be typed.

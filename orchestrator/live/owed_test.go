@@ -25,6 +25,13 @@ func ended(name string) Facts {
 	return child(name, session.StateIdle, &turn.Record{Number: 2, State: turn.Finished, Outcome: "success"}, 1)
 }
 
+// unanswered is a child of which nobody knows whether it has ended: its turn has, and tmux did not answer.
+func unanswered(name string) Facts {
+	one := ended(name)
+	one.Running, one.Status = false, State(Observation{Lock: session.LockHeld, Pane: session.PaneUnknown, Tmux: session.TmuxUnknown})
+	return one
+}
+
 func busy(name string) Facts {
 	return child(name, session.StateRunning, &turn.Record{Number: 2, State: turn.InProgress}, 1)
 }
@@ -82,6 +89,8 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 		"one left, one at work":                  {children: []Facts{busy("b")}, left: []string{"a"}, want: NotDue},
 		"one left, one at work, any":             {children: []Facts{busy("b")}, left: []string{"a"}, any: true, want: Due},
 		"one left, one ended":                    {children: []Facts{ended("b")}, left: []string{"a"}, want: Due},
+		"one of which tmux tells nothing":        {children: []Facts{ended("a"), unanswered("b")}, want: Busy},
+		"one of which tmux tells nothing, any":   {children: []Facts{busy("a"), unanswered("b")}, any: true, want: Busy},
 		"typed already":                          {children: []Facts{ended("a")}, typed: true, want: NothingOwed},
 		"for nobody":                             {want: NothingOwed},
 	} {

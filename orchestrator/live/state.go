@@ -47,7 +47,7 @@ func (o Observation) atPlace() session.AgentStatus {
 		return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reason, Cause: session.CauseLockUnknown}
 	case RunningUnseen, Unseen:
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonTmuxSilent}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonTmuxSilent, Cause: session.CauseTmuxSilent}
 }
 
 // headless returns the state while paw run holds the agent's lock.

@@ -138,7 +138,7 @@ func wanted(o Observation) session.AgentStatus {
 	}{
 		{held && o.Headless, status{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}},
 		{!free && !held, status{State: session.StateUnknown, Source: session.SourceNone, Reason: "its lock cannot be read", Cause: session.CauseLockUnknown}},
-		{silent, status{State: session.StateUnknown, Source: session.SourceNone, Reason: "tmux did not answer"}},
+		{silent, status{State: session.StateUnknown, Source: session.SourceNone, Reason: "tmux did not answer", Cause: session.CauseTmuxSilent}},
 		{held && alive && o.Respawned, status{State: session.StateUnknown, Source: session.SourceLock, Reason: runsOn + "; a foreign process is in paw's pane", Orphan: true}},
 		{held && alive, status{State: session.StateUnknown, Source: session.SourceLock, Reason: "paw does not see its turns", Cause: session.CauseRuns}},
 		{held, status{State: session.StateUnknown, Source: session.SourceLock, Reason: runsOn, Orphan: true}},
