@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"paw/orchestrator/launch"
 
@@ -336,8 +337,11 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 	} else {
 		data, err = os.ReadFile(o.promptFile)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
+	case errors.Is(err, syscall.EISDIR):
+		return errs.New(errs.Usage, "--prompt-file %s: is a folder, not a file", o.promptFile).Hint("ls %s", errs.Quote(o.promptFile))
 	}
 	o.Prompt = strings.TrimSuffix(string(data), "\n") // without the end of the last line
 	return cmp.Or(err, requireText(o.Prompt))

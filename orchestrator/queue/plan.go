@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -61,6 +62,8 @@ func ReadPlan(path string) ([]New, int, error) {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, 0, errs.New(errs.Usage, "--plan %s: no such file", path).Hint("ls %s", errs.Quote(filepath.Dir(path)))
+	case errors.Is(err, syscall.EISDIR):
+		return nil, 0, errs.New(errs.Usage, "--plan %s: is a folder, not a file", path).Hint("ls %s", errs.Quote(path))
 	case err != nil:
 		return nil, 0, err
 	case len(text) > maxPlan:
