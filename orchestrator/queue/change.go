@@ -23,7 +23,7 @@ func Hold(q *session.Queue, ids []string) (said []string) {
 		case session.TaskWaiting:
 			t.State, t.Why = session.TaskHeld, session.HeldYou
 		case session.TaskRunning:
-			said = append(said, fmt.Sprintf("%s: %s works on it already; paw stop %s/%s ends that", id, t.Agent, q.Session, t.Agent))
+			said = append(said, worksOn(q.Session, *t))
 		case session.TaskHeld:
 		default:
 			said = append(said, fmt.Sprintf("%s: is %s", id, t.State))
@@ -104,7 +104,7 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 		cli, _ := of(t.Agent)
 		gone := t.State == session.TaskWaiting && t.Kind == session.PromptTask && cli == "" // its agent was removed
 		if !gone && t.State != session.TaskHeld && t.State != session.TaskFailed && t.State != session.TaskDropped {
-			said = append(said, notBegun(q.Session, seen(*t)))
+			said = append(said, notBegun(q.Session, seen(*t), cli != ""))
 			continue
 		}
 		if cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0 {
@@ -127,12 +127,22 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 	return said
 }
 
-// notBegun says of a task that is not begun again how it is, and why.
-func notBegun(sessionName string, t session.Task) string {
-	if t.State == session.TaskHeld {
+// notBegun says of a task that is not begun again how it is, and why or what helps.
+func notBegun(sessionName string, t session.Task, agentThere bool) string {
+	switch {
+	case t.State == session.TaskHeld:
 		return fmt.Sprintf("%s: is held, and was not typed yet: %s", t.ID, withCure(sessionName, t))
+	case t.State == session.TaskRunning && agentThere:
+		return worksOn(sessionName, t)
+	case t.State == session.TaskDone && agentThere:
+		return fmt.Sprintf("%s: is done; paw send %s/%s asks its agent for more", t.ID, sessionName, t.Agent)
 	}
 	return fmt.Sprintf("%s: is %s", t.ID, t.State)
+}
+
+// worksOn says of a task that an agent is at it, and how to end that.
+func worksOn(sessionName string, t session.Task) string {
+	return fmt.Sprintf("%s: %s works on it already; paw stop %s/%s ends that", t.ID, t.Agent, sessionName, t.Agent)
 }
 
 // Drop removes tasks. An agent that works on one goes on.
