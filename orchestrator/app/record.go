@@ -157,15 +157,18 @@ func AgentNames(s *session.Session) []string {
 	return names
 }
 
+// ErrAdded says that a session was not deleted, since it has got another agent meanwhile.
+var ErrAdded = errors.New("was added in the meantime")
+
 // DeleteSession deletes the record after last has run, unless it has agents that are not in known:
-// an add or run in the meantime made them.
+// an add or run in the meantime made them. The error is then ErrAdded.
 func (h *App) DeleteSession(ctx context.Context, name string, known []string, last func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
 	err := h.Store.Delete(ctx, name, func(rec *session.Session) error {
 		for _, w := range rec.Agents {
 			if !slices.Contains(known, w.Name) {
-				return errs.New(errs.Refused, "%s: not deleted, %s was added in the meantime", name, w.Name).Hint("paw status %s", name)
+				return errs.New(errs.Refused, "%s: not deleted, %s %w", name, w.Name, ErrAdded).Hint("paw status %s", name)
 			}
 		}
 		return last()

@@ -59,7 +59,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	}
 	// The record lists the agents until the end: a purge that is interrupted here and repeated
 	// finds their logs by it.
-	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
+	err = h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
 		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
 			return err
 		}
@@ -70,6 +70,10 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		}
 		return err
 	})
+	if errors.Is(err, app.ErrAdded) { // the record stays, without the agents that are gone
+		err = errors.Join(err, dropAgents(ctx, h, s.Name, purged.Removed...))
+	}
+	return purged, err
 }
 
 // nameRescues adds the rescue refs of an earlier purge that was interrupted before it could name
