@@ -127,7 +127,7 @@ type Shift struct {
 	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
 	Landings int       `json:"landings,omitempty"` // highest landing number of the session at that time
 	Rescue   string    `json:"rescue,omitempty"`   // rescue ref of the move, until the move is known to have taken place
-	Head     string    `json:"head,omitempty"`     // rewind or undo: HEAD after the move, as long as Rescue is set
+	Head     string    `json:"head,omitempty"`     // HEAD after the move, as long as Rescue is set; of an update "" where it moves no rewound worktree
 }
 
 // ShiftKind is the kind of a Shift.
@@ -176,11 +176,12 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	}
 }
 
-// rewoundBy sets Rewound after the last Shift took place. Undoing an update leaves the worktree at
-// the same turn, and an update sets Rewound itself.
+// rewoundBy sets Rewound after the last Shift took place. An update, and undoing one, leave the
+// worktree at the same turn.
 func (a *Agent) rewoundBy(shift Shift) {
 	switch last, _ := a.LastShift(); {
-	case shift.Kind == ShiftUndo && last != nil && last.Kind == ShiftUpdate:
+	case shift.Kind == ShiftUpdate && shift.Head == "":
+	case shift.Kind == ShiftUpdate, shift.Kind == ShiftUndo && last != nil && last.Kind == ShiftUpdate:
 		if a.Rewound != nil {
 			moved := *a.Rewound
 			moved.MovedTo(shift.Head)

@@ -26,6 +26,7 @@ type Updated struct {
 	Rescue                 string // ref of the state before
 	DryRun                 bool
 
+	was string // commit of the agent's branch before
 	log string // line in the reflog of the agent's branch
 }
 
@@ -87,7 +88,11 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if _, err := w.App.Update(context.WithoutCancel(ctx), w.Session.Name, func(rec *session.Session) error {
 		if a := rec.Agent(w.Record.Name); a != nil {
 			turns.SettleShift(ctx, w.Repo, a)
-			rec.Shifted(a.Name, session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue})
+			shift := session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue}
+			if a.Rewound.Stands(done.was) {
+				shift.Head = done.Head
+			}
+			rec.Shifted(a.Name, shift)
 		}
 		return nil
 	}); err != nil {
@@ -108,12 +113,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
 		return record((*session.Agent).DropShift)
 	}
-	return record(func(a *session.Agent) {
-		a.SettleShift(func(string) (bool, error) { return true, nil })
-		if a.Rewound.Stands(moved.HeadBefore) {
-			a.Rewound.MovedTo(moved.Head)
-		}
-	})
+	return record(func(a *session.Agent) { a.SettleShift(func(string) (bool, error) { return true, nil }) })
 }
 
 // keepUpdated keeps the new state in a ref, for readers that look at no worktree: the snapshot of
@@ -171,6 +171,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 			return "", "", err
 		}
 	}
+	done.was = src.head
 	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
