@@ -115,8 +115,10 @@ func (c *Client) failure(ctx context.Context, args command, cmd *exec.Cmd, stder
 		e.Err, e.Stderr = ErrTimeout, ""
 	case ctx.Err() != nil:
 		e.Err, e.Stderr = ctx.Err(), ""
-	case runErr != nil && !errors.As(runErr, &exit):
+	case runErr != nil && !errors.As(runErr, &exit) && !errors.Is(runErr, exec.ErrWaitDelay):
 		e.Err = runErr
+	case e.ExitCode == 0 && e.Err == nil: // tmux exits so, without a message, when the server ends in order
+		e.Err = errServerExited
 	}
 	return e
 }

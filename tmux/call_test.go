@@ -117,6 +117,16 @@ func TestServerOnItsWayOut(t *testing.T) {
 			t.Errorf("%d panes", n)
 		}
 	})
+	for name, left := range map[string]string{"without a word": "", "without a word, and slowly": "sleep 5 & "} { // a server that ends closes the client's output last
+		t.Run(name, func(t *testing.T) {
+			c := privateClient(t)
+			create(t, c, newSession1(t, "s", 1))
+			shim(t, `[ -e "$log" ] || { : >"$log"; `+left+`exit 0; }`)
+			if n := len(panes(t, c)); n != 1 {
+				t.Errorf("%d panes", n)
+			}
+		})
+	}
 	t.Run("for ever", func(t *testing.T) {
 		c := privateClient(t)
 		log := shim(t, `echo run >>"$log"; echo "server exited unexpectedly" >&2; exit 1`)
