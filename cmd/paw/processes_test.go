@@ -43,3 +43,11 @@ func zeroEnded(file string) []string {
 func (w *world) inside(word string) int {
 	return len(slices.DeleteFunc(processes("PAW_TMUX_SOCKET="+w.socket), func(p process) bool { return !slices.Contains(p.words, word) }))
 }
+
+// inBackground counts the processes of paw that work for agents on the tmux server at a socket: their
+// launchers, their hooks, and what these have started.
+func inBackground(socket string) int {
+	return len(slices.DeleteFunc(processes("PAW_TMUX_SOCKET="+socket), func(p process) bool {
+		return len(p.words) < 2 || p.words[1] != "hook" && !strings.HasPrefix(p.words[1], "__")
+	}))
+}

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		Setup:               setUpScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until":      cmdUntil,
+			"quiet":      cmdQuiet,
 			"tmux":       cmdTmux,
 			"killserver": cmdKillServer,
 			"reboot":     cmdReboot,
@@ -151,6 +152,20 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s never printed %s; last:\n%s", strings.Join(args[1:], " "), args[0], out)
+}
+
+// quiet: waits until no hook of an agent is under way, and nothing that one has started: an agent is
+// idle while its hook still writes.
+func cmdQuiet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: quiet")
+	}
+	for began := time.Now(); time.Since(began) < patience; pause(began) {
+		if inBackground(ts.Getenv("PAW_TMUX_SOCKET")) == 0 {
+			return
+		}
+	}
+	ts.Fatalf("paw never came to rest in the background")
 }
 
 // pause waits before a condition is checked again, longer from time to time, so that slow checks do
