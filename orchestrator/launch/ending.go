@@ -121,16 +121,23 @@ func (r remains) stubborn(s *session.Session) error {
 }
 
 // awaitDeath polls until no process of the launches is left or grace is over, and returns those
-// that are left. tell, if not nil, is called once for each process.
+// that are left. tell, if not nil, is called once for each process. Only when a process that was
+// found has ended are the processes of the machine searched again.
 func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
 	told, left := map[int]bool{}, of
+	var found []session.Process
 	poll.Until(ctx, poll.Tick, grace, func() bool {
 		if tell == nil && slices.ContainsFunc(of, func(r remains) bool { return r.agent.StillHolds(h, s) }) {
 			return false
 		}
-		left = remaining(h, s, of, tell != nil)
+		if len(found) > 0 && !slices.ContainsFunc(found, func(p session.Process) bool { return !p.Alive() }) {
+			return false
+		}
+		left, found = remaining(h, s, of, tell != nil), nil
 		for _, r := range left {
 			for _, pid := range r.pids {
+				p, _ := session.FindProcess(pid) // one that has just ended is not alive
+				found = append(found, p)
 				if tell != nil && !told[pid] {
 					told[pid] = true
 					tell(pid)
