@@ -34,11 +34,7 @@ func (b *bench) measureLand(w *world) {
 	b.jobs = append(b.jobs, script)
 	again := b.job("land, the next small change", budget{multiple: 2, of: script, counts: landAgainCounts})
 	remove := b.job("land --remove, a small change", budget{counts: landRemoveCounts})
-	for i := range landings {
-		do := w.time
-		if i == landings-1 {
-			do = w.count
-		}
+	w.repeat(landings, func(i int, do step) {
 		l.small(l.worktree, 4*i)
 		do(script, l.script()...)
 		for k, j := range []*job{land, again} {
@@ -48,7 +44,7 @@ func (b *bench) measureLand(w *world) {
 		l.small(l.agent(i), 4*i+3)
 		do(remove, w.paw, "land", agentName(i), "--remove")
 		w.settle()
-	}
+	})
 }
 
 // measureLandMany times paw land of many new files, of as many again, and of nothing new, beside git.
@@ -118,4 +114,43 @@ func (l *landingWorld) many(dir string, n int) {
 		}
 		check(os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), fmt.Appendf(nil, "file %d of %s %d\n", i, dir, n), 0o644))
 	}
+}
+
+// forecasts is the number of forecasts. The last one is counted, not timed.
+const forecasts = 6
+
+// measureForecast times paw forecast of agents that have each committed work: it merges each pair
+// of agents, and each agent with the target.
+func (b *bench) measureForecast(w *world, agents int) {
+	w.run(w.startArgs(agents)...)
+	w.run(w.paw, "stop", sessionName)
+	for i := range agents {
+		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
+		for k := range 20 {
+			name := filepath.Join(dir, fmt.Sprintf("d%d/f%d.txt", i, 100*i+k))
+			check(os.WriteFile(name, []byte("by "+agentName(i)+"\n"), 0o644))
+		}
+		w.run("git", "-C", dir, "commit", "-q", "-a", "-m", "work of "+agentName(i))
+	}
+	j := b.job(fmt.Sprintf("forecast, %s, %d files", plural(agents), largeFiles), budget{multiple: 100, counts: &counts{git: 10}})
+	w.repeat(forecasts, func(_ int, measured step) { measured(j, w.paw, "forecast") })
+}
+
+// removals is the number of agents that are removed. The last removal is counted, not timed.
+const removals = 5
+
+// measureRemove times paw remove of an agent with a clean worktree of many files, beside the git
+// status that a removal needs.
+func (b *bench) measureRemove(w *world) {
+	w.run(w.startArgs(removals)...)
+	w.run(w.paw, "stop", sessionName) // running agents are not removed
+	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{})
+	status := b.job("  one git status of it", budget{})
+	remove.budget = budget{multiple: 2.5, of: status, counts: &counts{git: 3, tmux: 2}}
+	w.repeat(removals, func(i int, measured step) {
+		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
+		w.time(status, "git", "-C", dir, "status", "--porcelain=v2", "--untracked-files=all", "--ignored=matching")
+		measured(remove, w.paw, "remove", agentName(i))
+		w.settle()
+	})
 }

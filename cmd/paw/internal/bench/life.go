@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 )
 
 //go:embed start.sh
@@ -11,9 +13,6 @@ var shellStart string
 
 // lives is the number of sessions that are started, crashed, recovered, stopped and purged.
 const lives = 5
-
-// step times a command, or counts its calls.
-type step func(j *job, argv ...string)
 
 // life are the jobs of a session's life. A nil job is done, but not measured.
 type life struct {
@@ -34,10 +33,7 @@ func (b *bench) measureLife(w *world, n int) {
 		// It looks at each worktree and its index once, then deletes all branches, and then the turns.
 		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: 2*n + 8, tmux: 3}})
 	}
-	for range lives {
-		w.live(l, w.time)
-	}
-	w.live(l, w.count)
+	w.repeat(lives+1, func(_ int, measured step) { w.live(l, measured) })
 }
 
 // live starts, crashes, recovers, stops and purges a session, as far as l has jobs.
@@ -75,4 +71,93 @@ func (w *world) startInShell(j *job, n int, measured step) {
 	for i := range n {
 		w.run("git", "branch", "-q", "-D", fmt.Sprintf("shell/a%d", i+1))
 	}
+}
+
+// Budgets for a session with one agent.
+var (
+	oneStartCounts    = &counts{git: 7, tmux: 3, syncs: 3}
+	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
+)
+
+// measureSingle times the start of one agent beside a script that does the same, and a recover with
+// nothing to do.
+func (b *bench) measureSingle(w *world) {
+	start := b.job("start, one agent", budget{multiple: 30, counts: oneStartCounts})
+	shell := b.job("  the same in shell", budget{})
+	idle := b.job("recover, nothing to do", budget{counts: idleRecoverCounts})
+	w.repeat(lives+1, func(_ int, measured step) {
+		w.startInShell(shell, 1, measured)
+		measured(start, w.startArgs(1)...)
+		w.expectAlive(1)
+		measured(idle, w.paw, "recover", sessionName, "--detach")
+		w.expectAlive(1)
+		w.run(w.paw, "stop", sessionName)
+		w.run(w.paw, "purge", sessionName, "--yes", "--tags")
+		w.settle()
+	})
+}
+
+// measureReady times the start and the status of agents with ports and variables, alternating with
+// the same without them.
+func (b *bench) measureReady(w *world) {
+	const agents = 8
+	with := b.job("start, 8 agents, with ports and variables", budget{})
+	without := b.job("  the same without", budget{})
+	with.budget = budget{multiple: 1.05, of: without}
+	status := b.job("status, 8 agents, with ports and variables", budget{counts: statusCounts})
+	plainStatus := b.job("  the same without", budget{counts: statusCounts})
+	status.budget.multiple, status.budget.of = 1.05, plainStatus
+	folder := filepath.Join(w.dir, "ready", "paw")
+	check(os.MkdirAll(folder, 0o755))
+	plain := must(os.ReadFile(filepath.Join(w.dir, "config", "paw", "config.toml")))
+	ready := "\n[worktree]\nports = 10\nenv = { PORT = \"{port}\", API_PORT = \"{port+1}\", DB = \"{name}\" }\n"
+	check(os.WriteFile(filepath.Join(folder, "config.toml"), append(plain, ready...), 0o644))
+	life := func(j, status *job) {
+		w.time(j, w.startArgs(agents)...)
+		w.expectAlive(agents)
+		for range quick.runs / lives {
+			w.time(status, w.paw, "status")
+		}
+		w.count(status, w.paw, "status")
+		w.run(w.paw, "stop", sessionName)
+		w.run(w.paw, "purge", sessionName, "--yes", "--tags")
+		w.settle()
+	}
+	for range 2 * lives {
+		w.extra = nil
+		life(without, plainStatus)
+		w.extra = []string{"XDG_CONFIG_HOME=" + filepath.Dir(folder)}
+		life(with, status)
+	}
+	w.extra = nil
+}
+
+// blamedLines and blamedTurns are the lines of the measured file and the turns that have changed it.
+const blamedLines, blamedTurns = 5000, 50
+
+// measureBlame times paw blame of a file that turns of an agent have changed, beside git blame of the same file with a commit for each turn.
+func (b *bench) measureBlame(w *world) {
+	blame := b.job(fmt.Sprintf("blame, %d lines, %d turns", blamedLines, blamedTurns), budget{})
+	git := b.job("  git blame, as many commits", budget{})
+	blame.budget = budget{multiple: 2, of: git, plus: 10}
+	var lines strings.Builder
+	for i := range blamedLines {
+		fmt.Fprintf(&lines, "line %d\n", i)
+	}
+	check(os.WriteFile(filepath.Join(w.repo, "big.txt"), []byte(lines.String()), 0o644))
+	w.run("git", "add", "big.txt")
+	w.run("git", "commit", "-q", "-m", "big")
+	w.run(w.paw, "start", "--cli", "one=demo", "--name", sessionName, "--detach")
+	w.run(w.paw, "stop", sessionName)
+	for i := range blamedTurns {
+		at := 1 + i*(blamedLines/blamedTurns)
+		edit := fmt.Sprintf("sed -i '%da turn %d' big.txt", at, i+1)
+		w.run(w.paw, "run", "one", "--prompt", "do: run "+edit)
+		w.run("sh", "-c", edit+" && git commit -qam edit")
+	}
+	for range quick.runs {
+		w.time(git, "git", "blame", "--porcelain", "big.txt")
+		w.time(blame, w.paw, "blame", "one", "big.txt")
+	}
+	w.run(w.paw, "purge", sessionName, "--yes", "--tags", "--force")
 }

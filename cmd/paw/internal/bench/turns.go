@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // hookedAgent is a demo agent that waits for a prompt while this program calls its hooks, so that
@@ -94,4 +95,73 @@ func (a *hookedAgent) expectTurns() {
 	if len(all) != 1 || all[0].TurnsCompleted != a.turns || all[0].LastTag != want {
 		fail("paw status --json: %+v, want %d turns, the last one tagged %s", all, a.turns, want)
 	}
+}
+
+// sent is the prompt for the demo agent: a turn that ends at once.
+const sent = "do: say on"
+
+// measureSend times a prompt to an idle agent, until the turn has begun.
+func (b *bench) measureSend(w *world) {
+	a := w.startHooked()
+	j := b.job("send to an idle agent", budget{counts: &counts{git: 0, tmux: 6}})
+	w.repeat(quick.runs+1, func(_ int, measured step) { a.send(measured, j) })
+}
+
+// send types one prompt and waits for the end of its turn.
+func (a *hookedAgent) send(measured step, j *job) {
+	a.turns++
+	measured(j, a.paw, "send", sessionName+"/"+agentName(0), sent)
+	a.await("the end of the turn", func() bool {
+		all := a.statusAgents()
+		return len(all) == 1 && all[0].State == "idle" && all[0].TurnsCompleted == a.turns
+	})
+}
+
+// manyPrompts is the number of prompts that wait in the queue.
+const manyPrompts = 100
+
+// Budgets for the begin and the end of a turn with an empty queue: the same as before paw had
+// queues.
+var (
+	unqueuedStart = &counts{git: 3, tmux: 0, opens: 45}
+	unqueuedEnd   = &counts{git: 3, tmux: 0, opens: 41}
+)
+
+// measureQueue counts the processes at the end of a turn with an empty queue, and times a look at a
+// queue with many prompts.
+func (b *bench) measureQueue(w *world) {
+	a := w.startHooked()
+	a.turn(a.time, &job{}, &job{}, false) // the first turn writes a record that later turns find
+	for _, what := range []string{"no queue", "a queue that is empty again"} {
+		if what != "no queue" {
+			a.queueOne()
+		}
+		start, end := b.job("turn start, "+what, budget{counts: unqueuedStart}), b.job("turn end, "+what, budget{counts: unqueuedEnd})
+		a.repeat(quick.runs+1, func(_ int, measured step) { a.turn(measured, start, end, false) })
+	}
+	a.expectTurns()
+
+	w.run(w.paw, "send", sessionName+"/"+agentName(0), "do: sleep 600")
+	plan := filepath.Join(w.dir, "plan.toml")
+	check(os.WriteFile(plan, []byte(strings.Repeat(fmt.Sprintf("[[task]]\nagent = %q\nprompt = \"go on\"\n", agentName(0)), manyPrompts)), 0o600))
+	w.run(w.paw, "queue", "add", "--session", sessionName, "--plan", plan)
+	look := b.job(fmt.Sprintf("a look at a queue, %d prompts wait", manyPrompts), budget{multiple: 15, counts: &counts{git: 0, tmux: 2}})
+	w.measure(look, quick, w.paw, "__pump", sessionName, "0")
+	w.count(look, w.paw, "__pump", sessionName, "0")
+	b.statusRow(w, 1, fmt.Sprintf(", %d prompts wait", manyPrompts), budget{counts: statusCounts})
+	if waits := strings.Count(w.output(w.paw, "queue", sessionName, "--json"), `"state":"waiting","why":"busy"`); waits != manyPrompts {
+		fail("paw queue --json: %d prompts wait, want %d", waits, manyPrompts)
+	}
+}
+
+// queueOne queues one prompt, and waits until the queue is empty again.
+func (a *hookedAgent) queueOne() {
+	a.run(a.paw, "queue", "add", "--session", sessionName, "--id", "only", agentName(0), sent)
+	a.turns++
+	folder := filepath.Join(a.dir, "state", "paw", "queue", sessionName)
+	a.await("the queue to be empty again", func() bool {
+		_, waits := os.Lstat(filepath.Join(folder, "queue.json"))
+		_, ended := os.Lstat(filepath.Join(folder, "ended.json"))
+		return waits != nil && ended == nil
+	})
 }
