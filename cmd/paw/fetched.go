@@ -52,7 +52,6 @@ func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orc
 	return &orchestrator.Far{Client: client, Host: host, Dir: dir, Words: a.far.words, Again: "paw " + strings.Join(a.typed, " ")}, nil
 }
 
-// fetch fetches the states of a host's agents.
 func (a *invocation) fetch(cmd *cobra.Command, newest, keep bool) (*app.App, *orchestrator.Fetched, error) {
 	h, err := a.paw()
 	if err != nil {
@@ -109,17 +108,6 @@ func newFetching(a *invocation) *cobra.Command {
 			return err
 		}
 		return client.Fetch(cmd.Context(), host, args[1], h.Getenv("GIT_PROTOCOL"), a.stdin, forChild(a.stdout), a.stderr)
-	}}
-}
-
-// newUpload serves the repository to a fetch of another machine.
-func newUpload(a *invocation) *cobra.Command {
-	return &cobra.Command{Use: "__upload PROTOCOL", Hidden: true, Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		h, err := a.hookPaw()
-		if err != nil {
-			return err
-		}
-		return orchestrator.Upload(cmd.Context(), h, args[0], a.stdin, forChild(a.stdout))
 	}}
 }
 

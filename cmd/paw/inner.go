@@ -21,14 +21,14 @@ import (
 
 // inner makes a hidden command that paw or tmux starts in the background, with a fixed number of
 // words.
-func inner(use string, words int, do func(ctx context.Context, h *app.App, args []string) error) func(*invocation) *cobra.Command {
+func inner(use string, words int, do func(ctx context.Context, a *invocation, h *app.App, args []string) error) func(*invocation) *cobra.Command {
 	return func(a *invocation) *cobra.Command {
 		return &cobra.Command{Use: use, Hidden: true, Args: cobra.ExactArgs(words), RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := a.hookPaw()
 			if err != nil {
 				return err
 			}
-			return do(cmd.Context(), h, args)
+			return do(cmd.Context(), a, h, args)
 		}}
 	}
 }
@@ -44,21 +44,21 @@ func listed(use string) func(*invocation) *cobra.Command {
 var (
 	// newLook looks once at the children that a parent waits for. A timer in tmux runs it every few
 	// seconds.
-	newLook = inner("__look SESSION PARENT TMUX-SESSION PANE MARK", 5, func(ctx context.Context, h *app.App, args []string) error {
+	newLook = inner("__look SESSION PARENT TMUX-SESSION PANE MARK", 5, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return children.Look(ctx, h, args[0], args[1], args[2:])
 	})
 	// newNotify tells the user of an event that a hook has reported.
-	newNotify = inner("__notify SESSION AGENT EVENT TURN TIME", 5, func(ctx context.Context, h *app.App, args []string) error {
+	newNotify = inner("__notify SESSION AGENT EVENT TURN TIME", 5, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return orchestrator.Notify(ctx, h, args[0], args[1], args[2:])
 	})
 	// newBorders shows the states of a session's agents on the borders of their panes, while
 	// somebody looks at them.
-	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, h *app.App, args []string) error {
+	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return orchestrator.ShowStates(ctx, h, args[0])
 	})
 	// newFollow watches a CLI after the end of a turn: some CLIs go on although they have reported
 	// an end.
-	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, h *app.App, args []string) error {
+	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		hook, err := strconv.Atoi(args[2])
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ var (
 		return orchestrator.Follow(ctx, h, args[0], args[1], hook)
 	})
 	// newPump does what is due in a session's queue, at the end of a turn.
-	newPump = inner("__pump SESSION HOOK", 2, func(ctx context.Context, h *app.App, args []string) error {
+	newPump = inner("__pump SESSION HOOK", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		hook, err := strconv.Atoi(args[1])
 		if err != nil {
 			return err
@@ -74,19 +74,23 @@ var (
 		return queue.Pump(ctx, h, args[0], hook)
 	})
 	// newHeld notifies the user of tasks that are held.
-	newHeld = inner("__held SESSION IDS", 2, func(ctx context.Context, h *app.App, args []string) error {
+	newHeld = inner("__held SESSION IDS", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return queue.Tell(ctx, h, args[0], strings.Split(args[1], ","))
 	})
 	// newTick does what is due in a session's queue. A timer in tmux runs it.
-	newTick = inner("__tick SESSION TMUX-SESSION PANE MARK", 4, func(ctx context.Context, h *app.App, args []string) error {
+	newTick = inner("__tick SESSION TMUX-SESSION PANE MARK", 4, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return queue.Tick(ctx, h, args[0], args[1], args[2], args[3])
+	})
+	// newUpload serves the repository to a fetch of another machine.
+	newUpload = inner("__upload PROTOCOL", 1, func(ctx context.Context, a *invocation, h *app.App, args []string) error {
+		return orchestrator.Upload(ctx, h, args[0], a.stdin, forChild(a.stdout))
 	})
 )
 
 // newDeliver types the results of children into their parent's pane, if they are due.
 func newDeliver(a *invocation) *cobra.Command {
 	var c live.Claim
-	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, h *app.App, args []string) error {
+	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return children.Deliver(ctx, h, args[0], args[1], c)
 	})(a)
 	f := cmd.Flags()

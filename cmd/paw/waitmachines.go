@@ -25,11 +25,9 @@ type machineWait struct {
 	folder string      // checkout of the repository on the host
 	agents []string    // names without HOST:; empty for all agents of the repository's session
 	name   string      // session on the host, "" if none is named
-}
 
-type machineWaited struct {
-	machineWait
-	waited *children.Waited // nil if there is no result
+	over   bool             // the wait has ended, with one of the following
+	waited *children.Waited // result, nil for none
 	err    error            // why there is no result
 }
 
@@ -80,7 +78,6 @@ func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) (
 	return waits, nil
 }
 
-// waitOn returns a wait for a host.
 func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	host, err := hostNamed(h, name)
 	if err != nil {
@@ -103,39 +100,35 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var own atomic.Pointer[children.Waited] // result of the last look at this machine
-	ended := make(chan machineWaited)
-	for _, w := range waits {
+	ended := make(chan *machineWait)
+	for i := range waits {
 		go func() {
-			one := machineWaited{machineWait: w}
-			if w.host == nil {
-				one.waited, one.err = here(within, w.agents, own.Store)
-				if one.waited != nil {
-					one.err = nil // together judges the results of all machines
-				}
-			} else {
-				one.waited, one.err = o.waitThere(within, client, w)
+			w := &waits[i]
+			if w.host != nil {
+				w.waited, w.err = o.waitThere(within, client, *w)
+			} else if w.waited, w.err = here(within, w.agents, own.Store); w.waited != nil {
+				w.err = nil // together judges the results of all machines
 			}
-			ended <- one
+			ended <- w
 		}()
 	}
-	var all []machineWaited
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	for len(all) < len(waits) {
+	for left := len(waits); left > 0; {
 		select {
-		case one := <-ended:
-			if enough(one, o.WaitOptions) {
+		case w := <-ended:
+			left--
+			if w.over = true; w.enough(o.WaitOptions) {
 				cancel()
 			}
-			all = append(all, one)
 		case <-look.C:
-			o.Look(soFar(waits, all, own.Load()))
+			o.Look(soFar(waits, own.Load()))
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, errs.New(errs.Interrupted, "interrupted")
 	}
-	return together(waits, all, o.WaitOptions)
+	return together(waits, o.WaitOptions)
 }
 
 // lookEvery is the interval at which the line about a wait on several machines is drawn again.
@@ -143,14 +136,13 @@ const lookEvery = 500 * time.Millisecond
 
 // soFar returns what is known while some waits go on: the finished waits, the last look at this
 // machine, and the names that were typed.
-func soFar(waits []machineWait, all []machineWaited, own *children.Waited) *children.Waited {
+func soFar(waits []machineWait, own *children.Waited) *children.Waited {
 	known := &children.Waited{}
-	for _, w := range waits {
-		i := slices.IndexFunc(all, func(m machineWaited) bool { return m.host == w.host })
-		switch {
-		case i >= 0 && all[i].waited != nil:
-			known.Agents = append(known.Agents, all[i].waited.Agents...)
-		case i >= 0:
+	for i := range waits {
+		switch w := &waits[i]; { // of a wait that is not over, the result is not read
+		case w.over && w.waited != nil:
+			known.Agents = append(known.Agents, w.waited.Agents...)
+		case w.over:
 		case w.host == nil && own != nil:
 			known.Agents = append(known.Agents, own.Agents...)
 		case w.host != nil && len(w.agents) == 0:
@@ -165,31 +157,28 @@ func soFar(waits []machineWait, all []machineWaited, own *children.Waited) *chil
 }
 
 // enough reports whether the result for one machine ends the waits for the others.
-func enough(one machineWaited, o children.WaitOptions) bool {
-	if one.waited == nil {
-		return one.err != nil && !one.nobody()
+func (w *machineWait) enough(o children.WaitOptions) bool {
+	if w.waited == nil {
+		return w.err != nil && !w.nobody()
 	}
-	for _, agent := range one.waited.Agents {
-		if agent.Finished && o.Any || !agent.Finished && agent.Status.State == session.StateWaitingInput {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.waited.Agents, func(a children.Awaited) bool {
+		return a.Finished && o.Any || !a.Finished && a.Status.State == session.StateWaitingInput
+	})
 }
 
 // nobody reports whether the wait was for all agents of a machine, and the machine has no session of
 // this repository.
-func (w machineWaited) nobody() bool {
+func (w *machineWait) nobody() bool {
 	var refused *hosts.Refusal
 	return len(w.agents) == 0 && w.name == "" && (exitCode(w.err) == int(errs.NotFound) || errors.As(w.err, &refused) && refused.Code == int(errs.NotFound))
 }
 
 // together joins the results of all machines, in the order in which the machines were named.
-func together(waits []machineWait, all []machineWaited, o children.WaitOptions) (*children.Waited, error) {
+func together(waits []machineWait, o children.WaitOptions) (*children.Waited, error) {
 	whole := &children.Waited{Anybody: len(o.Agents) == 0}
 	var failed, nobody error
-	for _, w := range waits {
-		one := all[slices.IndexFunc(all, func(m machineWaited) bool { return m.host == w.host })]
+	for i := range waits {
+		one := &waits[i]
 		var refused *hosts.Refusal
 		switch {
 		case one.waited != nil:
