@@ -50,7 +50,6 @@ func (o *forecastOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// look makes the forecast for agents of this machine or of a host.
 func (o *forecastOptions) look(cmd *cobra.Command, args []string) (*landing.Forecast, error) {
 	if o.far != nil {
 		h, work, err := o.fetch(cmd, true, false)
@@ -140,7 +139,7 @@ func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
 		for _, row := range rows {
 			short = append(short, row[:3])
 		}
-		for i, line := range strings.Split(strings.TrimSuffix(string(o.tableOf(short, "", width)), "\n"), "\n") {
+		for i, line := range o.tableOf(short, "", width) {
 			fmt.Fprintln(o.stdout, line)
 			if with := rows[i][3]; i > 0 && with.text != "" {
 				for _, part := range columns.Wrap("with "+with.text, width-4, 4) {

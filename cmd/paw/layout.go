@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"slices"
@@ -155,27 +154,28 @@ func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ..
 		width, _ = p.terminalSize()
 		rows = fitting(rows, width-len(indent), spare)
 	}
-	_, _ = w.Write(p.tableOf(rows, indent, width)) // one write for the whole table
+	if len(rows) > 0 {
+		_, _ = io.WriteString(w, strings.Join(p.tableOf(rows, indent, width), "\n")+"\n") // one write for the whole table
+	}
 }
 
-// tableOf formats rows as a table. Lines are cut to width unless width is 0.
-func (p *printer) tableOf(rows [][]cell, indent string, width int) (out []byte) {
+// tableOf formats rows as the lines of a table, cut to width unless width is 0.
+func (p *printer) tableOf(rows [][]cell, indent string, width int) (lines []string) {
 	widths := columnWidths(rows)
 	for _, row := range rows {
-		out = append(out, indent...)
+		line := indent
 		for i, c := range row {
-			out = append(out, p.colour(c.text, c.state)...)
-			for n := columns.Width(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
-				out = append(out, ' ')
+			line += p.colour(c.text, c.state)
+			if i < len(row)-1 {
+				line += strings.Repeat(" ", widths[i]+2-columns.Width(c.text))
 			}
 		}
-		if out = bytes.TrimRight(out, " "); width > 0 {
-			at := bytes.LastIndexByte(out, '\n') + 1
-			out = append(out[:at], columns.Cut(string(out[at:]), width)...)
+		if line = strings.TrimRight(line, " "); width > 0 {
+			line = columns.Cut(line, width)
 		}
-		out = append(out, '\n')
+		lines = append(lines, line)
 	}
-	return out
+	return lines
 }
 
 func columnWidths(rows [][]cell) []int {

@@ -96,46 +96,23 @@ var furtherColumns = []struct {
 // agentLines formats the table of the agents. Lines about one agent stand below its row.
 func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	agents := mostUrgent(st.Agents)
-	table := agentTable(agents, now)
-	widths := fitted(table, width-2)
-	taken := 2
-	for _, w := range widths {
-		if w > 0 {
-			taken += w + 2
+	rows, room := fitted(agentTable(agents, now), width-2)
+	beside := room >= leastWork
+	if beside {
+		rows[0] = append(rows[0], cell{text: "WORK"})
+		for i, ag := range agents {
+			rows[i+1] = append(rows[i+1], cell{text: headline(ag.Prompt)})
 		}
 	}
-	beside := width-taken >= leastWork
-	var lines []string
-	for i, row := range table {
-		var line strings.Builder
-		line.WriteString("  ")
-		for k, text := range row {
-			if widths[k] == 0 {
-				continue
-			}
-			text = columns.Fill(text, widths[k])
-			if i > 0 && k == 2 {
-				text = p.colour(text, colourOf(agents[i-1].AgentStatus.AgentStatus))
-			}
-			line.WriteString(text + "  ")
-		}
-		work := "WORK"
-		if i > 0 {
-			work = headline(agents[i-1].Prompt)
-		}
-		if beside {
-			line.WriteString(columns.Cut(work, width-taken))
-		}
-		text := strings.TrimRight(line.String(), " ")
-		if i == 0 {
-			lines = append(lines, p.paint(text, styleDim))
-			continue
-		}
-		if lines = append(lines, text); !beside && work != "" && !brief {
+	table := p.tableOf(rows, "  ", width)
+	lines := []string{p.paint(table[0], styleDim)}
+	for i, ag := range agents {
+		lines = append(lines, table[i+1])
+		if work := headline(ag.Prompt); !beside && work != "" && !brief {
 			lines = append(lines, columns.Cut("    "+work, width))
 		}
-		below := p.belowAgent(st, agents[i-1], width)
-		if asks := agents[i-1].State == session.StateWaitingInput; brief && asks {
+		below := p.belowAgent(st, ag, width)
+		if asks := ag.State == session.StateWaitingInput; brief && asks {
 			below = below[:min(len(below), 1)]
 		} else if brief {
 			below = nil
@@ -147,18 +124,20 @@ func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width
 
 // agentTable returns the cells of the table of agents, below its heads. Further columns are there if
 // any agent has something in them.
-func agentTable(agents []relative, now time.Time) [][]string {
-	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
+func agentTable(agents []relative, now time.Time) [][]cell {
+	table := [][]cell{texts("AGENT", "CLI", "STATE", "SINCE", "TURN")}
 	for _, ag := range agents {
-		table = append(table, []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus)})
+		row := texts(ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus))
+		row[stateColumn].state = colourOf(ag.AgentStatus.AgentStatus)
+		table = append(table, row)
 	}
 	for _, column := range furtherColumns {
 		if !slices.ContainsFunc(agents, func(ag relative) bool { return column.wanted(ag.AgentStatus) }) {
 			continue
 		}
-		table[0] = append(table[0], column.head)
+		table[0] = append(table[0], cell{text: column.head})
 		for i, ag := range agents {
-			table[i+1] = append(table[i+1], column.text(ag.AgentStatus))
+			table[i+1] = append(table[i+1], cell{text: column.text(ag.AgentStatus)})
 		}
 	}
 	return table
@@ -196,34 +175,47 @@ func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width i
 	return lines
 }
 
-// fitted returns the widths of the columns, 0 for a column that is left out. If the room is too
-// small, the column CLI is left out and the names of agents are cut; if that is not enough, further
-// columns are left out, the least needed first.
-func fitted(table [][]string, room int) []int {
-	widths := make([]int, len(table[0]))
-	total := 0
-	for k := range widths {
-		for _, row := range table {
-			widths[k] = max(widths[k], columns.Width(row[k]))
+// stateColumn is the index of the column STATE in the table of agents.
+const stateColumn = 2
+
+// fitted returns a table of agents that fits the room, and the room that is left for another column.
+// If the room is too small, the column CLI is left out and the names of agents are cut; if that is
+// not enough, further columns are left out, the least needed first.
+func fitted(table [][]cell, room int) (rows [][]cell, left int) {
+	widths := columnWidths(table)
+	left = room
+	for _, w := range widths {
+		left -= w + 2
+	}
+	drop := func(head string) {
+		if k := slices.IndexFunc(table[0], func(c cell) bool { return c.text == head }); k >= 0 {
+			left += widths[k] + 2
+			widths[k] = 0
 		}
-		total += widths[k] + 2
 	}
-	total -= 2
-	drop := func(k int) {
-		total -= widths[k] + 2
-		widths[k] = 0
-	}
-	if total > room {
-		drop(slices.Index(table[0], "CLI"))
+	if left < -2 {
+		drop("CLI")
 	}
 	least := min(widths[0], leastName)
 	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "TURN"} {
-		if k := slices.Index(table[0], head); k >= 0 && total-(widths[0]-least) > room {
-			drop(k)
+		if left+widths[0]-least < -2 {
+			drop(head)
 		}
 	}
-	widths[0] = max(widths[0]-max(total-room, 0), least)
-	return widths
+	name := max(widths[0]-max(-2-left, 0), least)
+	left += widths[0] - name
+	for _, row := range table {
+		row[0].text = columns.Cut(row[0].text, name)
+		row[stateColumn].text = columns.Fill(row[stateColumn].text, widths[stateColumn]) // a background is as wide as the column
+		var kept []cell
+		for k, c := range row {
+			if widths[k] > 0 {
+				kept = append(kept, c)
+			}
+		}
+		rows = append(rows, kept)
+	}
+	return rows, left
 }
 
 // commonFolder returns the folder that contains all worktrees under their agents' names, "" if
