@@ -175,7 +175,6 @@ func turnsOf(ag *observe.AgentStatus) string {
 	return strings.Join(words, ", ")
 }
 
-// branchOf returns the branch of an agent's worktree, "(no branch)" for none.
 func branchOf(ag *observe.AgentStatus) string {
 	return cmp.Or(ag.Branch, "(no branch)")
 }

@@ -112,7 +112,6 @@ func (p *printer) busy(h *app.App, doing string) (done func()) {
 	})
 }
 
-// run draws the line until quit is closed.
 func (l *busyLine) run() {
 	tick := time.NewTicker(busyTick)
 	defer tick.Stop()
@@ -139,7 +138,6 @@ func (l *busyLine) step(name string) {
 	}
 }
 
-// expect sets the number of worktrees that will be made.
 func (l *busyLine) expect(worktrees int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

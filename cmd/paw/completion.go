@@ -74,7 +74,6 @@ _git_paw() {
 // completer completes the words of a command line in a shell.
 type completer struct{ *invocation }
 
-// completeFlag registers the completion of a flag's value.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // the flag is not defined: a mistake in paw

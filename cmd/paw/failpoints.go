@@ -54,7 +54,6 @@ func init() {
 	}
 }
 
-// listStep adds a step to the list in a file.
 func listStep(file, name string) {
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {

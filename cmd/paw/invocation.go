@@ -88,7 +88,6 @@ func (a *invocation) stranded(err error) error {
 	return errs.New(errs.Failed, "the folder that you stand in is gone").Hint("cd %s", errs.Quote(dir))
 }
 
-// withHome returns a RunE that calls do with the app of the current directory.
 func (a *invocation) withHome(do func(cmd *cobra.Command, h *app.App, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		h, err := a.paw()

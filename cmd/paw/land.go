@@ -87,7 +87,6 @@ var forms = []cobra.Completion{
 	cobra.CompletionWithDesc(string(landing.Merge), "a merge"),
 }
 
-// run lands, lists landings, or undoes one.
 func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.refuseFlags(cmd, args); err != nil {
 		return err
@@ -101,7 +100,6 @@ func (o *landOptions) run(cmd *cobra.Command, args []string) error {
 	return o.land(cmd, args)
 }
 
-// refuseFlags refuses flags that do not go together.
 func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 	if err := alone(cmd, "list"); err != nil {
 		return err
@@ -125,7 +123,6 @@ func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// land lands the work of agents, and pushes the branch where --push asks for that.
 func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 	h, s, numbers, err := o.toLand(cmd, args)
 	if err != nil {
@@ -206,7 +203,6 @@ func sendBack(ctx context.Context, h *app.App, s *session.Session, into string, 
 	}
 }
 
-// pushLanded pushes the branch if everything has landed.
 func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error) error {
 	moved := slices.ContainsFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	say := func(format string, args ...any) {
@@ -252,7 +248,6 @@ func agentsBehind(ctx context.Context, h *app.App, done []*landing.Landed, dryRu
 	return names
 }
 
-// removeLanded removes an agent whose work has landed.
 func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.Landed) error {
 	s, err := h.Load(l.Session) // read again, with the landing
 	if err != nil {

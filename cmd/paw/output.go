@@ -93,7 +93,6 @@ type printer struct {
 	notes          []string // notes for the JSON, see note
 }
 
-// addJSON gives a command the --json flag.
 func (p *printer) addJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&p.json, "json", "j", false, "print one JSON object, for programs")
 }
@@ -156,7 +155,6 @@ func colourOf(st session.AgentStatus) string {
 // columns measures text for a terminal that was not asked how it measures.
 const columns = display.Graphemes
 
-// colour paints a text in the colour of a state, if output is coloured.
 func (p *printer) colour(text, state string) string {
 	return p.paint(text, stateColours[state])
 }
@@ -237,7 +235,6 @@ func (p printable) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// paintError paints a text for standard error.
 func (p *printer) paintError(text, code string) string {
 	if !wantsColour(p.colourFlag, isTerminal(p.stderr), func(name string) string { return lookUp(p.env, name) }) {
 		return text
@@ -245,7 +242,6 @@ func (p *printer) paintError(text, code string) string {
 	return p.styled(text, code)
 }
 
-// terminalSize returns the columns and rows of the terminal of standard output.
 func (p *printer) terminalSize() (width, height int) {
 	if wrapped, is := p.stdout.(*prose); is {
 		return sizeOf(wrapped.terminal)
@@ -260,7 +256,6 @@ type lineBelow struct {
 	shown string
 }
 
-// show draws the line, cut to the terminal.
 func (l *lineBelow) show(text string) {
 	width, _ := l.out.terminalSize()
 	if text = columns.Cut(text, width-1); text != l.shown {

@@ -22,7 +22,6 @@ type taskJSON struct {
 	Turn  *int     `json:"turn"`
 }
 
-// queueJSON is the answer of paw queue --json.
 type queueJSON struct {
 	Version int        `json:"version"`
 	Session string     `json:"session"`
@@ -99,7 +98,6 @@ func queueView(list *queue.List, plan []string, dryRun bool) queueJSON {
 	return view
 }
 
-// taskRows returns a table of tasks.
 func taskRows(tasks []session.Task) [][]cell {
 	rows := [][]cell{heads("ID", "STATE", "AGENT", "AFTER", "WHAT")}
 	for _, t := range tasks {

@@ -159,7 +159,6 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 	}
 }
 
-// showPlan prints the plan of start or add.
 func (p *printer) showPlan(steps []string) error {
 	if p.json {
 		return p.printJSON(planJSON{Version: 1, Plan: steps, Notes: p.noted()})

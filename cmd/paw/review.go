@@ -189,7 +189,6 @@ func (o *reviewOptions) tell(s *session.Session, sent *typing.Sent, otherwise st
 	return nil
 }
 
-// commentJSON is a saved comment.
 type commentJSON struct {
 	review.Comment
 	Stale bool `json:"stale"`

@@ -256,7 +256,6 @@ func hostAndClient(h *app.App, name string) (hosts.Host, hosts.Client, error) {
 	return host, client, err
 }
 
-// hostNamed returns a host of the configuration.
 func hostNamed(h *app.App, name string) (hosts.Host, error) {
 	if known, there := h.Config.Hosts[name]; there {
 		return hosts.Host{Name: name, Host: known}, nil

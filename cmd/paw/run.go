@@ -126,7 +126,6 @@ func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	return o.readPrompt(o.stdin)
 }
 
-// runJSON is the turn of paw run, with its session and agent.
 type runJSON struct {
 	Version int    `json:"version"`
 	Session string `json:"session"`
@@ -134,7 +133,6 @@ type runJSON struct {
 	turnJSON
 }
 
-// showRan prints the result of a turn.
 func (o *runOptions) showRan(ran *orchestrator.Ran) error {
 	if o.json {
 		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}

@@ -58,7 +58,6 @@ func (o *spawnOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	return o.showSpawned(spawned)
 }
 
-// spawnJSON is the child that paw spawn started.
 type spawnJSON struct {
 	Version      int      `json:"version"`
 	Session      string   `json:"session"`

@@ -33,7 +33,6 @@ type planJSON struct {
 	Notes   []string `json:"notes"`
 }
 
-// problemJSON is an error about something that could not be read.
 type problemJSON struct {
 	Error string   `json:"error"`
 	Hints []string `json:"hints"`
@@ -104,7 +103,6 @@ type agentJSON struct {
 	Usage    any                `json:"usage,omitempty"` // a *spentJSON; null if there was no usage
 }
 
-// limitJSON is a usage limit that an agent has reached.
 type limitJSON struct {
 	Until *time.Time `json:"until"` // null if the CLI does not say
 }
@@ -116,7 +114,6 @@ func limitView(l *session.Limit) *limitJSON {
 	return &limitJSON{orNull(l.Until.UTC())}
 }
 
-// agentForecastJSON is the forecast for an agent's work.
 type agentForecastJSON struct {
 	Target       string   `json:"target"`
 	FilesChanged int      `json:"files_changed"`
