@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
@@ -193,7 +195,7 @@ type Ran struct {
 // execute runs the command of a headless turn until the command ends or ctx is done, and writes the
 // output to the user and to a file beside the log.
 func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
-	kept := &launch.SharedWriter{W: r.output()}
+	kept := r.output()
 	defer kept.Close()
 	return cli.Process{
 		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
@@ -226,7 +228,7 @@ func (r *headlessTurn) environment() []string {
 
 // output opens the file beside the turn's log that keeps the CLI's output, and returns nil if that
 // fails: the turn goes on without the file.
-func (r *headlessTurn) output() io.Writer {
+func (r *headlessTurn) output() *os.File {
 	f, err := os.OpenFile(strings.TrimSuffix(r.one.Path(), ".log")+".output", os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		_ = r.one.Note("its output is not kept: " + err.Error())
@@ -259,17 +261,6 @@ func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
 	if said, ok := errors.AsType[*cli.TurnError](err); ok {
 		failed.ErrorType, failed.Message = said.Type, said.Message
 	}
-	if failed.Message == "" {
-		failed.Message = lastLine(e.Trace)
-	}
-	if failed.Message == "" {
-		failed.Message = fmt.Sprintf("%s ended with exit code %d", c.Name(), e.ExitCode)
-	}
+	failed.Message = cmp.Or(failed.Message, display.LastLine(e.Trace), fmt.Sprintf("%s ended with exit code %d", c.Name(), e.ExitCode))
 	return "", failed
-}
-
-// lastLine returns the last line of a text that is not blank.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 )
 
@@ -276,7 +277,7 @@ func (e *Error) Error() string {
 	if len(e.Args) > 0 {
 		object += " " + e.Args[0]
 	}
-	switch said := lastLine(e.Stderr); {
+	switch said := display.LastLine(e.Stderr); {
 	case said != "":
 		return object + ": " + said
 	case e.Err != nil:
@@ -326,9 +327,4 @@ func classify(stderr string) error {
 		}
 	}
 	return nil
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"paw/config/display"
 )
 
 // Created describes a session that Create has made.
@@ -255,7 +257,7 @@ func (c *Client) killPanes(ctx context.Context, ids []string) error {
 	}
 	for _, id := range ids {
 		if strings.Contains(r.out, mark+" "+id+" ") {
-			return fmt.Errorf("tmux pane %s: still there: %s", id, lastLine(r.errors))
+			return fmt.Errorf("tmux pane %s: still there: %s", id, display.LastLine(r.errors))
 		}
 	}
 	_, _ = c.callPieces(ctx, closeRanks(r.out, before, ids)) // The panes are gone; a layout that could not be set is no error of the kill.

@@ -16,7 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
+	"paw/config/poll"
 	"paw/session"
 	"paw/worktree/git"
 )
@@ -65,8 +67,8 @@ type Ended struct {
 func (p Process) Run(ctx context.Context) Ended {
 	var stdout bytes.Buffer
 	trace := &tail{limit: maxTrace}
-	outLines := &lineWriter{each: p.Stdout}
-	errLines := &lineWriter{each: func(line []byte) {
+	outLines := &LineWriter{Each: p.Stdout}
+	errLines := &LineWriter{Each: func(line []byte) {
 		trace.add(line)
 		p.Stderr(line)
 	}}
@@ -81,8 +83,8 @@ func (p Process) Run(ctx context.Context) Ended {
 	// only paw, and all processes that the CLI starts can be found by that session.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	interrupted, err := p.await(ctx, cmd)
-	outLines.flush()
-	errLines.flush()
+	outLines.Flush()
+	errLines.Flush()
 	end := Ended{Stdout: stdout.Bytes(), Trace: trace.text(), Interrupted: interrupted, Err: err}
 	if state := cmd.ProcessState; state != nil {
 		end.ExitCode = state.ExitCode()
@@ -122,24 +124,17 @@ func (p Process) await(ctx context.Context, cmd *exec.Cmd) (interrupted bool, er
 // over.
 func endAll(leader int, ended <-chan struct{}) {
 	_ = syscall.Kill(-leader, syscall.SIGINT)
-	grace := time.NewTimer(interruptGrace)
-	defer grace.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	gone := ended
-	for {
+	gone := poll.Until(context.Background(), poll.Tick, interruptGrace, func() bool {
 		select {
-		case <-gone:
-			gone = nil
-		case <-tick.C:
-			if gone == nil && len(session.Members(leader)) == 0 {
-				return
-			}
-		case <-grace.C:
-			killAll(leader)
-			<-ended
-			return
+		case <-ended:
+			return len(session.Members(leader)) == 0
+		default:
+			return false
 		}
+	})
+	if !gone {
+		killAll(leader)
+		<-ended
 	}
 }
 
@@ -151,27 +146,28 @@ func killAll(leader int) {
 	}
 }
 
-// lineWriter calls each with every whole line, without its end.
-type lineWriter struct {
-	each func(line []byte)
+// LineWriter calls Each with every line that is written to it, without the line's end.
+type LineWriter struct {
+	Each func(line []byte)
 	rest []byte
 }
 
-func (w *lineWriter) Write(b []byte) (int, error) {
+func (w *LineWriter) Write(b []byte) (int, error) {
 	w.rest = append(w.rest, b...)
 	for {
-		end := bytes.IndexByte(w.rest, '\n')
-		if end < 0 {
+		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+		if !whole {
 			return len(b), nil
 		}
-		w.each(w.rest[:end])
-		w.rest = w.rest[end+1:]
+		w.Each(line)
+		w.rest = rest
 	}
 }
 
-func (w *lineWriter) flush() {
+// Flush calls Each with a last line that has no end.
+func (w *LineWriter) Flush() {
 	if len(w.rest) > 0 {
-		w.each(w.rest)
+		w.Each(w.rest)
 		w.rest = nil
 	}
 }
@@ -328,8 +324,7 @@ func OutputTo(ctx context.Context, stdout io.Writer, dir string, env []string, e
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+	if last := display.LastLine(stderr.String()); last != "" {
 		return fmt.Errorf("%s %s: %w: %s", executable, strings.Join(args, " "), err, last)
 	}
 	return fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)

@@ -56,13 +56,13 @@ func TestEndAllKillsWhatDoesNotEnd(t *testing.T) {
 
 func TestLineWriterHandsOnWholeLines(t *testing.T) {
 	var got []string
-	w := &lineWriter{each: func(line []byte) { got = append(got, string(line)) }}
+	w := &LineWriter{Each: func(line []byte) { got = append(got, string(line)) }}
 	for _, piece := range []string{"a", "b\nc", "\n", "\nrest"} {
 		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	w.flush()
+	w.Flush()
 	if want := "ab|c||rest"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
 	}

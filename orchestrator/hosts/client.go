@@ -225,8 +225,7 @@ func (l *limited) Write(text []byte) (int, error) {
 
 // lastLine returns the last line of ssh's output, safe for a terminal.
 func lastLine(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
-	if last := display.Words(lines[len(lines)-1]); last != "" {
+	if last := display.Words(display.LastLine(said)); last != "" {
 		return display.Graphemes.Cut(last, 300)
 	}
 	return "ssh says nothing"

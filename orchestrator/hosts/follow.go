@@ -94,7 +94,7 @@ func (c Client) Fetch(ctx context.Context, h Host, dir, protocol string, in io.R
 	defer cancel(nil)
 	quiet := time.AfterFunc(silence, func() { cancel(&NotReached{Host: h.Name, Why: fmt.Sprintf("nothing came for %s", silence)}) })
 	defer quiet.Stop()
-	answer := &metered{to: out, left: mostFetched, alive: func() { quiet.Reset(silence) }}
+	answer := &bounded{to: out, left: mostFetched, alive: func() { quiet.Reset(silence) }}
 	var lost *NotReached
 	code, err := c.Run(ctx, h, NewRequest(dir, "__upload", protocol), in, answer, &limited{to: said, left: longestComplaint})
 	switch {
@@ -110,21 +110,6 @@ func (c Client) Fetch(ctx context.Context, h Host, dir, protocol string, in io.R
 		return fmt.Errorf("%s: git there ended with %d", h.Name, code)
 	}
 	return nil
-}
-
-// metered writes at most left bytes, and calls alive when some arrive.
-type metered struct {
-	to    io.Writer
-	left  int64
-	alive func()
-}
-
-func (m *metered) Write(text []byte) (int, error) {
-	if m.left -= int64(len(text)); m.left < 0 {
-		return 0, errLong
-	}
-	m.alive()
-	return m.to.Write(text)
 }
 
 // Ask is like Read, with wait in place of the host's usual time limit.

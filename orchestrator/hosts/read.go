@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,13 +85,17 @@ var errLong = errors.New("the answer does not end")
 
 // bounded fails after left bytes.
 type bounded struct {
-	to   *bytes.Buffer
-	left int
+	to    io.Writer
+	left  int64
+	alive func() // called when bytes arrive; nil for nothing
 }
 
 func (b *bounded) Write(text []byte) (int, error) {
-	if b.left -= len(text); b.left < 0 {
+	if b.left -= int64(len(text)); b.left < 0 {
 		return 0, errLong
+	}
+	if b.alive != nil {
+		b.alive()
 	}
 	return b.to.Write(text)
 }

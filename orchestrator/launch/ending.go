@@ -69,10 +69,10 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // the launch has no pane whose end would reach the process
 		}
 	}
-	left = awaitDeath(ctx, h, s, left, hangUpGrace, nil)
-	left = awaitDeath(ctx, h, s, left, terminateGrace, signalOnce(syscall.SIGTERM))
+	left = awaitDeath(ctx, h, s, left, hangUpGrace, 0)
+	left = awaitDeath(ctx, h, s, left, terminateGrace, syscall.SIGTERM)
 	if ctx.Err() == nil {
-		left = awaitDeath(ctx, h, s, left, killGrace, signalOnce(syscall.SIGKILL))
+		left = awaitDeath(ctx, h, s, left, killGrace, syscall.SIGKILL)
 	}
 	switch {
 	case len(left) == 0:
@@ -101,10 +101,6 @@ func shown(f observe.Facts, target func(string) bool) []string {
 	return lines
 }
 
-func signalOnce(sig syscall.Signal) func(pid int) {
-	return func(pid int) { _ = syscall.Kill(pid, sig) }
-}
-
 // remains are the processes that are left of an agent's launch.
 type remains struct {
 	agent observe.Agent
@@ -121,26 +117,26 @@ func (r remains) stubborn(s *session.Session) error {
 }
 
 // awaitDeath polls until no process of the launches is left or grace is over, and returns those
-// that are left. tell, if not nil, is called once for each process. Only when a process that was
+// that are left. Each process gets the signal once, unless that is 0. Only when a process that was
 // found has ended are the processes of the machine searched again.
-func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
+func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, signal syscall.Signal) []remains {
 	told, left := map[int]bool{}, of
 	var found []session.Process
 	poll.Until(ctx, poll.Tick, grace, func() bool {
-		if tell == nil && slices.ContainsFunc(of, func(r remains) bool { return r.agent.StillHolds(h, s) }) {
+		if signal == 0 && slices.ContainsFunc(of, func(r remains) bool { return r.agent.StillHolds(h, s) }) {
 			return false
 		}
 		if len(found) > 0 && !slices.ContainsFunc(found, func(p session.Process) bool { return !p.Alive() }) {
 			return false
 		}
-		left, found = remaining(h, s, of, tell != nil), nil
+		left, found = remaining(h, s, of, signal != 0), nil
 		for _, r := range left {
 			for _, pid := range r.pids {
 				p, _ := session.FindProcess(pid) // one that has just ended is not alive
 				found = append(found, p)
-				if tell != nil && !told[pid] {
+				if signal != 0 && !told[pid] {
 					told[pid] = true
-					tell(pid)
+					_ = syscall.Kill(pid, signal)
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -54,7 +54,7 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 // SetUp prepares the worktree of one agent, with the output of the set-up command going to out, and
 // returns a note for each problem.
 func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
-	lines := &prefixWriter{prefix: a.Record.Name + " | ", to: out}
+	lines := &cli.LineWriter{Each: func(line []byte) { fmt.Fprintf(out, "%s | %s\n", a.Record.Name, line) }}
 	setup := a.Setup(lines)
 	setup.Copied = func(all []worktree.Copied) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
 	failed := ""
@@ -66,7 +66,7 @@ func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
 		}
 		notes = append(notes, note)
 	}
-	lines.flush()
+	lines.Flush()
 	if failed != a.Record.SetUpFailed {
 		if err := a.App.UpdateAgent(ctx, a.Session.Name, a.Record.Name, func(w *session.Agent) { w.SetUpFailed = failed }); err != nil {
 			notes = append(notes, "not recorded: "+err.Error())
@@ -118,39 +118,6 @@ func (s *SharedWriter) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	return s.W.Write(b)
-}
-
-// prefixWriter writes whole lines, each after the agent's name.
-type prefixWriter struct {
-	prefix string
-	to     io.Writer
-	rest   []byte
-}
-
-func (w *prefixWriter) Write(b []byte) (int, error) {
-	w.rest = append(w.rest, b...)
-	for {
-		end := bytes.IndexByte(w.rest, '\n')
-		if end < 0 {
-			return len(b), nil
-		}
-		fmt.Fprintf(w.to, "%s%s\n", w.prefix, w.rest[:end])
-		w.rest = w.rest[end+1:]
-	}
-}
-
-func (w *prefixWriter) flush() {
-	if len(w.rest) > 0 {
-		fmt.Fprintf(w.to, "%s%s\n", w.prefix, w.rest)
-		w.rest = nil
-	}
-}
-
-// Close closes W if it is an io.Closer.
-func (s *SharedWriter) Close() {
-	if c, ok := s.W.(io.Closer); ok {
-		_ = c.Close()
-	}
 }
 
 // restoreWorktree makes a missing worktree again, or registers one again that git does not list any

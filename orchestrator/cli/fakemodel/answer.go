@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/cli/internal/steps"
 )
 
@@ -71,7 +72,7 @@ func script(prompt string) []answer {
 		return []answer{{fault: faultStatus, status: 400, text: err.Error()}}
 	}
 	if len(all) == 0 {
-		line := firstLine(prompt)
+		line := display.FirstLine(prompt) // written into NOTES.md
 		all = []steps.Step{
 			{Verb: "append", Path: "NOTES.md", Text: line},
 			{Verb: "outcome", Text: "success"},
@@ -216,12 +217,6 @@ func failure(s *steps.Step) error {
 		s.Text = fmt.Sprintf("scripted error %d", s.Number)
 	}
 	return nil
-}
-
-// firstLine returns the line of a plain prompt that is written into NOTES.md.
-func firstLine(prompt string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	return strings.TrimSpace(line)
 }
 
 // schema is the part of a JSON schema that is needed to make up a value.
