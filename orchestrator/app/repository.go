@@ -241,3 +241,17 @@ func (h *App) RequireSpace(ctx context.Context, m worktree.Manager, draft *sessi
 	return errs.New(errs.Refused, "%s: what worktree.copy names takes %d MiB for %s, and of %d MiB that are free %d have to stay so (worktree.min_free)",
 		space.At, all>>20, errs.Counted(len(draft.Agents), "agent"), space.Free>>20, least).Hint("df -h %s", errs.Quote(space.At))
 }
+
+// BranchPrefix begins the names of branches that paw chooses itself.
+const BranchPrefix = "paw/"
+
+// AutomaticBranch returns the default branch of an agent.
+func AutomaticBranch(sessionName, agentName string) string {
+	return BranchPrefix + sessionName + "/" + agentName
+}
+
+// MadeByPaw reports whether paw made the agent's branch in this session or, by its name, in an
+// earlier one of the same name.
+func MadeByPaw(sessionName string, w session.Agent) bool {
+	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
+}

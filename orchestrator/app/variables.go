@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"paw/config"
@@ -164,7 +163,7 @@ func Environment(set map[string]string) []string {
 	for name, value := range set {
 		env = append(env, name+"="+value)
 	}
-	sort.Strings(env)
+	slices.Sort(env)
 	return env
 }
 
@@ -206,26 +205,21 @@ func (p Specs) Read(s *session.Session, w *session.Agent, executable string) cli
 	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: p.app.Paths.AgentDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
-		Session: s.Name, Agent: w.Name, Hook: p.app.Executable, Since: w.CreatedAt, Look: p.app.Look,
+		Session: s.Name, Agent: w.Name, Hook: p.app.Executable, Since: w.CreatedAt, Look: p.app.Look, GitWritable: p.app.Config.CLIs[w.CLI].GitWritable,
 	}
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt
 	}
-	p.openGit(&spec, w.CLI)
 	return spec
 }
 
 // Draft returns a Spec for an agent that does not exist yet, to ask a driver whether it can
 // take the prompt.
 func (p Specs) Draft(c cli.CLI, executable, prompt string) cli.Spec {
-	spec := cli.Spec{Executable: executable, Worktree: p.app.Dir, RepoPath: p.app.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: p.app.Env, StateDir: p.app.Paths.AgentDir("draft", c.Name())}
-	p.openGit(&spec, c.Name())
-	return spec
-}
-
-func (p Specs) openGit(spec *cli.Spec, cli string) {
-	// CLI adds the configured arguments.
-	spec.GitWritable = p.app.Config.CLIs[cli].GitWritable
+	return cli.Spec{
+		Executable: executable, Worktree: p.app.Dir, RepoPath: p.app.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: p.app.Env,
+		StateDir: p.app.Paths.AgentDir("draft", c.Name()), GitWritable: p.app.Config.CLIs[c.Name()].GitWritable,
+	}
 }
 
 // recordedEnv returns the user's environment with the variables recorded at the first launch, which

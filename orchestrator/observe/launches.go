@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,11 +97,6 @@ func StrayPrompts(h *app.App, s *session.Session) []string {
 	return said
 }
 
-// anyLaunchOpen reports whether any launch of an agent was not read by a launcher yet.
-func anyLaunchOpen(h *app.App, sessionName, agentName string) bool {
-	return len(OpenLaunches(h, sessionName)[agentName]) > 0
-}
-
 // MarkHooks records that the hooks of a launch report.
 func MarkHooks(a app.Agent, generation int) {
 	path := hooksMark(a.App, a.Session.Name, a.Record.Name, generation)
@@ -149,11 +145,7 @@ func AskRecord(ctx context.Context, a app.Agent, last *turn.Record) cli.Observed
 	// CLIs record milliseconds. An end before the start belongs to an earlier turn: the CLI never
 	// got this one.
 	if o.Ended != nil && last != nil {
-		at := o.Ended.At
-		if at.IsZero() {
-			at = o.At
-		}
-		if !at.IsZero() && at.Before(last.StartedAt.Truncate(time.Millisecond)) {
+		if at := cmp.Or(o.Ended.At, o.At); !at.IsZero() && at.Before(last.StartedAt.Truncate(time.Millisecond)) {
 			o.Ended = nil
 		}
 	}

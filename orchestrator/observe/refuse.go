@@ -42,15 +42,10 @@ const youngGrace = 5 * time.Second
 // two looks.
 func (f Facts) anyYoung(agents []string) bool {
 	return slices.ContainsFunc(f.Agents, func(a Agent) bool {
-		return slices.Contains(agents, a.Record.Name) && a.young(f.Now)
+		h := a.Lock.Holder
+		return slices.Contains(agents, a.Record.Name) && a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
+			f.Now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
 	})
-}
-
-// young is anyYoung for one agent.
-func (a Agent) young(now time.Time) bool {
-	h := a.Lock.Holder
-	return a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
-		now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
 }
 
 // RefuseNotAtRest refuses agents that are or may be in a turn: their writes would mix with paw's.
@@ -166,7 +161,7 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	case live.Unseen:
 		// tmux is not needed here, but if it does not answer a launcher may be about to take the
 		// lock.
-		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && anyLaunchOpen(h, s.Name, name) {
+		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && len(OpenLaunches(h, s.Name)[name]) > 0 {
 			return errs.New(errs.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
 		}
 	case live.NothingRuns, live.LockUnreadable:

@@ -17,7 +17,6 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/git"
-	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 )
 
@@ -51,8 +50,11 @@ func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool)
 		return nil, errs.New(errs.Usage, "--with-changes: there is no checkout here")
 	}
 	at, err := m.Registry().CheckoutAt(ctx, place)
-	if err != nil || at == nil {
-		return nil, errors.Join(err, missing(at, place))
+	if err == nil && at == nil {
+		err = errs.New(errs.Usage, "--with-changes: %s is no checkout of this repository", place)
+	}
+	if err != nil {
+		return nil, err
 	}
 	shot, err := m.Snapshots().TakeOf(ctx, *at, "paw: not committed in "+place+"\n")
 	look := "git -C " + errs.Quote(place) + " status"
@@ -76,13 +78,6 @@ func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool)
 	paths, err := m.Objects().ChangedPaths(ctx, handed.head, handed.commit)
 	handed.files = len(paths)
 	return handed, err
-}
-
-func missing(at *gitdir.Checkout, place string) error {
-	if at == nil {
-		return errs.New(errs.Usage, "--with-changes: %s is no checkout of this repository", place)
-	}
-	return nil
 }
 
 // base returns the commit at which agents begin, "" without a hand-over.

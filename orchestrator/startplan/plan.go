@@ -175,22 +175,8 @@ func (a *Addition) takeBack(ctx context.Context) error {
 }
 
 // Record records the new agents and their first prompts, before anything is made.
-func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
-	var rec *session.Session
-	err := h.GivePorts(ctx, &a.Draft, func() (err error) {
-		rec, err = record(ctx, h, s, a, prompt, last)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.Step("add.recorded")
-	h.Expect(len(a.Draft.Agents))
-	return rec, nil
-}
-
-func record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
-	return h.Update(ctx, s.Name, func(rec *session.Session) error {
+func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (saved *session.Session, err error) {
+	enlist := func(rec *session.Session) error {
 		for _, w := range a.Draft.Agents {
 			if rec.Agent(w.Name) != nil {
 				return errs.New(errs.Usage, "agent %s: the name is taken", w.Name)
@@ -208,7 +194,17 @@ func record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 			}
 		}
 		return nil
+	}
+	err = h.GivePorts(ctx, &a.Draft, func() error {
+		saved, err = h.Update(ctx, s.Name, enlist)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	h.Step("add.recorded")
+	h.Expect(len(a.Draft.Agents))
+	return saved, nil
 }
 
 // Options are the options of paw add, and of other commands that add agents.
