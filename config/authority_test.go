@@ -160,15 +160,6 @@ func assignmentsOf(t *testing.T, text string) []assignment {
 	return list
 }
 
-// valueOf returns the value of a configuration for the key of an assignment.
-func valueOf(c Config, a assignment) any {
-	cli, preset, prompt, host := CLI{}, Preset{}, "", Host{}
-	if len(a.path) > 1 {
-		cli, preset, prompt, host = c.CLIs[a.path[1]], c.Presets[a.path[1]], c.Prompts[a.path[1]], c.Hosts[a.path[1]]
-	}
-	return reflect.ValueOf(a.setting.target(&entry{config: &c, cli: &cli, preset: &preset, prompt: &prompt, host: &host})).Elem().Interface()
-}
-
 // The user's value of a key holds against that of an untrusted repository, wherever the key is about
 // more than the project.
 func TestUsersSettingsHold(t *testing.T) {
@@ -190,7 +181,7 @@ func TestUsersSettingsHold(t *testing.T) {
 			if slices.Contains(project, own.key()) {
 				want = other.value
 			}
-			if got := valueOf(l.Config, own); !reflect.DeepEqual(got, want) {
+			if got := own.inForce(l.Config); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 			ignored := slices.Contains(l.Ignored, own.key())
@@ -202,7 +193,7 @@ func TestUsersSettingsHold(t *testing.T) {
 			if own.setting.repository != replaces {
 				want = own.value
 			}
-			if got := valueOf(p.load(t).Config, own); !reflect.DeepEqual(got, want) {
+			if got := own.inForce(p.load(t).Config); !reflect.DeepEqual(got, want) {
 				t.Errorf("trusted: got %v, want %v", got, want)
 			}
 		})
@@ -221,8 +212,8 @@ func TestRepositorySpeaksWhereTheUserDoesNot(t *testing.T) {
 			p.repository(t, text)
 			trustAll(t, p)
 			l := p.load(t)
-			if got := reflect.DeepEqual(valueOf(l.Config, a), a.value); got == (a.setting.repository == usersAlone) {
-				t.Errorf("got %v of %v", valueOf(l.Config, a), a.value)
+			if got := reflect.DeepEqual(a.inForce(l.Config), a.value); got == (a.setting.repository == usersAlone) {
+				t.Errorf("got %v of %v", a.inForce(l.Config), a.value)
 			}
 		})
 	}

@@ -11,11 +11,10 @@ import (
 )
 
 // setting describes one key of the configuration; Default has the values of keys that no file sets.
-// A * in the key stands for a name that the user chooses. Values have the type that target points
-// to: string, int, bool, []string or map[string]string.
+// A * in the key stands for a name that the user chooses. Values have the type of the field of
+// Config that the key names: string, int, bool, []string or map[string]string.
 type setting struct {
-	key    string
-	target func(*entry) any
+	key string
 	// text checks a string, each string of a list, and each value of a table.
 	text func(string) *problem
 	// name checks each key of a table; nil means checkVariable.
@@ -43,89 +42,74 @@ const (
 	usersAlone                  // the user alone sets it: a repository can neither silence nor redirect notices
 )
 
-// entry holds the value that one key changes: the configuration, and the CLI, preset, prompt or
-// host of the key.
-type entry struct {
-	config *Config
-	cli    *CLI
-	preset *Preset
-	prompt *string
-	host   *Host
-}
-
 // settings lists all keys of a configuration file; docs/configuration.md lists the same.
 var settings = []setting{
-	{key: "default_cli", text: checkCLIName, repository: replaces, target: func(e *entry) any { return &e.config.DefaultCLI }},
+	{key: "default_cli", text: checkCLIName, repository: replaces},
 
-	{key: "worktree.path", text: checkTemplate, repository: yields, trust: func(v, _ any) bool { return !besideRepository(v.(string)) },
-		target: func(e *entry) any { return &e.config.Worktree.Path }},
-	{key: "worktree.copy", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Copy }},
-	{key: "worktree.link", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Link }},
-	{key: "worktree.include", repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Include }},
-	{key: "worktree.ports", zero: true, repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Worktree.Ports }},
-	{key: "worktree.env", text: checkValue, name: checkOwnVariable, repository: replaces, trust: always,
-		target: func(e *entry) any { return &e.config.Worktree.Env }},
-	{key: "worktree.teardown", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Teardown }},
-	{key: "worktree.teardown_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Worktree.TeardownSeconds }},
-	{key: "worktree.min_free", zero: true, repository: yields, trust: differs, target: func(e *entry) any { return &e.config.Worktree.MinFree }},
-	{key: "worktree.setup", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Setup }},
+	{key: "worktree.path", text: checkTemplate, repository: yields, trust: func(v, _ any) bool { return !besideRepository(v.(string)) }},
+	{key: "worktree.copy", text: checkPattern, repository: replaces},
+	{key: "worktree.link", text: checkPattern, repository: replaces},
+	{key: "worktree.include", repository: replaces},
+	{key: "worktree.ports", zero: true, repository: replaces, trust: differs},
+	{key: "worktree.env", text: checkValue, name: checkOwnVariable, repository: replaces, trust: always},
+	{key: "worktree.teardown", text: checkText, repository: replaces, trust: set},
+	{key: "worktree.teardown_seconds", repository: replaces, trust: differs},
+	{key: "worktree.min_free", zero: true, repository: yields, trust: differs},
+	{key: "worktree.setup", text: checkText, repository: replaces, trust: set},
 
 	// A server at another path gets the user's terminal.
-	{key: "tmux.socket", text: checkSocket, repository: yields, trust: func(v, _ any) bool { return filepath.IsAbs(v.(string)) },
-		target: func(e *entry) any { return &e.config.Tmux.Socket }},
-	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), repository: yields, target: func(e *entry) any { return &e.config.Tmux.Layout }},
+	{key: "tmux.socket", text: checkSocket, repository: yields, trust: func(v, _ any) bool { return filepath.IsAbs(v.(string)) }},
+	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), repository: yields},
 
-	{key: "tmux.bell", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Bell }},
-	{key: "tmux.counts", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Counts }},
+	{key: "tmux.bell", repository: usersAlone},
+	{key: "tmux.counts", repository: usersAlone},
 	// A log can fill the disk, and keeps what the user types.
-	{key: "tmux.log", repository: yields, trust: set, target: func(e *entry) any { return &e.config.Tmux.Log }},
+	{key: "tmux.log", repository: yields, trust: set},
 
 	// More time makes CLIs wait; less time or size leaves turns without a snapshot.
-	{key: "turns.snapshot_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
-	{key: "turns.snapshot_mib", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
+	{key: "turns.snapshot_seconds", repository: replaces, trust: differs},
+	{key: "turns.snapshot_mib", repository: replaces, trust: differs},
 
-	{key: "agents.max_depth", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
-	{key: "agents.max_children", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
-	{key: "agents.brief_kib", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
+	{key: "agents.max_depth", repository: replaces, trust: raises},
+	{key: "agents.max_children", repository: replaces, trust: raises},
+	{key: "agents.brief_kib", repository: replaces, trust: raises},
 
-	{key: "land.checks", text: checkFilled, repository: replaces, trust: always, target: func(e *entry) any { return &e.config.Land.Checks }},
+	{key: "land.checks", text: checkFilled, repository: replaces, trust: always},
 
-	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld), repository: usersAlone,
-		target: func(e *entry) any { return &e.config.Notify.Events }},
-	{key: "notify.command", text: checkText, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Command }},
-	{key: "notify.desktop", repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Desktop }},
-	{key: "notify.osc", text: oneOf("", "9", "777", "99"), repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.OSC }},
-	{key: "notify.webhook", text: checkWebhook, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Webhook }},
-	{key: "notify.dwell", zero: true, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Dwell }},
+	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld), repository: usersAlone},
+	{key: "notify.command", text: checkText, repository: usersAlone},
+	{key: "notify.desktop", repository: usersAlone},
+	{key: "notify.osc", text: oneOf("", "9", "777", "99"), repository: usersAlone},
+	{key: "notify.webhook", text: checkWebhook, repository: usersAlone},
+	{key: "notify.dwell", zero: true, repository: usersAlone},
 
-	{key: "queue.max", repository: lowers, trust: always, target: func(e *entry) any { return &e.config.Queue.Max }},
-	{key: "queue.starts", repository: lowers, trust: always, target: func(e *entry) any { return &e.config.Queue.Starts }},
+	{key: "queue.max", repository: lowers, trust: always},
+	{key: "queue.starts", repository: lowers, trust: always},
 
-	{key: "limits.then", text: checkThen, repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Then }},
-	{key: "limits.times", repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Times }},
-	{key: "limits.prompt", text: checkText, repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Prompt }},
+	{key: "limits.then", text: checkThen, repository: usersAlone},
+	{key: "limits.times", repository: usersAlone},
+	{key: "limits.prompt", text: checkText, repository: usersAlone},
 
-	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Command }},
-	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Resume }},
-	{key: "clis.*.args", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Args }},
+	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always},
+	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always},
+	{key: "clis.*.args", text: checkText, repository: replaces, trust: always},
 	// The other keys of a CLI that the user has not set up need trust already.
-	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) },
-		target: func(e *entry) any { return &e.cli.Prompt }},
-	{key: "clis.*.env", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Env }},
-	{key: "clis.*.git_writable", repository: replaces, trust: set, target: func(e *entry) any { return &e.cli.GitWritable }},
+	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) }},
+	{key: "clis.*.env", text: checkText, repository: replaces, trust: always},
+	{key: "clis.*.git_writable", repository: replaces, trust: set},
 
-	{key: "presets.*.cli", text: checkCLIItem, repository: yields, target: func(e *entry) any { return &e.preset.CLI }},
-	{key: "presets.*.branches", text: checkRevision, repository: yields, target: func(e *entry) any { return &e.preset.Branches }},
-	{key: "presets.*.base", text: checkBase, repository: yields, target: func(e *entry) any { return &e.preset.Base }},
+	{key: "presets.*.cli", text: checkCLIItem, repository: yields},
+	{key: "presets.*.branches", text: checkRevision, repository: yields},
+	{key: "presets.*.base", text: checkBase, repository: yields},
 
 	// A prompt makes an agent act with the user's rights.
-	{key: "prompts.*", text: checkFilled, repository: yields, trust: always, target: func(e *entry) any { return e.prompt }},
+	{key: "prompts.*", text: checkFilled, repository: yields, trust: always},
 	// Programs run on hosts with the user's rights there, and secrets are sent to them.
-	{key: "hosts.*.ssh", text: checkDestination, repository: usersAlone, target: func(e *entry) any { return &e.host.SSH }},
-	{key: "hosts.*.repos", text: checkRemotePath, name: checkCheckout, repository: usersAlone, target: func(e *entry) any { return &e.host.Repos }},
-	{key: "hosts.*.paw", text: checkRemoteProgram, repository: usersAlone, target: func(e *entry) any { return &e.host.Paw }},
-	{key: "hosts.*.env", text: checkVariable, repository: usersAlone, target: func(e *entry) any { return &e.host.Env }},
-	{key: "hosts.*.patience", repository: usersAlone, target: func(e *entry) any { return &e.host.Patience }},
+	{key: "hosts.*.ssh", text: checkDestination, repository: usersAlone},
+	{key: "hosts.*.repos", text: checkRemotePath, name: checkCheckout, repository: usersAlone},
+	{key: "hosts.*.paw", text: checkRemoteProgram, repository: usersAlone},
+	{key: "hosts.*.env", text: checkVariable, repository: usersAlone},
+	{key: "hosts.*.patience", repository: usersAlone},
 }
 
 func always(_, _ any) bool { return true }
@@ -207,9 +191,10 @@ func nearestKey(path []string) string {
 	return elsewhere[Nearest(name, lastNames)]
 }
 
-// sample returns a pointer to a zero value of the setting's type.
+// sample returns a zero value of the setting's type.
 func (s setting) sample() any {
-	return s.target(&entry{config: &Config{}, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}})
+	field, _ := new(Config).slot(strings.Split(s.key, "."))
+	return field.Interface()
 }
 
 // assignment is one value set for one setting.
@@ -240,50 +225,52 @@ func readableJSON(value any, indent string) []byte {
 	return text
 }
 
-// entry returns where the setting at a path is stored, with copies of the CLI, preset, prompt and
-// host.
-func (c *Config) entry(path []string) *entry {
-	e := &entry{config: c, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}}
-	switch path[0] {
-	case "clis":
-		*e.cli = c.CLIs[path[1]]
-	case "presets":
-		*e.preset = c.Presets[path[1]]
-	case "prompts":
-		*e.prompt = c.Prompts[path[1]]
-	case "hosts":
-		*e.host = c.Hosts[path[1]]
+// slot returns the field for the setting at a path: of the configuration, or of a copy of one of its
+// CLIs, presets, prompts and hosts, which save puts back.
+func (c *Config) slot(path []string) (field reflect.Value, save func()) {
+	field, save = reflect.ValueOf(c).Elem(), func() {}
+	for _, name := range path {
+		if field.Kind() == reflect.Struct {
+			field = fieldOf(field, name)
+			continue
+		}
+		table, key, one := field, reflect.ValueOf(name), reflect.New(field.Type().Elem()).Elem()
+		if known := table.MapIndex(key); known.IsValid() {
+			one.Set(known)
+		}
+		field, save = one, func() { table.SetMapIndex(key, one) }
 	}
-	return e
+	return field, save
+}
+
+// fieldOf returns the field of a struct that has a name in TOML.
+func fieldOf(table reflect.Value, name string) reflect.Value {
+	for of, field := range table.Fields() {
+		if tag, _, _ := strings.Cut(of.Tag.Get("toml"), ","); tag == name {
+			return field
+		}
+	}
+	panic("config: no field for the setting " + name)
 }
 
 // inForce returns the setting's value in a configuration.
 func (a assignment) inForce(c Config) any {
-	return reflect.ValueOf(a.setting.target(c.entry(a.path))).Elem().Interface()
+	field, _ := c.slot(a.path)
+	return field.Interface()
 }
 
 // store sets the value in a configuration. Tables of variables are merged; any other value replaces
 // the one before.
 func (a assignment) store(c *Config) {
-	e := c.entry(a.path)
+	field, save := c.slot(a.path)
 	value := a.value
-	target := reflect.ValueOf(a.setting.target(e)).Elem()
 	if variables, ok := value.(map[string]string); ok {
 		// A new map: the table of a CLI may be shared with another Config.
 		merged := map[string]string{}
-		maps.Copy(merged, target.Interface().(map[string]string))
+		maps.Copy(merged, field.Interface().(map[string]string))
 		maps.Copy(merged, variables)
 		value = merged
 	}
-	target.Set(reflect.ValueOf(value))
-	switch a.path[0] {
-	case "clis":
-		c.CLIs[a.path[1]] = *e.cli
-	case "presets":
-		c.Presets[a.path[1]] = *e.preset
-	case "prompts":
-		c.Prompts[a.path[1]] = *e.prompt
-	case "hosts":
-		c.Hosts[a.path[1]] = *e.host
-	}
+	field.Set(reflect.ValueOf(value))
+	save()
 }

@@ -83,15 +83,15 @@ func (d *document) convert(s *setting, key toml.Key, path []string) (value any, 
 	raw := d.value(path)
 	var p *problem
 	switch s.sample().(type) {
-	case *string:
+	case string:
 		value, p = as(raw, "a string", s.text)
-	case *int:
+	case int:
 		var number int64
 		number, p = as(raw, "a whole number", s.checkNumber)
 		value = int(number)
-	case *bool:
+	case bool:
 		value, p = as(raw, "true or false", func(bool) *problem { return nil })
-	case *[]string:
+	case []string:
 		value, p = s.list(raw)
 	default:
 		var table map[string]any
