@@ -49,56 +49,26 @@ type creation struct {
 // processors. Create continues what an interrupted Create left for the same plans; a partly filled
 // directory is moved to the trash folder first.
 //
-// step, which may be nil, is called after each step, never twice at once, and for StepFilled after
-// every StepAdded. After an error the incomplete worktrees and branches are removed again, and the
-// result names the complete ones, for Rollback.
+// step, which may be nil, is called after each step, and for StepFilled once all are filled. After an
+// error the incomplete worktrees and branches are removed again, and the result names the complete
+// ones, for Rollback.
 func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
-	r := &reports{step: step}
-	f := m.newFilling(ctx, r.filled)
+	if step == nil {
+		step = func(string) {}
+	}
+	f := m.newFilling(ctx)
 	defer f.cancel()
-	creations, err := m.register(ctx, plans, r.report, f)
+	creations, err := m.register(ctx, plans, step, f)
 	if err != nil {
 		return nil, err
 	}
-	r.registered()
 	f.running.Wait()
+	for _, c := range creations {
+		if c.err == nil && !c.made.Existed {
+			step(StepFilled)
+		}
+	}
 	return m.finish(ctx, creations)
-}
-
-// reports calls the step function of Create.
-type reports struct {
-	mutex sync.Mutex
-	step  func(name string) // nil for none
-	all   bool              // all worktrees are registered
-	held  int               // number of worktrees that were filled before
-}
-
-func (r *reports) report(name string) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.step != nil {
-		r.step(name)
-	}
-}
-
-// filled reports a filled worktree, once all are registered.
-func (r *reports) filled() {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if !r.all {
-		r.held++
-	} else if r.step != nil {
-		r.step(StepFilled)
-	}
-}
-
-// registered reports the worktrees that were filled before all were registered.
-func (r *reports) registered() {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	for r.all = true; r.held > 0 && r.step != nil; r.held-- {
-		r.step(StepFilled)
-	}
 }
 
 // filling fills registered worktrees, in as many at once as there are processors.
@@ -108,20 +78,15 @@ type filling struct {
 	fill    func(c *creation)
 }
 
-func (m Manager) newFilling(ctx context.Context, filled func()) *filling {
+func (m Manager) newFilling(ctx context.Context) *filling {
 	ctx, cancel := context.WithCancel(ctx)
 	places := make(chan struct{}, runtime.NumCPU())
 	return &filling{cancel: cancel, fill: func(c *creation) {
 		places <- struct{}{}
 		defer func() { <-places }()
-		if c.err = m.fill(ctx, c); c.err == nil {
-			filled()
-		}
+		c.err = m.fill(ctx, c)
 	}}
 }
-
-// begin fills a worktree meanwhile.
-func (f *filling) begin(c *creation) { f.running.Go(func() { f.fill(c) }) }
 
 // abandon stops all that is being filled.
 func (f *filling) abandon() {
@@ -228,7 +193,7 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 			report(StepAdded)
 		}
 		if !c.made.Existed {
-			f.begin(c)
+			f.running.Go(func() { f.fill(c) })
 		}
 	}
 	return creations, "", nil
