@@ -1,7 +1,6 @@
 package session
 
 import (
-	"maps"
 	"slices"
 	"time"
 )
@@ -30,23 +29,6 @@ type Wait struct {
 type Resumed struct {
 	Launch int            `json:"launch"` // generation of the launch that brought the parent back
 	Ended  map[string]int `json:"ended"`  // child -> number of its last turn, as in Wait.Telling
-}
-
-// Clone returns a deep copy; nil for nil.
-func (w *Wait) Clone() *Wait {
-	if w == nil {
-		return nil
-	}
-	c := *w
-	c.Children, c.Telling = slices.Clone(w.Children), maps.Clone(w.Telling)
-	if w.Resumed != nil {
-		c.Resumed = &Resumed{Launch: w.Resumed.Launch, Ended: maps.Clone(w.Resumed.Ended)}
-	}
-	if w.TypedAt != nil {
-		at := *w.TypedAt
-		c.TypedAt = &at
-	}
-	return &c
 }
 
 // Done is an agent's own statement that its work is finished. A statement holds for the turn in

@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -85,27 +84,5 @@ func TestSettleWait(t *testing.T) {
 			s.SettleWait("a") // of no wait
 			s.SettleWait("unknown")
 		})
-	}
-}
-
-func TestCloneOfAWaitSharesNothing(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	of := func() *Wait {
-		typed := at
-		return &Wait{ID: "1", Children: []string{"b"}, Any: true, Since: at, TypedAt: &typed, Telling: map[string]int{"b": 1},
-			Resumed: &Resumed{Launch: 2, Ended: map[string]int{"b": 1}}}
-	}
-	w := of()
-	c := w.Clone()
-	if diff := cmp.Diff(w, c); diff != "" {
-		t.Fatal(diff)
-	}
-	c.Children[0], *c.TypedAt, c.Telling["b"] = "x", time.Time{}, 9
-	c.Resumed.Launch, c.Resumed.Ended["b"] = 9, 9
-	if diff := cmp.Diff(of(), w); diff != "" {
-		t.Errorf("the clone changed it (-before +after)\n%s", diff)
-	}
-	if (*Wait)(nil).Clone() != nil {
-		t.Error("a clone of nothing")
 	}
 }

@@ -46,19 +46,20 @@ func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func
 // Session waits for the lock of a session's record. The lock is not reentrant: the methods of Store
 // that change a record take it themselves.
 func (l Locks) Session(ctx context.Context, name string) (unlock func(), err error) {
-	if err := validateRecordName(name); err != nil {
-		return nil, err
-	}
-	return l.wait(ctx, "session "+name, "session-"+name+".lock")
+	return l.ofSession(ctx, "session ", "session", name)
 }
 
 // Check waits for the lock of the worktree in which a session's checks run. The lock is held while
 // they run.
 func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
-	if err := validateRecordName(session); err != nil {
+	return l.ofSession(ctx, "checks of ", "check", session)
+}
+
+func (l Locks) ofSession(ctx context.Context, what, kind, name string) (unlock func(), err error) {
+	if err := validateRecordName(name); err != nil {
 		return nil, err
 	}
-	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
+	return l.wait(ctx, what+name, kind+"-"+name+".lock")
 }
 
 // Ports waits for the lock under which ports are assigned to agents. The lock is held until the
@@ -67,13 +68,11 @@ func (l Locks) Ports(ctx context.Context) (unlock func(), err error) {
 	return l.wait(ctx, "ports", "ports.lock")
 }
 
-// Kinds of an agent's locks; the first word of the file names.
+// Kinds of an agent's locks that are looked at without waiting; the first word of the file names.
 const (
 	turnLock     = "turn"
-	promptLock   = "prompt"
 	deliveryLock = "delivery"
 	waitLock     = "wait"
-	removalLock  = "removal"
 )
 
 // Turn waits for the lock under which an agent's turns change, since a CLI may run several hooks at
@@ -85,7 +84,7 @@ func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), 
 // Prompt waits for the lock under which a prompt is typed into an agent's pane: text and Enter of
 // two senders must not mix. The lock is held until the prompt has arrived, at most a minute.
 func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
-	return l.ofAgent(ctx, "sending to ", promptLock, session, agent)
+	return l.ofAgent(ctx, "sending to ", "prompt", session, agent)
 }
 
 // Delivery waits for the lock under which an agent is told how its children ended. The lock is
@@ -97,7 +96,7 @@ func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func
 // Removal waits for the lock under which an agent is ended and its worktree removed. The lock is
 // held until both are done, so that nobody finds a half-removed agent.
 func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(), err error) {
-	return l.ofAgent(ctx, "removal of ", removalLock, session, agent)
+	return l.ofAgent(ctx, "removal of ", "removal", session, agent)
 }
 
 func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (unlock func(), err error) {

@@ -145,10 +145,7 @@ func (st QueueStore) Folder(name string) string { return filepath.Join(st.Dir, n
 
 // Tasks waits for the lock under which a session's queue changes. The lock is held for one save.
 func (l Locks) Tasks(ctx context.Context, session string) (unlock func(), err error) {
-	if err := ValidateName("session", session); err != nil {
-		return nil, err
-	}
-	return l.wait(ctx, "queue of "+session, "tasks-"+session+".lock")
+	return l.ofSession(ctx, "queue of ", "tasks", session)
 }
 
 // Pump takes the lock of the process that moves a session's queue on, without waiting; nil if

@@ -26,9 +26,6 @@ const (
 	StatusStopped Status = "stopped"
 )
 
-// String returns the word used in records and output.
-func (s Status) String() string { return string(s) }
-
 // Phase is paw's last intention for an agent. A phase is saved before the step it names is taken.
 type Phase string
 
@@ -44,9 +41,6 @@ const (
 	PhaseDiscarding Phase = "discarding" // the worktree is about to be removed by force: its state is rescued, and its directory kept
 	PhaseLeaving    Phase = "leaving"    // the agent is about to leave the record; its worktree stays
 )
-
-// String returns the word used in records.
-func (p Phase) String() string { return string(p) }
 
 // Session is the record of one `paw start`: a name, a repository and a set of agents.
 type Session struct {

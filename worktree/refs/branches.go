@@ -110,33 +110,22 @@ func (r Store) BranchTip(ctx context.Context, name string) (string, error) {
 	if err := CheckBranchName(name); err != nil {
 		return "", git.Conflict("", "", "%v", err)
 	}
-	if files, err := r.tellsByFiles(); err != nil || files {
-		if err != nil {
-			return "", err
-		}
-		ref := "refs/heads/" + name
-		found, err := r.List(ctx, ref)
-		if target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref); target != "" && found[ref] != "" {
-			return "", otherName(name, target)
-		}
-		return found[ref], err
-	}
-	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)%00%(symref)", "refs/heads/"+name)
-	if err != nil {
+	ref := "refs/heads/" + name
+	found, err := r.List(ctx, ref)
+	if found[ref] == "" || err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(out) {
-		oid, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		ref, symbolic, _ := strings.Cut(rest, "\x00")
-		if ref != "refs/heads/"+name {
-			continue
+	target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref)
+	if files, err := r.tellsByFiles(); err != nil || !files {
+		target, err = r.objects.Home().Line(ctx, "symbolic-ref", "--quiet", ref)
+		if err != nil && git.ExitCode(err) != 1 { // with --quiet, git exits with 1 for another ref
+			return "", err
 		}
-		if symbolic != "" {
-			return "", otherName(name, symbolic)
-		}
-		return oid, nil
 	}
-	return "", nil
+	if target != "" {
+		return "", otherName(name, target)
+	}
+	return found[ref], nil
 }
 
 // otherName returns the error for a branch that is a symbolic ref.
