@@ -115,7 +115,7 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	if layout == LayoutTiled {
 		places, arranged, err = c.reserveTiled(making, sessionID, look, len(agents))
 	} else {
-		places, err = c.reserveWindows(making, sessionID, agents)
+		places, err = c.reserveWindows(making, sessionID, namesOf(agents)...)
 	}
 	if err == nil {
 		_, err = c.callPieces(ctx, append(fill(places, agents), arranged...))

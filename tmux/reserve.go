@@ -25,11 +25,21 @@ type place struct {
 // without such a pane nothing is set.
 func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error) {
 	mark := nonce()
+	name := agentsWindow
+	if s.Layout == LayoutWindows {
+		name = s.Agents[0].Identity.Agent
+	}
+	create := command{
+		"new-session", "-d", "-P", "-F", placeFormat(mark), "-s", s.Name, "-n", name, "-c", literal(s.Dir),
+		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height), "sh", "-c", leaseScript + mark,
+	}
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
 	find := "%#{s| .*||:#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id} ,}}}}}" // a hook may have linked the window twice
 	pane := "#{?" + isMarked + ",#{pane_id},%}"                                  // `%` names no pane
-	r, err := c.call(ctx, aroundManual(newSession(s, mark),
-		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(firstOptions(s, pane))) + "'"})...)
+	// The size is set again since tmux 3.2 ignores -x and -y of a detached session.
+	options := append(sessionOptions(pane, s.PawSession, s.PawID), sized(pane, s.Width, s.Height)...)
+	r, err := c.call(ctx, aroundManual(create,
+		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(options)) + "'"})...)
 	places, _ := parsePlaces(r.out, mark)
 	if len(places) == 0 {
 		return place{}, err
@@ -37,18 +47,11 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error
 	return places[0], err
 }
 
-// firstOptions returns the commands that set a new session's options and size; pane is a format
-// that finds the session's pane.
-func firstOptions(s NewSession, pane string) []command {
-	// The size is set again since tmux 3.2 ignores -x and -y of a detached session.
-	return append(sessionOptions(pane, s.PawSession, s.PawID), sized(pane, s.Width, s.Height)...)
-}
-
 // reserveMore makes the waiting panes of a new session after its first one: each in a window of its
 // own with LayoutWindows, else in as few windows as have room for them.
 func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]place, error) {
 	if s.Layout == LayoutWindows {
-		return c.reserveWindows(ctx, first.session, s.Agents[1:])
+		return c.reserveWindows(ctx, first.session, namesOf(s.Agents[1:])...)
 	}
 	beside := shares(len(s.Agents), capacity(s.Width, s.Height))[0] - 1
 	places, err := c.reserveBeside(ctx, first.pane, beside)
@@ -59,7 +62,7 @@ func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]
 	}
 	if errors.Is(err, errNoSpace) {
 		var rest []place
-		rest, err = c.reserveWindows(ctx, first.session, s.Agents[1+len(places):])
+		rest, err = c.reserveWindows(ctx, first.session, namesOf(s.Agents[1+len(places):])...)
 		places = append(places, rest...)
 	}
 	return places, err
@@ -69,71 +72,65 @@ func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]
 func (c *Client) reserveMany(ctx context.Context, session string, n, width, height int) ([]place, error) {
 	var places []place
 	for _, share := range shares(n, capacity(width, height)) {
-		more, err := c.reserveTogether(ctx, session, share, width, height)
-		places = append(places, more...)
-		if err != nil {
+		made, err := c.reserveWindows(ctx, session, agentsWindow)
+		if err == nil {
+			_, err = c.callPieces(ctx, sized(made[0].pane, width, height))
+		}
+		if err == nil {
+			var beside []place
+			beside, err = c.reserveBeside(ctx, made[0].pane, share-1)
+			made = append(made, beside...)
+		}
+		if places = append(places, made...); err != nil {
 			return places, err
 		}
 	}
 	return places, nil
 }
 
-// reserveTogether makes n waiting panes in one new window of width by height.
-func (c *Client) reserveTogether(ctx context.Context, session string, n, width, height int) ([]place, error) {
-	mark := nonce()
-	r, err := c.callPieces(ctx, aroundManual(window(session+":", placeFormat(mark), agentsWindow)))
-	places, parseErr := parsePlaces(r.out, mark)
-	if err = errors.Join(err, parseErr); err == nil && len(places) != 1 {
-		err = fmt.Errorf("tmux new-window: %d panes for one agent", len(places))
-	}
-	if err != nil {
-		return places, err
-	}
-	if _, err := c.callPieces(ctx, sized(places[0].pane, width, height)); err != nil {
-		return places, err
-	}
-	beside, err := c.reserveBeside(ctx, places[0].pane, n-1)
-	return append(places, beside...), err
-}
-
 // reserveBeside splits n waiting panes off after a pane; with errNoSpace it returns those that fit.
 func (c *Client) reserveBeside(ctx context.Context, pane string, n int) ([]place, error) {
-	mark := nonce()
-	var commands []command
-	for range n {
-		commands = append(commands, split(pane, placeFormat(mark), lease)...)
-	}
-	r, err := c.callPieces(ctx, commands)
-	places, parseErr := parsePlaces(r.out, mark)
+	places, err := c.reserve(ctx, func(format string) (commands []command) {
+		for range n {
+			split := append(command{"split-window", "-d", "-P", "-F", format, "-t", pane}, lease...)
+			commands = append(commands, split, command{"select-layout", "-t", pane, "tiled"}) // tiling leaves space for the next split
+		}
+		return commands
+	})
 	slices.Reverse(places) // each split puts its pane right after the first one
-	return places, errors.Join(err, parseErr)
+	return places, err
 }
 
-func (c *Client) reserveWindows(ctx context.Context, session string, agents []AgentPane) ([]place, error) {
+// reserveWindows makes windows of these names, with a waiting pane in each. automatic-rename leaves
+// a window alone that was made with a name.
+func (c *Client) reserveWindows(ctx context.Context, session string, names ...string) ([]place, error) {
+	places, err := c.reserve(ctx, func(format string) (commands []command) {
+		for _, name := range names {
+			commands = append(commands, append(command{"new-window", "-d", "-P", "-F", format, "-n", name, "-t", session + ":"}, lease...))
+		}
+		return aroundManual(commands...)
+	})
+	if err == nil && len(places) != len(names) {
+		err = fmt.Errorf("tmux new-window: %d panes for %d agents", len(places), len(names))
+	}
+	return places, err
+}
+
+// reserve runs commands that print each new pane in a format, and returns the panes.
+func (c *Client) reserve(ctx context.Context, commands func(format string) []command) ([]place, error) {
 	mark := nonce()
-	var commands []command
-	for _, a := range agents {
-		commands = append(commands, window(session+":", placeFormat(mark), a.Identity.Agent))
-	}
-	r, err := c.callPieces(ctx, aroundManual(commands...))
+	r, err := c.callPieces(ctx, commands(placeFormat(mark)))
 	places, parseErr := parsePlaces(r.out, mark)
-	if err == nil && len(places) != len(agents) {
-		err = fmt.Errorf("tmux new-window: %d panes for %d agents", len(places), len(agents))
-	}
 	return places, errors.Join(err, parseErr)
 }
 
-// split returns the commands that make a pane after target, and tile the window so that the next
-// split has space.
-func split(target, format string, argv []string) []command {
-	split := command{"split-window", "-d", "-P", "-F", format, "-t", target}
-	return []command{append(split, argv...), {"select-layout", "-t", target, "tiled"}}
-}
-
-// window returns the command that makes a window. automatic-rename leaves a window alone that was
-// made with a name.
-func window(target, format, name string) command {
-	return append(command{"new-window", "-d", "-P", "-F", format, "-n", name, "-t", target}, lease...)
+// namesOf returns the names of agents.
+func namesOf(agents []AgentPane) []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.Identity.Agent)
+	}
+	return names
 }
 
 // fill returns the commands that set the options of each waiting pane, and then start its agent.
@@ -189,22 +186,4 @@ func parsePlaces(out, mark string) ([]place, error) {
 		places = append(places, place{session: f[0], window: f[1], pane: f[2]})
 	}
 	return places, nil
-}
-
-// newSession returns the command that makes the session with a first pane that waits for an agent's
-// command; mark is part of that pane's start command.
-func newSession(s NewSession, mark string) command {
-	return command{
-		"new-session", "-d", "-P", "-F", placeFormat(mark),
-		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
-		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
-		"sh", "-c", leaseScript + mark,
-	}
-}
-
-func windowName(s NewSession) string {
-	if s.Layout == LayoutWindows {
-		return s.Agents[0].Identity.Agent
-	}
-	return agentsWindow
 }
