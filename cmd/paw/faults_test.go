@@ -297,6 +297,12 @@ func TestUsersOwnPanesAreLeftAlone(t *testing.T) {
 	if windows := w.ok(w.tmux("list-windows", "-a", "-F", "#{window_name}")).stdout; strings.TrimSpace(windows) != "mine" {
 		t.Errorf("windows after stop: %q", windows)
 	}
+	w.ok(w.paw("recover", "--detach"))
+	for _, args := range [][]string{{"stop", "demo"}, {"purge", "--yes"}} { // no agent runs after these, either
+		if out := w.ok(w.paw(args...)); !strings.Contains(out.stdout, "is yours and stays") {
+			t.Errorf("%s says nothing of the user's window:\n%s", args[0], out.stdout)
+		}
+	}
 }
 
 func TestForeignProcessInPawsPaneIsNotTheAgent(t *testing.T) {

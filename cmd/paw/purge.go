@@ -157,6 +157,9 @@ func (o *purgeOptions) printPurged(purged *teardown.Purged) {
 	for _, branch := range slices.Sorted(maps.Keys(purged.Kept)) {
 		fmt.Fprintf(out, "branch %s stays: %s\n", branch, purged.Kept[branch])
 	}
+	for _, window := range purged.Others {
+		fmt.Fprintln(out, window+" is yours and stays")
+	}
 }
 
 // confirm asks a question that must be answered with yes. Without a terminal it returns an error

@@ -100,9 +100,6 @@ func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, h
 		return view, nil
 	}
 	fmt.Fprintln(o.stdout, stopped.Done())
-	if !stopped.Whole {
-		return view, nil // the tmux session goes on with its other panes
-	}
 	for _, window := range stopped.Others {
 		fmt.Fprintln(o.stdout, display.OneLine(window)+" is yours and stays")
 	}
@@ -169,10 +166,7 @@ type endedJSON struct {
 }
 
 func stoppedView(h *app.App, p *teardown.Stop, dryRun bool) stoppedSessionJSON {
-	view := stoppedSessionJSON{Name: p.Session.Name, Whole: p.Whole, Already: p.Already, Agents: []endedJSON{}, GoOn: append([]string{}, p.GoOn...), Others: []string{}}
-	if p.Whole {
-		view.Others = append(view.Others, p.Others...)
-	}
+	view := stoppedSessionJSON{Name: p.Session.Name, Whole: p.Whole, Already: p.Already, Agents: []endedJSON{}, GoOn: append([]string{}, p.GoOn...), Others: append([]string{}, p.Others...)}
 	for _, e := range p.Agents {
 		ended := endedJSON{Name: e.Agent, Turn: orNull(e.Turn), Queued: []string{}}
 		for _, one := range h.Texts().QueuedPrompts(p.Session.Name, e.Agent) {

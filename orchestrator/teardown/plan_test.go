@@ -84,8 +84,11 @@ func TestPlanStop(t *testing.T) {
 			want: "one: close pane %1 and end pid 100\ntwo: close pane %2 and end pid 101"},
 		"only the parent": {o: StopOptions{Agents: []string{"one"}, Only: true}, change: func(f *observe.Facts) { f.Session.Agents[1].Parent = "one" },
 			want: "one: close pane %1 and end pid 100\ntwo: runs on"},
-		"the user's window": {o: StopOptions{Agents: []string{"one"}}, change: func(f *observe.Facts) {
+		"the user's window, beside an agent": {o: StopOptions{Agents: []string{"one"}}, change: func(f *observe.Facts) { f.Others = []tmux.Pane{{WindowIndex: "2"}} },
+			want: "one: close pane %1 and end pid 100"},
+		"the user's window, and the last agent": {o: StopOptions{Agents: []string{"one"}}, change: func(f *observe.Facts) {
 			f.Others = []tmux.Pane{{WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}, {WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}}
+			off(&f.Agents[1])
 		},
 			want: "one: close pane %1 and end pid 100\nwindow 2 (notes) of tmux session renamed is yours and stays"},
 		"silence": {change: func(f *observe.Facts) { f.Tmux, f.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },

@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // StopOptions selects what to stop.
@@ -27,7 +28,7 @@ type Stop struct {
 	Already bool     // no process of the session runs
 	Agents  []Ended
 	GoOn    []string // running agents that the named ones started, which are not stopped
-	Others  []string // tmux windows of the user that stay
+	Others  []string // windows of the user in paw's tmux session, where nothing else stays there
 
 	facts observe.Facts
 }
@@ -67,11 +68,8 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 		}
 		return p, errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, observe.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
 	}
-	for _, pane := range f.Others {
-		window := fmt.Sprintf("window %s (%s) of tmux session %s", pane.WindowIndex, pane.WindowName, pane.SessionName)
-		if !slices.Contains(p.Others, window) {
-			p.Others = append(p.Others, window)
-		}
+	if p.Whole || !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Pane != nil && !slices.Contains(targets, a.Record.Name) }) {
+		p.Others = windowsOf(f.Others)
 	}
 	for _, name := range targets {
 		if a := f.Agent(name); a != nil {
@@ -79,6 +77,15 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 		}
 	}
 	return p, nil
+}
+
+// windowsOf names the windows of panes, each once.
+func windowsOf(panes []tmux.Pane) []string {
+	var windows []string
+	for _, pane := range panes {
+		windows = append(windows, fmt.Sprintf("window %s (%s) of tmux session %s", pane.WindowIndex, pane.WindowName, pane.SessionName))
+	}
+	return app.Once(windows)
 }
 
 func endOf(a observe.Agent) Ended {
