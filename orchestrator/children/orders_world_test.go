@@ -113,6 +113,7 @@ func playedFamily(tb testing.TB, children []string) *family {
 			return nil
 		},
 	}
+	f.p.Config.Turns.SnapshotSeconds = 60 // the clock is played, and the deadline of a hook is not
 	for _, name := range f.names {
 		f.clis[name] = &playedCLI{pane: "gone"}
 	}
