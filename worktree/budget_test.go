@@ -189,6 +189,29 @@ func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
 	end("one more file", 8, many+5)
 }
 
+// TestOverBudgetRightAfterAStep stops a git that has just replaced the index, as happens now and then on a slow machine: what
+// it has recorded is there for the next snapshot, which needs no second attempt.
+func TestOverBudgetRightAfterAStep(t *testing.T) {
+	w := newTurns(t, "")
+	w.ageSettings()
+	writeFile(t, w.path("new"), "x\n")
+	reached := filepath.Join(realTemp(t), "reached")
+	restore := shimmed(t, `case "$*" in *update-index*--stdin*) "$real" "$@" || exit; touch '`+reached+`'; trap '' TERM; sleep 60;; esac`)
+	for budget := 500 * time.Millisecond; !disk.Exists(reached); budget *= 2 {
+		w.wantOverBudget("refs/paw/s_agent/turn/1", budget)
+	}
+	restore()
+	count := counting(t)
+	s, err := w.budgeted("refs/paw/s_agent/turn/1", snapshot.Budget{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCount(t, "what is left", count(), 5)
+	if files := w.files(s.Commit); files["new"] != "x\n" {
+		t.Errorf("got %q", files)
+	}
+}
+
 func TestGitProcessesOfOneTurn(t *testing.T) {
 	w := newTurns(t, "")
 	ctx := t.Context()

@@ -248,8 +248,12 @@ func (r *recording) update(ctx context.Context, resets []string, files []file) e
 	for _, f := range files {
 		names.WriteString(f.name + "\x00")
 	}
+	before := indexHash(r.Scratch)
 	if err := r.inQuarantine(func(repo git.Repo) error {
 		_, err := repo.Input(ctx, []byte(names.String()), args...)
+		if err != nil && ctx.Err() != nil && indexHash(r.Scratch) != before {
+			return nil // git was stopped after it had replaced the index, which names the new objects
+		}
 		return err
 	}); err != nil {
 		return err
