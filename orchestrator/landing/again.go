@@ -12,8 +12,7 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 	if !slices.Contains(a.led.files, a.Record.TurnSession) {
 		return nil
 	}
-	for i := range a.led.all {
-		one := &a.led.all[i]
+	for _, one := range a.led.all {
 		work, lost, err := a.lostOf(ctx, h, s, one)
 		if err != nil || !lost {
 			if err != nil {
@@ -21,7 +20,7 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 			}
 			continue
 		}
-		gone, err := a.led.looker.without(ctx, one, s.state, nil)
+		gone, err := a.led.without(ctx, one, s.state, nil)
 		if err != nil {
 			return err
 		}
@@ -47,7 +46,7 @@ func (a *asker) lostOf(ctx context.Context, h *history, s *sides, one *Stand) (l
 	if err != nil || len(along) == 0 {
 		return lostWork{}, false, err
 	}
-	err = a.led.looker.lookFurther(ctx, one.TurnSession)
+	err = a.led.lookFurther(ctx, one.TurnSession)
 	return lostWork{one, along, s.line}, one.Standing == Reverted && !a.broughtSince(h, one, along), err
 }
 
@@ -73,7 +72,7 @@ func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
 
 // broughtSince reports whether a later landing has brought the nodes in along again.
 func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
-	return slices.ContainsFunc(a.led.all, func(by Stand) bool {
+	return slices.ContainsFunc(a.led.all, func(by *Stand) bool {
 		if !by.stands() || by.Standing == Reverted || by.Session != one.Session || !slices.Contains(by.Instead, one.ID) {
 			return false
 		}

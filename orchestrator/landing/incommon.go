@@ -28,7 +28,7 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 
 // ancestry returns the turn sessions of the agent, of the agent it started from, and so on.
 func (w work) ancestry(sessions []*session.Session) []string {
-	l := looker{ledger: &ledger{lives: lives{}}}
+	l := ledger{lives: lives{}}
 	l.lookAtRecords(sessions)
 	var all []string
 	for _, p := range l.lives.line(l.lives[w.Record.TurnSession].now) {
@@ -62,8 +62,8 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 		h.link(h.landed, s.tip, a.handed)
 		h.link(h.landed, s.now, a.handed)
 	}
-	for i := range a.led.all {
-		if landed := &a.led.all[i]; landed.stands() {
+	for _, landed := range a.led.all {
+		if landed.stands() {
 			h.link(h.landed, s.tip, h.nodeOf(a, landed))
 		}
 	}

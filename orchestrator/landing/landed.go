@@ -42,7 +42,6 @@ const (
 
 // landingFacts are the facts about a landing in the history and the files of a tip.
 type landingFacts struct {
-	phase     session.LandingPhase
 	inTip     bool   // the landing's commit is the tip, or an ancestor of the tip
 	rewritten string // commit in the tip's history with the same change as the landing, "" for none
 	lost      bool   // the tip's files have nothing of the landing
@@ -52,30 +51,32 @@ type landingFacts struct {
 	anew      bool   // a later landing has made the same commit, as within the same second
 }
 
+// there reports whether the tip's history has the landing, in its own commit or in another one.
+func (f landingFacts) there() bool { return f.inTip || f.rewritten != "" }
+
 // standing decides how a landing stands. What the tip has counts, not what was done to the tip: the
 // record only tells Undone from Dropped.
-func (f landingFacts) standing() Standing {
-	there := f.inTip || f.rewritten != ""
+func (s *Stand) standing() Standing {
 	switch {
-	case f.anew && f.phase == session.LandingUndone:
+	case s.anew && s.Phase == session.LandingUndone:
 		return Undone
-	case f.anew:
+	case s.anew:
 		return Dropped
-	case there && f.lost && f.takenOut:
+	case s.there() && s.lost && s.takenOut:
 		return Superseded
-	case there && f.lost && f.phase == session.LandingUndone:
+	case s.there() && s.lost && s.Phase == session.LandingUndone:
 		return Undone // the landing came back with another history, without its files
-	case there && f.lost:
+	case s.there() && s.lost:
 		return Reverted
-	case f.inTip || f.rewritten != "" && f.phase == session.LandingOffered:
+	case s.inTip || s.there() && s.offered():
 		return InForce
-	case f.rewritten != "" || f.whole && !f.elsewhere && f.phase == session.LandingDone:
+	case s.there() || s.whole && !s.elsewhere && s.Phase == session.LandingDone:
 		return Rewritten
-	case f.phase == session.LandingOffered:
+	case s.offered():
 		return Offered
-	case f.elsewhere:
+	case s.elsewhere:
 		return Elsewhere
-	case f.phase == session.LandingUndone:
+	case s.Phase == session.LandingUndone:
 		return Undone
 	}
 	return Dropped
@@ -84,6 +85,7 @@ func (f landingFacts) standing() Standing {
 // Stand is a landing, with its standing at the tip of a branch.
 type Stand struct {
 	session.Landing
+	landingFacts
 	Session  string // "" if the record of its session is gone
 	Standing Standing
 	Commit   string // commit of the tip's history that brings the landing: After, or what After was rewritten to; "" for none
@@ -95,7 +97,7 @@ type Stand struct {
 }
 
 // picked reports whether a landing was offered as a commit to cherry-pick, instead of to merge.
-func (s *Stand) picked() bool { return s.Phase == session.LandingOffered && s.As == string(Squash) }
+func (s *Stand) picked() bool { return s.offered() && s.As == string(Squash) }
 
 // offered reports whether a landing was only offered for a merge by hand.
 func (s *Stand) offered() bool { return s.Phase == session.LandingOffered }
@@ -115,23 +117,15 @@ func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rew
 
 // ledger lists all that has landed in a branch, seen from its tip.
 type ledger struct {
+	m           worktree.Manager
+	dir         string // directory whose git attributes apply to merges
 	target, tip string
-	all         []Stand // by agent, oldest first
+	all         []*Stand // by agent, oldest first
 	lives       lives
-	files       []string // turn sessions whose landings were compared with the tip's files
-	past        []string // commits that the branch has left, as by git reset
-	looker      *looker  // compares further landings; nil if nothing has landed
-}
-
-// looker finds out what a branch has of everything that ever landed in it.
-type looker struct {
-	*ledger
-	m    worktree.Manager
-	dir  string            // directory whose git attributes apply to merges
-	refs map[string]string // refs of landings
-
-	facts    []landingFacts
-	patterns []string // patterns of refs
+	refs        map[string]string // refs of landings
+	patterns    []string          // patterns of these refs
+	files       []string          // turn sessions whose landings were compared with the tip's files
+	past        []string          // commits that the branch has left, as by git reset
 }
 
 // lostFor reports whether the branch has lost the work of a landing up to a point for good. It has
@@ -142,7 +136,7 @@ func (led *ledger) lostFor(to point, one *Stand) bool {
 	if one.Standing != Undone && one.Standing != Dropped && one.Standing != Reverted {
 		return false
 	}
-	return !slices.ContainsFunc(led.all, func(by Stand) bool {
+	return !slices.ContainsFunc(led.all, func(by *Stand) bool {
 		return by.stands() && (by.Standing != Reverted || one.Standing != Reverted || by.After == one.After) && by.Session == one.Session &&
 			(slices.Contains(by.Instead, one.ID) || one.Standing != Reverted && slices.Contains(one.Instead, by.ID)) && slices.Contains(led.lives.line(by.point()), to)
 	})
@@ -171,9 +165,9 @@ func (s *Stand) brought(p point) bool {
 
 // of returns the landings of an agent.
 func (led *ledger) of(turnSession string) (own []*Stand) {
-	for i := range led.all {
-		if led.all[i].TurnSession == turnSession {
-			own = append(own, &led.all[i])
+	for _, one := range led.all {
+		if one.TurnSession == turnSession {
+			own = append(own, one)
 		}
 	}
 	return own
@@ -188,7 +182,7 @@ func (s *Stand) point() point {
 }
 
 // byAge sorts landings by agent and number.
-func byAge(a, b Stand) int {
+func byAge(a, b *Stand) int {
 	return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
 }
 

@@ -16,16 +16,17 @@ import (
 func TestStanding(t *testing.T) {
 	for _, phase := range []session.LandingPhase{session.LandingDone, session.LandingUndone, session.LandingOffered} {
 		for bits := range 64 {
-			f := landingFacts{phase: phase, inTip: bits&1 > 0, lost: bits&4 > 0, whole: bits&8 > 0, takenOut: bits&16 > 0, elsewhere: bits&32 > 0}
+			f := landingFacts{inTip: bits&1 > 0, lost: bits&4 > 0, whole: bits&8 > 0, takenOut: bits&16 > 0, elsewhere: bits&32 > 0}
 			if bits&2 > 0 {
 				f.rewritten = "x"
 			}
-			there := f.inTip || f.rewritten != ""
-			got, s := f.standing(), Stand{Standing: f.standing()}
+			s := Stand{Landing: session.Landing{Phase: phase}, landingFacts: f}
+			s.Standing = s.standing()
+			got := s.Standing
 			switch {
-			case there && !f.lost && !s.stands(), there && f.lost && (got == InForce || got == Rewritten):
+			case f.there() && !f.lost && !s.stands(), f.there() && f.lost && (got == InForce || got == Rewritten):
 				t.Errorf("%+v: %s", f, got)
-			case !there && (!f.whole || f.elsewhere) && s.stands():
+			case !f.there() && (!f.whole || f.elsewhere) && s.stands():
 				t.Errorf("%+v: %s, and nothing of it is there", f, got)
 			case got == Superseded && !(f.lost && f.takenOut), got == Undone && phase != session.LandingUndone, got == Offered && phase != session.LandingOffered, got == Elsewhere && !f.elsewhere:
 				t.Errorf("%+v: %s", f, got)

@@ -17,13 +17,11 @@ import (
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
 // the tip. It compares only the landings of the given turn sessions with the tip's files.
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
-	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}, files: turnSessions}, m: m, dir: t.place(m)}
+	l := &ledger{m: m, dir: t.place(m), target: t.branch, tip: t.tip, lives: lives{}, patterns: []string{turn.LandedPattern}, files: turnSessions, refs: map[string]string{}}
 	l.lookAtRecords(sessions)
-	l.patterns = []string{turn.LandedPattern}
 	if slices.ContainsFunc(sessions, func(s *session.Session) bool { return s.Host != "" }) {
 		l.patterns = append(l.patterns, turn.FarLandedPattern)
 	}
-	l.refs = map[string]string{}
 	for _, pattern := range l.patterns {
 		found, err := m.Refs().Matching(ctx, strings.TrimSuffix(pattern, "after")+"*")
 		if err != nil {
@@ -37,31 +35,29 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	starts, err := leftStarts(ctx, m, t, sessions)
 	l.past = append(l.past, starts...)
 	if err != nil || len(l.all)+len(l.refs) == 0 {
-		return l.ledger, err
+		return l, err
 	}
-	if l.facts, err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
+	if err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
 		return nil, err
 	}
 	for _, turnSession := range turnSessions {
-		if err := l.lookAtFiles(ctx, turnSession, l.facts); err != nil {
+		if err := l.lookAtFiles(ctx, turnSession); err != nil {
 			return nil, err
 		}
 	}
-	for i := range l.all {
-		l.all[i].tip = l.tip
-		if err := l.decide(ctx, i); err != nil {
+	for _, one := range l.all {
+		one.tip = l.tip
+		if err := l.decide(ctx, one); err != nil {
 			return nil, err
 		}
 	}
 	l.onlyWhole()
-	l.looker = &l
-	return l.ledger, nil
+	return l, nil
 }
 
 // decide sets the standing of a landing.
-func (l *looker) decide(ctx context.Context, i int) (err error) {
-	one := &l.all[i]
-	one.Standing = l.facts[i].standing()
+func (l *ledger) decide(ctx context.Context, one *Stand) (err error) {
+	one.Standing = one.standing()
 	if one.ByFiles = one.Standing == Rewritten && one.Commit == ""; one.Standing == Reverted {
 		one.Revert, err = l.revertOf(ctx, one)
 	}
@@ -69,17 +65,17 @@ func (l *looker) decide(ctx context.Context, i int) (err error) {
 }
 
 // lookFurther compares the landings of one more turn session with the tip's files.
-func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
+func (l *ledger) lookFurther(ctx context.Context, turnSession string) error {
 	if slices.Contains(l.files, turnSession) {
 		return nil
 	}
 	l.files = append(l.files, turnSession)
-	if err := l.lookAtFiles(ctx, turnSession, l.facts); err != nil {
+	if err := l.lookAtFiles(ctx, turnSession); err != nil {
 		return err
 	}
-	for i := range l.all {
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Commit != "" {
-			if err := l.decide(ctx, i); err != nil {
+	for _, one := range l.of(turnSession) {
+		if one.Commit != "" {
+			if err := l.decide(ctx, one); err != nil {
 				return err
 			}
 		}
@@ -90,15 +86,14 @@ func (l *looker) lookFurther(ctx context.Context, turnSession string) error {
 // onlyWhole drops landings that were found in the branch by their files alone where that is a
 // coincidence: the branch lacks an earlier landing whose work such a landing builds on, or still has
 // in its history the earlier landing whose work it only brought again.
-func (l *looker) onlyWhole() {
-	for i := range l.all {
-		one := &l.all[i]
+func (l *ledger) onlyWhole() {
+	for _, one := range l.all {
 		if !one.ByFiles {
 			continue
 		}
 		line := l.lives.line(one.point())
-		if slices.ContainsFunc(l.all, func(earlier Stand) bool {
-			if earlier.TurnSession != one.TurnSession || earlier.ID >= one.ID || earlier.offered() || !slices.Contains(line, earlier.point()) {
+		if slices.ContainsFunc(l.of(one.TurnSession), func(earlier *Stand) bool {
+			if earlier.ID >= one.ID || earlier.offered() || !slices.Contains(line, earlier.point()) {
 				return false
 			}
 			if slices.Contains(one.Instead, earlier.ID) {
@@ -113,37 +108,35 @@ func (l *looker) onlyWhole() {
 
 // lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
 // know of.
-func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) ([]landingFacts, error) {
+func (l *ledger) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) error {
 	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.addElsewhere(sessions, usual, merged)
 	l.addUnrecorded(merged)
-	facts := make([]landingFacts, len(l.all))
-	for i := range l.all {
-		one, f := &l.all[i], &facts[i]
-		f.phase, f.elsewhere, f.anew = one.Phase, one.Target != l.target, l.madeAnew(one)
-		if f.anew {
+	for _, one := range l.all {
+		one.elsewhere, one.anew = one.Target != l.target, l.madeAnew(one)
+		if one.anew {
 			continue // the commit in the tip is that of the later landing
 		}
 		if ref := turn.LandedRef(one.TurnSession, one.ID, "after"); l.refs[ref] == one.After {
-			f.inTip = slices.Contains(merged, ref)
-		} else if f.inTip, err = l.m.Objects().Contains(ctx, l.tip, one.After); err != nil {
-			return nil, err
+			one.inTip = slices.Contains(merged, ref)
+		} else if one.inTip, err = l.m.Objects().Contains(ctx, l.tip, one.After); err != nil {
+			return err
 		}
-		if f.inTip {
+		if one.inTip {
 			one.Commit = one.After
 		}
 	}
-	return facts, l.lookForRewritten(ctx, facts)
+	return l.lookForRewritten(ctx)
 }
 
 // madeAnew reports whether a later landing of the same work made the same commit: the branch had
 // lost it in between.
-func (l *looker) madeAnew(one *Stand) bool {
-	return !one.offered() && slices.ContainsFunc(l.all, func(later Stand) bool {
-		return later.ID > one.ID && later.After == one.After && later.TurnSession == one.TurnSession && later.Target == one.Target && !later.offered()
+func (l *ledger) madeAnew(one *Stand) bool {
+	return !one.offered() && slices.ContainsFunc(l.of(one.TurnSession), func(later *Stand) bool {
+		return later.ID > one.ID && later.After == one.After && later.Target == one.Target && !later.offered()
 	})
 }
 
@@ -240,7 +233,9 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		if tip == "" {
 			for _, l := range s.Landings {
 				if l.Target == branch {
-					all = append(all, Stand{Landing: l, Session: s.Name, Standing: landingFacts{phase: l.Phase}.standing()})
+					one := Stand{Landing: l, Session: s.Name}
+					one.Standing = one.standing()
+					all = append(all, one)
 				}
 			}
 			continue
@@ -251,7 +246,7 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		}
 		for _, one := range led.all {
 			if one.Target == branch {
-				all = append(all, one)
+				all = append(all, *one)
 			}
 		}
 	}
@@ -263,13 +258,13 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 func uniq(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
 
 // lookAtRecords adds the landings and lives in the records of sessions.
-func (l *looker) lookAtRecords(sessions []*session.Session) {
+func (l *ledger) lookAtRecords(sessions []*session.Session) {
 	for _, one := range sessions {
 		landings := map[string][]session.Landing{}
 		for _, landing := range one.Landings {
 			landings[landing.TurnSession] = append(landings[landing.TurnSession], landing)
 			if landing.Target == l.target {
-				l.all = append(l.all, Stand{Landing: landing, Session: one.Name})
+				l.all = append(l.all, &Stand{Landing: landing, Session: one.Name})
 			}
 		}
 		l.addLives(one, landings)
@@ -279,7 +274,7 @@ func (l *looker) lookAtRecords(sessions []*session.Session) {
 
 // addLives adds the lives of a session's agents, including agents that were removed after a
 // landing.
-func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
+func (l *ledger) addLives(s *session.Session, landings map[string][]session.Landing) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
 		from, fromSession := originOf(s, w.From)
@@ -317,12 +312,12 @@ func lastTurn(landings []session.Landing, last int) int {
 
 // addElsewhere adds landings in other branches, if these were merged into this one, or are the
 // target of the session.
-func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged []string) {
+func (l *ledger) addElsewhere(sessions []*session.Session, usual string, merged []string) {
 	for _, s := range sessions {
 		for _, one := range s.Landings {
 			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
 			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == usual || slices.Contains(merged, ref)) {
-				l.all = append(l.all, Stand{Landing: one, Session: s.Name})
+				l.all = append(l.all, &Stand{Landing: one, Session: s.Name})
 			}
 		}
 	}
@@ -331,7 +326,7 @@ func (l *looker) addElsewhere(sessions []*session.Session, usual string, merged 
 
 // addUnrecorded adds landings whose session has no record any more, if the tip's history has them.
 // Their branch is unknown.
-func (l *looker) addUnrecorded(merged []string) {
+func (l *ledger) addUnrecorded(merged []string) {
 	known := map[string]bool{}
 	for _, one := range l.all {
 		known[turn.LandedRef(one.TurnSession, one.ID, "after")] = true
@@ -341,7 +336,7 @@ func (l *looker) addUnrecorded(merged []string) {
 		if _, recorded := l.lives[turnSession]; !ok || known[ref] || recorded {
 			continue
 		}
-		l.all = append(l.all, Stand{Landing: session.Landing{
+		l.all = append(l.all, &Stand{Landing: session.Landing{
 			ID: k, TurnSession: turnSession, Target: l.target, Phase: session.LandingDone, After: l.refs[ref],
 			Before: l.refs[turn.LandedRef(turnSession, k, "before")], State: l.refs[turn.LandedRef(turnSession, k, "state")],
 		}})

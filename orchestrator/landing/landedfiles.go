@@ -9,13 +9,13 @@ import (
 )
 
 // blobsOf returns the changes that each landing brought, and the changes to the same paths since.
-func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[string]objects.BlobChange, err error) {
+func (l *ledger) blobsOf(ctx context.Context, some []*Stand) (brought, since []map[string]objects.BlobChange, err error) {
 	var pairs [][2]string
-	for _, i := range some {
-		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
+	for _, one := range some {
+		pairs = append(pairs, [2]string{one.Before, one.After})
 	}
-	for _, i := range some {
-		pairs = append(pairs, [2]string{l.all[i].After, l.tip})
+	for _, one := range some {
+		pairs = append(pairs, [2]string{one.After, l.tip})
 	}
 	all, err := l.m.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
@@ -46,14 +46,10 @@ func fateOf(brought, since map[string]objects.BlobChange) (f fate, certain bool)
 }
 
 // lookAtFiles finds out what the tip's files have of an agent's landings.
-func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []landingFacts) error {
-	var own []int
-	for i := range l.all {
-		there := facts[i].inTip || facts[i].rewritten != ""
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (there && one.After != l.tip || !there && one.Phase != session.LandingOffered) {
-			own = append(own, i)
-		}
-	}
+func (l *ledger) lookAtFiles(ctx context.Context, turnSession string) error {
+	own := slices.DeleteFunc(l.of(turnSession), func(one *Stand) bool {
+		return one.Before == "" || one.there() && one.After == l.tip || !one.there() && one.offered()
+	})
 	if len(own) == 0 {
 		return nil
 	}
@@ -61,39 +57,37 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 	if err != nil {
 		return err
 	}
-	var lost []int
-	for n, i := range own {
-		f := &facts[i]
+	var lost []*Stand
+	for n, one := range own {
 		fate, certain := fateOf(brought[n], since[n])
-		if f.inTip || f.rewritten != "" {
+		switch {
+		case one.there():
 			if fate.gone && certain {
-				if certain, err = l.deleted(ctx, &l.all[i], brought[n]); err != nil {
+				if certain, err = l.deleted(ctx, one, brought[n]); err != nil {
 					return err
 				}
 			}
-			if f.lost, err = l.lostOf(ctx, facts, i, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
+			if one.lost, err = l.lostOf(ctx, one, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
 				return err
 			}
-			if f.lost {
-				lost = append(lost, i)
+			if one.lost {
+				lost = append(lost, one)
 			}
-			continue
-		}
-		if f.elsewhere {
-			continue
-		}
-		if f.whole = fate.whole && len(brought[n]) > 0; !f.whole && f.phase == session.LandingDone && !fate.gone {
-			if f.whole, err = l.within(ctx, &l.all[i]); err != nil {
+		case one.elsewhere:
+		case fate.whole && len(brought[n]) > 0:
+			one.whole = true
+		case one.Phase == session.LandingDone && !fate.gone: // a merge of it again changes nothing
+			if one.whole, _, err = l.changesNothing(ctx, one.Before, l.tip, one.After); err != nil {
 				return err
 			}
 		}
 	}
-	return l.lookWhoTookOut(ctx, lost, facts)
+	return l.lookWhoTookOut(ctx, lost)
 }
 
 // deleted reports whether the paths that a landing added, and that the tip does not have, are
 // certainly gone: a commit says so, or there are none. Otherwise the files may have other names.
-func (l *looker) deleted(ctx context.Context, one *Stand, brought map[string]objects.BlobChange) (bool, error) {
+func (l *ledger) deleted(ctx context.Context, one *Stand, brought map[string]objects.BlobChange) (bool, error) {
 	for _, change := range brought {
 		if change.Added() {
 			revert, err := l.revertOf(ctx, one)
@@ -105,60 +99,55 @@ func (l *looker) deleted(ctx context.Context, one *Stand, brought map[string]obj
 
 // lostOf reports whether the tip's files have nothing of a landing in its history. gone is what the
 // blobs alone say.
-func (l *looker) lostOf(ctx context.Context, facts []landingFacts, i int, gone, certain bool, lost []int) (bool, error) {
-	by, err := l.partlyBy(ctx, facts, i)
+func (l *ledger) lostOf(ctx context.Context, one *Stand, gone, certain bool, lost []*Stand) (bool, error) {
+	by, err := l.partlyBy(ctx, one)
 	switch {
 	case err != nil:
 		return false, err
 	case by != nil:
-		return l.withoutRest(ctx, &l.all[i], by)
+		return l.withoutRest(ctx, one, by)
 	case certain:
 		return gone, nil
 	}
-	return l.without(ctx, &l.all[i], l.tip, lost)
+	return l.without(ctx, one, l.tip, lost)
 }
 
 // lookWhoTookOut finds lost landings that agents have taken out of their own state before a later
 // landing.
-func (l *looker) lookWhoTookOut(ctx context.Context, lost []int, facts []landingFacts) error {
-	var out []int
-	for _, i := range lost {
-		k, err := l.nextOf(ctx, i, lost, facts)
-		if err != nil || k < 0 {
-			if err != nil {
-				return err
-			}
-			continue
+func (l *ledger) lookWhoTookOut(ctx context.Context, lost []*Stand) error {
+	var out []*Stand
+	for _, one := range lost {
+		next, err := l.nextOf(ctx, one, lost)
+		if err == nil && next != nil {
+			one.takenOut, err = l.without(ctx, one, next.State, out)
 		}
-		if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, out); err != nil {
+		if err != nil {
 			return err
 		}
-		if facts[i].takenOut {
-			out = append(out, i)
+		if one.takenOut {
+			out = append(out, one)
 		}
 	}
 	return nil
 }
 
-// nextOf returns the last landing that went on from the state of landing i, that the tip has and
-// has not lost, -1 for none. It is by the same agent, or by one that started from there.
-func (l *looker) nextOf(ctx context.Context, i int, lost []int, facts []landingFacts) (int, error) {
-	last := -1
-	for k := range l.all {
-		one, by := &l.all[i], &l.all[k]
-		if by.Session != one.Session || by.ID <= one.ID || last >= 0 && by.ID < l.all[last].ID || !facts[k].inTip && facts[k].rewritten == "" ||
-			slices.Contains(lost, k) || !slices.Contains(l.lives.line(by.point()), one.point()) {
+// nextOf returns the last landing that went on from the state of a landing, that the tip has and
+// has not lost, nil for none. It is by the same agent, or by one that started from there.
+func (l *ledger) nextOf(ctx context.Context, one *Stand, lost []*Stand) (last *Stand, err error) {
+	for _, by := range l.all {
+		if by.Session != one.Session || by.ID <= one.ID || last != nil && by.ID < last.ID || !by.there() ||
+			slices.Contains(lost, by) || !slices.Contains(l.lives.line(by.point()), one.point()) {
 			continue
 		}
+		gone := false
 		if by.TurnSession != one.TurnSession {
-			if gone, err := l.without(ctx, by, l.tip, nil); err != nil || gone {
-				if err != nil {
-					return -1, err
-				}
-				continue
+			if gone, err = l.without(ctx, by, l.tip, nil); err != nil {
+				return nil, err
 			}
 		}
-		last = k
+		if !gone {
+			last = by
+		}
 	}
 	return last, nil
 }
@@ -166,14 +155,14 @@ func (l *looker) nextOf(ctx context.Context, i int, lost []int, facts []landingF
 // without reports whether the files of a commit have nothing of a landing: removing the landing
 // from them changes nothing. On a conflict it removes the lost landings from the state before the
 // landing, too.
-func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []int) (bool, error) {
+func (l *ledger) without(ctx context.Context, one *Stand, commit string, lost []*Stand) (bool, error) {
 	plain, collides, err := l.changesNothing(ctx, one.After, commit, one.Before)
 	if err != nil || !collides || len(lost) == 0 {
 		return plain, err
 	}
 	before := one.Before
-	for _, i := range slices.Backward(lost) {
-		merged, err := l.m.Objects().MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
+	for _, other := range slices.Backward(lost) {
+		merged, err := l.m.Objects().MergeTrees(ctx, l.dir, other.After, before, other.Before)
 		if err != nil {
 			return false, err
 		}
@@ -187,10 +176,9 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 
 // partlyBy returns the last landing of the tip that brought a part of a landing's work again, nil
 // for none.
-func (l *looker) partlyBy(ctx context.Context, facts []landingFacts, i int) (*Stand, error) {
-	for k := range slices.Backward(l.all) {
-		by := &l.all[k]
-		if k == i || !facts[k].inTip && facts[k].rewritten == "" || !l.coversPart(by, &l.all[i]) {
+func (l *ledger) partlyBy(ctx context.Context, one *Stand) (*Stand, error) {
+	for _, by := range slices.Backward(l.all) {
+		if by == one || !by.there() || !l.coversPart(by, one) {
 			continue
 		}
 		if lost, err := l.without(ctx, by, l.tip, nil); err != nil || !lost {
@@ -202,7 +190,7 @@ func (l *looker) partlyBy(ctx context.Context, facts []landingFacts, i int) (*St
 
 // withoutRest reports whether the tip's files have nothing of a landing except what a later landing
 // has brought again.
-func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
+func (l *ledger) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
 	part, err := l.m.Objects().MergeTrees(ctx, l.dir, one.State, one.After, by.State)
 	if err != nil || len(part.Conflicts) > 0 {
 		return false, err
@@ -214,14 +202,8 @@ func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) 
 	return none, err
 }
 
-// within reports whether the tip's files have all of a landing: merging it again changes nothing.
-func (l *looker) within(ctx context.Context, one *Stand) (bool, error) {
-	all, _, err := l.changesNothing(ctx, one.Before, l.tip, one.After)
-	return all, err
-}
-
 // changesNothing reports whether a merge leaves ours as it is, and whether it has conflicts.
-func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
+func (l *ledger) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
 	merged, err := l.m.Objects().MergeTrees(ctx, l.dir, base, ours, theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return false, err == nil, err

@@ -187,8 +187,8 @@ func (a *asker) cannotTell(what string, paths []string) error {
 
 // inWords names the landing that brought a node of the agent's work.
 func (h *history) inWords(a *asker, own string) string {
-	for i := range a.led.all {
-		if one := &a.led.all[i]; h.nodeOf(a, one) == own {
+	for _, one := range a.led.all {
+		if h.nodeOf(a, one) == own {
 			return landingWords(one)
 		}
 	}

@@ -52,7 +52,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map[point]string, commits ...string) (r *region, err error) {
 	r = &region{tips: append([]string{a.t.tip}, commits...)}
 	for _, one := range a.led.all {
-		if kin[one.TurnSession] && one.Standing != InForce && a.led.looker.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before {
+		if kin[one.TurnSession] && one.Standing != InForce && a.led.keepsBefore(one) {
 			r.tips = append(r.tips, one.Before)
 		}
 	}
@@ -176,8 +176,8 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 			}
 		}
 	}
-	for i := range a.led.all {
-		if one := &a.led.all[i]; kin[one.TurnSession] {
+	for _, one := range a.led.all {
+		if kin[one.TurnSession] {
 			commits[one.point()] = one.State
 		}
 	}
@@ -206,8 +206,7 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 // linkLandings adds landings: what a landing made of a branch, and what that was rewritten to, came
 // from the state that landed.
 func (h *history) linkLandings(a *asker) {
-	for i := range a.led.all {
-		one := &a.led.all[i]
+	for _, one := range a.led.all {
 		node := h.nodeOf(a, one)
 		if node == "" {
 			continue

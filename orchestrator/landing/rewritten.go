@@ -2,43 +2,34 @@ package landing
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
-	"paw/session"
 	"paw/session/turn"
 	"paw/worktree/objects"
 )
 
 // lookForRewritten looks for landings that are not in the tip's history, in rewritten form.
-func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
-	var gone []int
-	for i := range l.all {
-		if !facts[i].inTip && !facts[i].anew && (l.all[i].Phase != session.LandingOffered || l.all[i].picked()) {
-			gone = append(gone, i)
-		}
-	}
+func (l *ledger) lookForRewritten(ctx context.Context) error {
+	gone := slices.DeleteFunc(slices.Clone(l.all), func(one *Stand) bool { return one.inTip || one.anew || one.offered() && !one.picked() })
 	found, err := l.rewrittenIn(ctx, l.tip, gone)
-	for i, c := range found {
-		l.all[i].Commit, l.all[i].merges, facts[i].rewritten = c.ID, len(c.Parents) > 1, c.ID
+	for one, c := range found {
+		one.Commit, one.merges, one.rewritten = c.ID, c.Merges(), c.ID
 	}
 	return err
 }
 
 // rewrittenIn finds the commits of a history that landings were rewritten to, by trailers or patch
 // ids: amended, rebased or squashed.
-func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]objects.CommitInfo, error) {
+func (l *ledger) rewrittenIn(ctx context.Context, tip string, gone []*Stand) (map[*Stand]objects.CommitInfo, error) {
 	befores := []string{tip}
 	afters := map[string]bool{}
-	for i := range l.all {
-		afters[l.all[i].After] = true
+	for _, one := range l.all {
+		afters[one.After] = true
 	}
-	gone = slices.DeleteFunc(slices.Clone(gone), func(i int) bool {
-		return l.refs[turn.LandedRef(l.all[i].TurnSession, l.all[i].ID, "before")] != l.all[i].Before
-	})
-	for _, i := range gone {
-		befores = append(befores, l.all[i].Before)
+	gone = slices.DeleteFunc(slices.Clone(gone), func(one *Stand) bool { return !l.keepsBefore(one) })
+	for _, one := range gone {
+		befores = append(befores, one.Before)
 	}
 	if len(gone) == 0 {
 		return nil, nil
@@ -55,18 +46,18 @@ func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[i
 	return l.matchRewritten(ctx, gone, commits)
 }
 
-func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []objects.CommitInfo) (map[int]objects.CommitInfo, error) {
-	made := map[int][]objects.CommitInfo{} // commits of each landing
+func (l *ledger) matchRewritten(ctx context.Context, gone []*Stand, commits []objects.CommitInfo) (map[*Stand]objects.CommitInfo, error) {
+	made := map[*Stand][]objects.CommitInfo{} // commits of each landing
 	var ids []string
 	for _, c := range commits {
 		ids = append(ids, c.ID)
 	}
-	for _, i := range gone {
+	for _, one := range gone {
 		var err error
-		if made[i], err = l.m.Objects().HistorySince(ctx, l.all[i].After, l.all[i].Before); err != nil {
+		if made[one], err = l.m.Objects().HistorySince(ctx, one.After, one.Before); err != nil {
 			return nil, err
 		}
-		for _, c := range made[i] {
+		for _, c := range made[one] {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -82,53 +73,52 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []objec
 	for _, c := range commits {
 		authored[c.ID] = strings.Join(c.Author, "")
 	}
-	madeAt := map[string][]int{}
-	for _, i := range gone {
-		for _, own := range made[i] {
-			if own.ID == l.all[i].After {
+	madeAt := map[string][]*Stand{}
+	for _, one := range gone {
+		for _, own := range made[one] {
+			if own.ID == one.After {
 				when := strings.Join(own.Author, "")
-				madeAt[when] = append(madeAt[when], i)
+				madeAt[when] = append(madeAt[when], one)
 			}
 		}
 	}
-	found := map[int]objects.CommitInfo{}
-	for _, i := range gone {
-		one := &l.all[i]
+	found := map[*Stand]objects.CommitInfo{}
+	for _, one := range gone {
 		free := slices.DeleteFunc(slices.Clone(commits), func(c objects.CommitInfo) bool { // without commits that other landings were amended or rebased to
 			by := madeAt[authored[c.ID]]
-			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
+			return !slices.Contains(by, one) && slices.ContainsFunc(by, func(other *Stand) bool { return other.Agent == one.Agent && other.Turns == one.Turns })
 		})
-		commit, is := rewritten(one, made[i], free, patches, func(c objects.CommitInfo) bool {
+		commit, is := rewritten(one, made[one], free, patches, func(c objects.CommitInfo) bool {
 			for path := range paths[one.After] {
-				if _, has := paths[c.ID][path]; !has && !l.undid(path, l.saidBy(c, gone), paths) {
+				if _, has := paths[c.ID][path]; !has && !undid(path, saidBy(c, gone), paths) {
 					return false
 				}
 			}
 			return true
 		})
 		if is {
-			found[i] = commit
+			found[one] = commit
 		}
 	}
 	return found, nil
 }
 
+// keepsBefore reports whether a ref keeps the commit that the branch was at before a landing.
+func (l *ledger) keepsBefore(one *Stand) bool {
+	return l.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before
+}
+
 // saidBy returns the landings that a commit names in its trailers, oldest first.
-func (l *looker) saidBy(c objects.CommitInfo, some []int) (said []int) {
+func saidBy(c objects.CommitInfo, some []*Stand) []*Stand {
 	has := trailersIn(c.Message)
-	for _, i := range some {
-		if slices.Contains(has, l.all[i].trailer()) {
-			said = append(said, i)
-		}
-	}
-	return said
+	return slices.DeleteFunc(slices.Clone(some), func(one *Stand) bool { return !slices.Contains(has, one.trailer()) })
 }
 
 // undid reports whether several landings together left a path as it was before the first of them.
-func (l *looker) undid(path string, landings []int, paths map[string]map[string]objects.BlobChange) bool {
+func undid(path string, landings []*Stand, paths map[string]map[string]objects.BlobChange) bool {
 	first, last := "", ""
-	for _, i := range landings {
-		if change, has := paths[l.all[i].After][path]; has {
+	for _, one := range landings {
+		if change, has := paths[one.After][path]; has {
 			if first == "" {
 				first = change.From
 			}
@@ -139,10 +129,10 @@ func (l *looker) undid(path string, landings []int, paths map[string]map[string]
 }
 
 // pathsOf returns the paths changed by landings and by commits with paw's trailers, by commit.
-func (l *looker) pathsOf(ctx context.Context, gone []int, commits []objects.CommitInfo) (map[string]map[string]objects.BlobChange, error) {
+func (l *ledger) pathsOf(ctx context.Context, gone []*Stand, commits []objects.CommitInfo) (map[string]map[string]objects.BlobChange, error) {
 	var pairs [][2]string
-	for _, i := range gone {
-		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
+	for _, one := range gone {
+		pairs = append(pairs, [2]string{one.Before, one.After})
 	}
 	for _, c := range commits {
 		if len(c.Parents) > 0 && len(trailersIn(c.Message)) > 0 {
@@ -231,7 +221,7 @@ func trailersIn(message string) []trailer {
 }
 
 // revertOf returns the commit that says it reverts a landing, "" for none.
-func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
+func (l *ledger) revertOf(ctx context.Context, one *Stand) (string, error) {
 	commits, err := l.m.Objects().CommitsSince(ctx, l.tip, one.Commit)
 	for _, c := range slices.Backward(commits) {
 		if strings.Contains(c.Message, "This reverts commit "+one.Commit) {
@@ -246,17 +236,11 @@ func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
 func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []point) error {
 	for _, commit := range left {
 		had := h.all(commit)
-		var rest []int
-		for i := range a.led.all {
-			one := &a.led.all[i]
-			if !one.offered() && one.Before != "" && !had[one.After] && len(h.lacking("", []string{h.nodeOf(a, one)}, line)) > 0 {
-				rest = append(rest, i)
-			}
-		}
-		rest = slices.DeleteFunc(rest, func(i int) bool {
-			return slices.ContainsFunc(a.led.all, func(one Stand) bool {
-				return had[one.After] && one.Session == a.led.all[i].Session && slices.Contains(a.led.all[i].Instead, one.ID)
-			})
+		rest := slices.DeleteFunc(slices.Clone(a.led.all), func(one *Stand) bool {
+			return one.offered() || one.Before == "" || had[one.After] || len(h.lacking("", []string{h.nodeOf(a, one)}, line)) == 0 ||
+				slices.ContainsFunc(a.led.all, func(by *Stand) bool {
+					return had[by.After] && by.Session == one.Session && slices.Contains(one.Instead, by.ID)
+				})
 		})
 		if err := a.linkRewritten(ctx, h, commit, rest); err != nil {
 			return err
@@ -269,29 +253,23 @@ func (a *asker) linkLeft(ctx context.Context, h *history, left []string, line []
 // in rewritten form then.
 func (a *asker) linkBefore(ctx context.Context, h *history, one *Stand) error {
 	had := h.all(one.Before)
-	var rest []int
-	for i := range a.led.all {
-		earlier := &a.led.all[i]
-		if earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && earlier.Before != "" && !had[earlier.After] {
-			rest = append(rest, i)
-		}
-	}
+	rest := slices.DeleteFunc(a.led.of(one.TurnSession), func(earlier *Stand) bool {
+		return earlier.ID >= one.ID || earlier.offered() || earlier.Before == "" || had[earlier.After]
+	})
 	return a.linkRewritten(ctx, h, one.Before, rest)
 }
 
 // linkRewritten links landings to the commits in a commit's history that they were rewritten to.
-func (a *asker) linkRewritten(ctx context.Context, h *history, commit string, landings []int) error {
-	if len(landings) == 0 {
-		return nil
-	}
-	rewritten, err := a.led.looker.rewrittenIn(ctx, commit, landings)
-	if err != nil {
-		return err
-	}
-	for _, i := range slices.Sorted(maps.Keys(rewritten)) {
-		if node := h.nodeOf(a, &a.led.all[i]); node != "" && h.real[rewritten[i].ID] != nil && !h.all(node)[rewritten[i].ID] {
-			h.landed.link(rewritten[i].ID, node)
+func (a *asker) linkRewritten(ctx context.Context, h *history, commit string, landings []*Stand) error {
+	found, err := a.led.rewrittenIn(ctx, commit, landings)
+	for _, one := range landings {
+		made, is := found[one]
+		if !is || h.real[made.ID] == nil {
+			continue
+		}
+		if node := h.nodeOf(a, one); node != "" && !h.all(node)[made.ID] {
+			h.landed.link(made.ID, node)
 		}
 	}
-	return nil
+	return err
 }

@@ -51,12 +51,7 @@ type lostWork struct {
 }
 
 func (s *sides) hasLost(one *Stand) bool {
-	for _, lost := range s.lost {
-		if lost.Stand == one {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.lost, func(lost lostWork) bool { return lost.Stand == one })
 }
 
 // instead returns the numbers of earlier landings whose work a landing of the state contains:
@@ -67,8 +62,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 		return nil
 	}
 	had := s.had()
-	for i := range a.led.all {
-		one := &a.led.all[i]
+	for _, one := range a.led.all {
 		to, shared := a.led.meeting(s.line, one)
 		switch {
 		case a.again && s.hasLost(one):
@@ -88,13 +82,12 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 	own := func(one *Stand) bool {
 		return one.TurnSession == a.Record.TurnSession && !one.offered() && one.Standing != Elsewhere
 	}
-	for i := range a.led.all {
-		one := &a.led.all[i]
+	for _, one := range a.led.all {
 		if !own(one) || slices.Contains(s.line, one.point()) || one.Standing == Superseded || !one.keeps() && !got[one.After] {
 			continue
 		}
-		if !slices.ContainsFunc(a.led.all, func(by Stand) bool {
-			return own(&by) && by.ID > one.ID && by.stands() && (slices.Contains(s.line, by.point()) || slices.Contains(by.Instead, one.ID))
+		if !slices.ContainsFunc(a.led.all, func(by *Stand) bool {
+			return own(by) && by.ID > one.ID && by.stands() && (slices.Contains(s.line, by.point()) || slices.Contains(by.Instead, one.ID))
 		}) {
 			s.rewound = append(s.rewound, one)
 		}
@@ -104,8 +97,7 @@ func (a *asker) lookForRewound(h *history, s *sides) {
 // lookForNear finds the landing that stands and is nearest to the state.
 func (a *asker) lookForNear(s *sides) {
 	near := len(s.line)
-	for i := range a.led.all {
-		one := &a.led.all[i]
+	for _, one := range a.led.all {
 		met, found := meeting(s.line, a.led.lives.line(one.point()))
 		if at := slices.Index(s.line, met); one.stands() && found && (at < near || at == near && s.near != nil && one.ID > s.near.ID) {
 			near, s.near = at, one

@@ -72,7 +72,7 @@ func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session,
 // noteWhoBegan notes agents that began with work that was undone, and whose branches are not among
 // refs: they bring it along.
 func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, refs []string, l *session.Landing) {
-	records := looker{ledger: &ledger{target: l.Target, lives: lives{}}}
+	records := ledger{target: l.Target, lives: lives{}}
 	records.lookAtRecords(sessions)
 	for _, s := range sessions {
 		for i := range s.Agents {
