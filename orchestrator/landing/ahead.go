@@ -1,101 +1,80 @@
 package landing
 
-import "context"
+import (
+	"context"
+	"sync"
 
-// lookAhead is a look at a target and at what has landed in it, made while the agent's state is
-// taken. Nobody else lands meanwhile. A nil lookAhead has seen nothing.
-type lookAhead struct {
-	seen  target
-	asker *asker
-	// region is the history of the branch and of HEAD of the agent's worktree, nil if it could not
-	// be read.
-	region *region
-	err    error // of the target
-	done   chan struct{}
-	stop   context.CancelFunc
+	"paw/orchestrator/errs"
+)
+
+// look looks at the target and, the first time, takes the agent's state. Both start several git
+// processes, and so run beside each other; nobody else lands meanwhile.
+func (l *landing) look(ctx context.Context) (t target, err error) {
+	if l.composer != nil {
+		l.composer.work, l.composer.asker = l.work, nil
+		return l.lookAtTarget(ctx, l.branch)
+	}
+	src, err := l.sourceOf(ctx, l.options.Turn, "land")
+	if err != nil {
+		return t, &notTakenError{err}
+	}
+	l.countTurns(src)
+	if l.records, err = l.allRecords(); err != nil {
+		return t, err
+	}
+	siblingsIn(ctx, l.Repo, l.Session, l.records) // decides what both looks then only read
+	var a *asker
+	var targetErr error
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		if t, targetErr = l.lookAtTarget(ctx, l.branch); targetErr == nil {
+			a = l.askAhead(ctx, t)
+		}
+	})
+	err = src.take(ctx, l.work)
+	beside.Wait()
+	if err != nil {
+		return t, &notTakenError{err}
+	}
+	if err := l.asShown(ctx, src); err != nil {
+		return t, err
+	}
+	if a != nil {
+		a.region = a.region.withState(src.state, src.head)
+	}
+	l.composer = &composer{
+		work: l.work, source: src, asker: a, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil,
+		signs:   sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) }),
+		message: func(draft string) (string, error) { return l.message(ctx, draft) },
+	}
+	return t, targetErr
 }
 
-// lookAhead begins the look for an agent whose turns are known.
-func (w work) lookAhead(ctx context.Context, src *source, branch string, again bool) *lookAhead {
-	records, err := w.allRecords()
+// askAhead returns an asker that knows the history of the target and of HEAD of the agent's
+// worktree, nil after an error: the look that needs it meets that again.
+func (l *landing) askAhead(ctx context.Context, t target) *asker {
+	a, err := l.askerFor(ctx, t, l.options.Again)
 	if err != nil {
 		return nil
 	}
-	w.records = records
-	siblingsIn(ctx, w.Repo, w.Session, records) // decides what the look beside the taking of the state then only reads
-	w.countTurns(src)
-	ctx, stop := context.WithCancel(ctx)
-	a := &lookAhead{done: make(chan struct{}), stop: stop}
-	go func() {
-		defer close(a.done)
-		if a.seen, a.err = w.lookAtTarget(ctx, branch); a.err == nil {
-			a.asker, _ = w.askerFor(ctx, a.seen, again) // asked again after an error
-		}
-		if a.asker != nil {
-			a.region = a.asker.lookAtHead(ctx)
-		}
-	}()
+	if l.options.Turn == "" {
+		a.region, _ = a.regionOfHead(ctx)
+	}
 	return a
 }
 
-// wait waits for the end of the look.
-func (a *lookAhead) wait() {
-	if a != nil {
-		<-a.done
-		a.stop()
-	}
-}
-
-// target returns the target, looked at now if there was no look ahead.
-func (a *lookAhead) target(ctx context.Context, w work, branch string) (target, error) {
-	if a == nil {
-		return w.lookAtTarget(ctx, branch)
-	}
-	return a.seen, a.err
-}
-
-// askerFor returns the asker of the look ahead, or of a look now. Where the state was taken at the
-// HEAD that the look ahead has seen, the asker knows its history.
-func (a *lookAhead) askerFor(ctx context.Context, w work, t target, again bool, src *source) (*asker, error) {
-	if a == nil || a.asker == nil || a.seen != t {
-		return w.askerFor(ctx, t, again)
-	}
-	if a.region.addState(src.state, src.head) {
-		a.asker.region = a.region
-	}
-	return a.asker, nil
-}
-
-// lookAtHead reads the region of the branch and HEAD of the agent's worktree, nil after an error.
-func (a *asker) lookAtHead(ctx context.Context) *region {
-	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
-	if err != nil || len(a.led.all)+len(a.led.past) == 0 && a.handed == "" {
+// asShown refuses a state that differs from the one the user was shown.
+func (l *landing) asShown(ctx context.Context, now *source) error {
+	if l.options.State == "" {
 		return nil
 	}
-	now := a.point(0)
-	one := state{head, &now}
-	kin := a.kinOf(one)
-	lives, err := a.commitsOf(ctx, kin)
+	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
 	if err != nil {
-		return nil
+		return err
 	}
-	r, err := a.lookAtRegion(ctx, kin, lives, a.looked(one)...)
-	if err != nil {
-		return nil
+	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
+		return err
 	}
-	r.head = head
-	return r
-}
-
-// addState adds a state that was taken at a commit to the region of that commit. It reports whether
-// this is such a region.
-func (r *region) addState(state, at string) bool {
-	if r == nil || r.head != at {
-		return false
-	}
-	if state != at && r.parents[state] == nil {
-		r.parents[state] = []string{at}
-		r.tips = append(r.tips, state)
-	}
-	return true
+	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
+		Hint("paw land %s --dry-run", l.name())
 }

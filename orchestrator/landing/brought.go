@@ -23,9 +23,8 @@ type composer struct {
 	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
 	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
 
-	asker *asker
+	asker *asker // nil before a look at what has landed
 	sides *sides
-	ahead *lookAhead
 }
 
 // composed is a landing whose objects exist, but that has not moved anything.
@@ -41,12 +40,13 @@ type composed struct {
 
 // lookAtBoth finds what the state and the target have in common.
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	c.countTurns(c.source)
-	if c.asker, err = c.ahead.askerFor(ctx, c.work, t, c.again, c.source); err != nil {
-		return err
+	if c.asker == nil {
+		c.countTurns(c.source)
+		if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
+			return err
+		}
 	}
-	at := c.asker.point(c.source.turn)
-	c.sides, err = c.asker.sides(ctx, state{c.source.state, &at})
+	c.sides, err = c.asker.sides(ctx, c.asker.at(c.source.state, c.source.turn))
 	return err
 }
 

@@ -236,19 +236,14 @@ func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states [
 			return nil, err
 		}
 		if states[i].whole { // the branch lacks work that has landed uncommitted
-			end := a.point(states[i].turn)
-			one.at = &end
+			one = a.at(states[i].commit, states[i].turn)
 		}
 		maps.Copy(kin, a.kinOf(one))
 		askers, looked, commits = append(askers, a), append(looked, one), append(commits, a.looked(one)...)
 	}
 	var r *region
 	if len(led.all)+len(led.past) > 0 && len(agents) > 0 {
-		lives, err := askers[0].commitsOf(ctx, kin)
-		if err != nil {
-			return nil, err
-		}
-		if r, err = askers[0].lookAtRegion(ctx, kin, lives, commits...); err != nil {
+		if r, err = askers[0].lookAtRegion(ctx, kin, commits...); err != nil {
 			return nil, err
 		}
 	}

@@ -261,18 +261,20 @@ func (a *asker) lineOf(one state) []point {
 // tipNode returns the node of the branch with all that has landed in it.
 func (a *asker) tipNode() string { return "tip for " + a.Record.Name }
 
+// at returns a state at the end of a turn, or for 0 the present one.
+func (a *asker) at(commit string, turn int) state {
+	p := a.point(turn)
+	return state{commit, &p}
+}
+
+// hasLanded reports whether git's own history is not enough: something has landed, or was handed
+// over, or the branch has left commits.
+func (a *asker) hasLanded() bool { return len(a.led.all)+len(a.led.past) > 0 || a.handed != "" }
+
 // state is a state of an agent that is asked about.
 type state struct {
 	commit string
 	at     *point // place of the state in the agent's life; nil for a commit that is known by its own history only
-}
-
-// region is the part of git's history between some commits and a common ancestor.
-type region struct {
-	tips    []string
-	root    string // common ancestor, "" for none
-	parents map[string][]string
-	head    string // commit of an agent among the tips, for states that are taken at it; "" for none
 }
 
 // unrelated returns the error for a state without a common ancestor with the branch.

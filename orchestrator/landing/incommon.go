@@ -39,7 +39,7 @@ func (w work) ancestry(sessions []*session.Session) []string {
 
 // sides finds what the branch and a state have in common.
 func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
-	if len(a.led.all)+len(a.led.past) == 0 && a.handed == "" {
+	if !a.hasLanded() {
 		return &sides{state: one.commit, ours: a.t.tip, theirs: one.commit, line: a.lineOf(one)}, nil
 	}
 	h, err := a.lookAtHistory(ctx, one)
@@ -165,8 +165,7 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	if err != nil {
 		return "", err
 	}
-	at := a.point(turn)
-	both, err := a.sides(ctx, state{commit, &at})
+	both, err := a.sides(ctx, a.at(commit, turn))
 	if err != nil {
 		return "", err
 	}

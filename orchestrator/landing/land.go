@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -219,15 +218,7 @@ func (l *landing) prepare(ctx context.Context) (*Landed, error) {
 // compose looks at agent and target, and makes the commits of the landing. Only the look for
 // obstacles and the move are left after that.
 func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
-	var ahead *lookAhead
-	if l.composer == nil {
-		var err error
-		if ahead, err = l.take(ctx); err != nil {
-			return nil, target{}, nil, err
-		}
-	}
-	l.composer.work, l.composer.ahead = l.work, ahead
-	t, err := ahead.target(ctx, l.work, l.branch)
+	t, err := l.look(ctx)
 	if err != nil {
 		return nil, t, nil, err
 	}
@@ -269,38 +260,6 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 	}
 	landed.Plan = plan(landed)
 	return one, t, landed, nil
-}
-
-// take takes the agent's state, and looks ahead at the target meanwhile.
-func (l *landing) take(ctx context.Context) (ahead *lookAhead, err error) {
-	source, err := l.lookAtSourceBeside(ctx, l.options.Turn, "land", func(src *source) { ahead = l.lookAhead(ctx, src, l.branch, l.options.Again) })
-	ahead.wait()
-	if err != nil {
-		return nil, &notTakenError{err}
-	}
-	if err := l.asShown(ctx, source); err != nil {
-		return nil, err
-	}
-	l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil}
-	l.composer.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
-	l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
-	return ahead, nil
-}
-
-// asShown refuses a state that differs from the one the user was shown.
-func (l *landing) asShown(ctx context.Context, now *source) error {
-	if l.options.State == "" {
-		return nil
-	}
-	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
-	if err != nil {
-		return err
-	}
-	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
-		return err
-	}
-	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
-		Hint("paw land %s --dry-run", l.name())
 }
 
 // message lets the user edit the draft, once.

@@ -142,7 +142,7 @@ func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
 		return 0, err
 	}
 	then := *c
-	then.source, then.again, then.ahead = &src, false, nil
+	then.source, then.again, then.asker = &src, false, nil
 	if err := then.lookAtBoth(ctx, t); err != nil {
 		return 0, err
 	}

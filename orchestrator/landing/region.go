@@ -12,45 +12,71 @@ import (
 
 // lookAtHistory builds the history of the branch and a state.
 func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
-	kin := a.kinOf(one)
-	lives, err := a.commitsOf(ctx, kin)
-	if err != nil {
-		return nil, err
-	}
-	r := a.region
-	if r == nil {
-		if r, err = a.lookAtRegion(ctx, kin, lives, a.looked(one)...); err != nil {
+	kin, r := a.kinOf(one), a.region
+	for commits := a.looked(one); ; r = nil {
+		var err error
+		if r == nil {
+			if r, err = a.lookAtRegion(ctx, kin, commits...); err != nil {
+				return nil, err
+			}
+		}
+		h, err := a.historyIn(r)
+		if err != nil {
 			return nil, err
 		}
-	}
-	h, err := a.historyIn(r)
-	if err != nil {
-		return nil, err
-	}
-	for commits := a.looked(one); ; {
-		cut := h.cutOff(a, one, lives)
+		cut := h.cutOff(a, one, r.states)
 		if len(cut) == 0 {
-			break
+			err := a.lookForEver(h, kin)
+			h.linkStates(a, kin, r.states)
+			h.linkLandings(a)
+			return h, err
 		}
 		commits = append(commits, cut...)
-		if r, err = a.lookAtRegion(ctx, kin, lives, commits...); err != nil {
-			return nil, err
-		}
-		if h, err = a.historyIn(r); err != nil {
-			return nil, err
-		}
 	}
-	if err := a.lookForEver(h, kin); err != nil {
+}
+
+// region is the part of git's history between some commits and a common ancestor.
+type region struct {
+	tips    []string
+	root    string // common ancestor, "" for none
+	parents map[string][]string
+	states  map[point]string // commits of states of agents
+	head    string           // commit of an agent among the tips, for states that are taken at it; "" for none
+}
+
+// regionOfHead reads the region of the branch and HEAD of the agent's worktree, nil where git's own
+// history is enough.
+func (a *asker) regionOfHead(ctx context.Context) (*region, error) {
+	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
+	if err != nil || !a.hasLanded() {
 		return nil, err
 	}
-	h.linkStates(a, lives)
-	h.linkLandings(a)
-	return h, nil
+	one := a.at(head, 0)
+	r, err := a.lookAtRegion(ctx, a.kinOf(one), a.looked(one)...)
+	if err == nil {
+		r.head = head
+	}
+	return r, err
+}
+
+// withState returns the region with a state that was taken at a commit, nil for the region of
+// another commit.
+func (r *region) withState(state, at string) *region {
+	if r == nil || r.head != at {
+		return nil
+	}
+	if state != at && r.parents[state] == nil {
+		r.parents[state], r.tips = []string{at}, append(r.tips, state)
+	}
+	return r
 }
 
 // lookAtRegion reads the region of the branch and some commits.
-func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map[point]string, commits ...string) (r *region, err error) {
+func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, commits ...string) (r *region, err error) {
 	r = &region{tips: append([]string{a.t.tip}, commits...)}
+	if r.states, err = a.commitsOf(ctx, kin); err != nil {
+		return nil, err
+	}
 	for _, one := range a.led.all {
 		if kin[one.TurnSession] && one.Standing != InForce && a.led.keepsBefore(one) {
 			r.tips = append(r.tips, one.Before)
@@ -60,7 +86,7 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map
 	for _, one := range a.led.all {
 		others = append(others, one.After, one.State, one.Commit)
 	}
-	r.root, r.parents, err = a.Repo.Objects().Ancestry(ctx, a.Record.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(lives)))
+	r.root, r.parents, err = a.Repo.Objects().Ancestry(ctx, a.Record.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(r.states)))
 	return r, err
 }
 
@@ -74,13 +100,13 @@ func (a *asker) looked(one state) []string {
 
 // cutOff returns commits older than the root from which states reached the present one by another
 // way than through the root: the region is too small, because such states may have them in common.
-func (h *history) cutOff(a *asker, one state, lives map[point]string) (cut []string) {
+func (h *history) cutOff(a *asker, one state, states map[point]string) (cut []string) {
 	if h.root == "" {
 		return nil
 	}
 	asked := slices.AppendSeq(h.leftOf(one.commit), maps.Keys(h.made[h.agent]))
 	for _, p := range a.lineOf(one) {
-		asked = append(asked, lives[p])
+		asked = append(asked, states[p])
 	}
 	after := h.real.after(h.root)
 	asked = slices.DeleteFunc(asked, func(commit string) bool { return after[commit] })
@@ -185,9 +211,9 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 }
 
 // linkStates adds the states of agents: each came from its commit and from the state before it.
-func (h *history) linkStates(a *asker, commits map[point]string) {
+func (h *history) linkStates(a *asker, kin map[string]bool, commits map[point]string) {
 	for p, commit := range commits {
-		if commit != "" && (h.real[commit] != nil || commit == h.root) {
+		if kin[p.turnSession] && commit != "" && (h.real[commit] != nil || commit == h.root) {
 			h.commits[p.String()] = commit
 		}
 	}

@@ -27,6 +27,7 @@ type source struct {
 	turns []turns.Turn
 
 	finished session.Finished // turns that had ended well at the time of the look
+	number   string           // turn that was asked for, "" for the present state
 	command  string           // command of paw that looks, for hints; "" for one that writes into the worktree
 }
 
@@ -38,12 +39,15 @@ func (e *notTakenError) Unwrap() error { return e.error }
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
-	return w.lookAtSourceBeside(ctx, number, command, nil)
+	src, err := w.sourceOf(ctx, number, command)
+	if err == nil {
+		err = src.take(ctx, w)
+	}
+	return src, err
 }
 
-// lookAtSourceBeside is lookAtSource that calls known, unless nil, with the agent's turns before it
-// takes the present state, which takes several git processes.
-func (w work) lookAtSourceBeside(ctx context.Context, number, command string, known func(*source)) (*source, error) {
+// sourceOf looks at the turns of an agent, whose state take then takes.
+func (w work) sourceOf(ctx context.Context, number, command string) (*source, error) {
 	if w.Session.Host != "" {
 		return w.handedSource(command)
 	}
@@ -59,22 +63,22 @@ func (w work) lookAtSourceBeside(ctx context.Context, number, command string, kn
 	if err != nil {
 		return nil, err
 	}
-	src := &source{turns: list.Turns, finished: w.Record.Finished, command: command}
-	if number == "" {
-		if known != nil {
-			known(src)
-		}
+	return &source{turns: list.Turns, finished: w.Record.Finished, number: number, command: command}, nil
+}
+
+// take takes the state, unless another machine has taken it.
+func (src *source) take(ctx context.Context, w work) (err error) {
+	switch {
+	case w.Session.Host != "":
+	case src.number == "":
 		err = src.takeNow(ctx, w)
-	} else {
-		err = src.takeTurn(ctx, w, list, number)
+	default:
+		err = src.takeTurn(ctx, w)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if src.head == "" {
+	if err == nil && src.head == "" {
 		src.head, err = w.Repo.Objects().SnapshotHead(ctx, src.state)
 	}
-	return src, err
+	return err
 }
 
 // handedSource returns the state of an agent of another machine as a source.
@@ -148,8 +152,8 @@ func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 	return errs.New(errs.Refused, "%s: cannot be taken as it is: %s", agentName, files)
 }
 
-func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, number string) error {
-	one, err := turns.Numbered(w.Session, list, number)
+func (src *source) takeTurn(ctx context.Context, w work) error {
+	one, err := turns.Numbered(w.Session, turns.AgentTurns{Agent: w.Record.Name, Turns: src.turns}, src.number)
 	if err != nil {
 		return err
 	}
@@ -157,11 +161,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, 
 		return src.withTurnHint(errs.New(errs.Refused, "%s: turn %d is in progress", w.Record.Name, one.Number), w)
 	}
 	src.turn = one.Number
-	for i, t := range list.Turns {
-		if t.Number == one.Number {
-			src.turns = list.Turns[:i+1]
-		}
-	}
+	src.turns = src.turns[:slices.IndexFunc(src.turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
 	src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
 	return err
 }

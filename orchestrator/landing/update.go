@@ -149,8 +149,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", err
 	}
-	now := asker.point(0)
-	whole, err := asker.bringIn(ctx, state{src.state, &now})
+	whole, err := asker.bringIn(ctx, asker.at(src.state, 0))
 	if err != nil {
 		return "", "", err
 	}
@@ -167,7 +166,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.Repo.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what the tree has beyond the tip stays uncommitted
-		if tree, err = asker.committed(ctx, src.head, &now, files); err != nil {
+		if tree, err = asker.committed(ctx, src.head, files); err != nil {
 			return "", "", err
 		}
 	}
@@ -187,10 +186,10 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 
 // committed merges what is committed with the tip of the branch. Files that conflict get their
 // version in the worktree.
-func (a *asker) committed(ctx context.Context, head string, now *point, files string) (string, error) {
+func (a *asker) committed(ctx context.Context, head, files string) (string, error) {
 	merged, err := a.bringIn(ctx, state{commit: head})
 	if err == nil && len(merged.Conflicts) > 0 { // a commit has changed work that had landed uncommitted
-		merged, err = a.bringIn(ctx, state{head, now})
+		merged, err = a.bringIn(ctx, a.at(head, 0))
 	}
 	if err != nil || len(merged.Conflicts) == 0 {
 		return merged.Tree, err

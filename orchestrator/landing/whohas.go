@@ -112,8 +112,7 @@ func (w work) askBefore(ctx context.Context, l *session.Landing) (*asker, state,
 		return nil, state{}, err
 	}
 	tip, err := tipOf(ctx, w.Repo, w.Record.Branch)
-	now := a.point(0)
-	return a, state{tip, &now}, err
+	return a, a.at(tip, 0), err
 }
 
 // landsAgain reports whether a part of an undone landing is the agent's own work.
