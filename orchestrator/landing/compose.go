@@ -294,7 +294,7 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 		}
 		e.Files = append(e.Files, one)
 	}
-	e.target = t
+	e.offer = t
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
 		Hint("paw send %s --conflict", c.name())
 	return e

@@ -234,8 +234,8 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 		return nil, t, nil, l.composer.notComposed(err, t)
 	}
 	if landed.Nothing = one == nil; landed.Nothing {
-		if had := l.composer.hadAll(); had != nil {
-			landed.Has = had.Turns
+		if near := l.composer.sides.near; near != nil {
+			landed.Has = near.Turns
 		}
 		landed.LeftOut, err = l.composer.leftOut(ctx, t)
 		return nil, t, landed, err

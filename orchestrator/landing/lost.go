@@ -9,7 +9,6 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
-	"paw/session"
 )
 
 // lost returns the lost work that does not land, because the user has not asked for it.
@@ -117,15 +116,6 @@ func (c *composer) lostWords(branch string, lost []lostWork) string {
 		each = append(each, words)
 	}
 	return fmt.Sprintf("%s had %s and has lost it again", branch, strings.Join(each, ", "))
-}
-
-// hadAll returns the landing that has brought all there was to land, nil if only git's history
-// tells.
-func (c *composer) hadAll() *session.Landing {
-	if c.sides == nil || c.sides.near == nil {
-		return nil
-	}
-	return &c.sides.near.Landing
 }
 
 // leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the

@@ -178,9 +178,9 @@ func (a *asker) cannotTell(what string, paths []string) error {
 	default:
 		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
 	}
-	mixed := &mixedError{error: refused}
+	mixed := &CollisionError{error: refused}
 	for _, path := range paths {
-		mixed.files = append(mixed.files, Collision{Path: path})
+		mixed.Files = append(mixed.Files, Collision{Path: path})
 	}
 	return mixed
 }

@@ -19,11 +19,11 @@ import (
 // commits that the branch has left, a merge would bring them back, so the commit is to be
 // cherry-picked.
 func (c *composer) offer(ctx context.Context, v mover, cause error) error {
-	var e *CollisionError
-	if !errors.As(cause, &e) {
+	e, ok := errors.AsType[*CollisionError](cause)
+	if !ok || e.offer.branch == "" {
 		return cause
 	}
-	offered, err := c.offered(ctx, v, e.target)
+	offered, err := c.offered(ctx, v, e.offer)
 	if err != nil {
 		c.App.Notef("%s: nothing could be offered for a merge by hand: %v", c.name(), err)
 		return cause
@@ -32,9 +32,9 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	if len(c.sides.left) > 0 {
 		verb = "cherry-pick"
 	}
-	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.target.branch), verb, offered)
-	if e.target.checkout != nil {
-		byHand = fmt.Sprintf("git -C %s %s %s", errs.Quote(e.target.checkout.Path), verb, offered)
+	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.offer.branch), verb, offered)
+	if e.offer.checkout != nil {
+		byHand = fmt.Sprintf("git -C %s %s %s", errs.Quote(e.offer.checkout.Path), verb, offered)
 	}
 	e.error = errs.WithHints(e.error, byHand)
 	for _, f := range e.Files {

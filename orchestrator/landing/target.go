@@ -166,3 +166,46 @@ func onOneLine(name string) string {
 	}
 	return name
 }
+
+// Collision is a file in which two sides conflict.
+type Collision struct {
+	Path   string
+	With   string // whose work is on the other side, "" if unknown
+	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
+}
+
+// CollisionError reports that work conflicts with a target or, where offer has no branch, that
+// landed work which the target has lost cannot be told from later work in the same files: the agent
+// can settle these by merging the target into its branch. Nothing has moved.
+type CollisionError struct {
+	error
+	Files []Collision
+	offer target // branch for which the state can be offered for a merge by hand
+}
+
+func (e *CollisionError) Unwrap() error { return e.error }
+
+// CollisionsOf returns the files in a CollisionError, nil for other errors.
+func CollisionsOf(err error) []Collision {
+	if collided, ok := errors.AsType[*CollisionError](err); ok {
+		return collided.Files
+	}
+	return nil
+}
+
+const (
+	askedPaths = 20 // files for which git is asked who changed them last
+	namedPaths = 5  // files named in the message
+)
+
+func (c Collision) String() string {
+	if c.With == "" {
+		return c.Path
+	}
+	return fmt.Sprintf("%s (%s)", c.Path, c.With)
+}
+
+// fileAndFolder says which other name git merge gives to a file where one side has a folder.
+func (c Collision) fileAndFolder() string {
+	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
+}
