@@ -90,7 +90,7 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 // the patch shows what a landing would change. Without a target, or where that is unknown, From is
 // the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
-	base, err := landing.Base(ctx, c.of.In(c.reader), c.To, 0, "")
+	base, err := landing.Base(ctx, c.of.In(c.reader), c.To)
 	if told := new(errs.Error); errors.As(err, &told) {
 		base, err = c.of.Record.Base(), nil
 	}

@@ -172,7 +172,7 @@ func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStat
 
 // Outlooks returns the forecast of each agent of a session, by agent name.
 func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Forecast, error) {
-	f, err := landing.Look(ctx, h, s, nil, "")
+	f, err := landing.Look(ctx, h, s, nil, "", nil)
 	if err != nil {
 		return nil, err
 	}

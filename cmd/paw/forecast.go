@@ -56,14 +56,14 @@ func (o *forecastOptions) look(cmd *cobra.Command, args []string) (*landing.Fore
 		if err != nil {
 			return nil, err
 		}
-		return landing.LookAtHanded(cmd.Context(), h, work.Session, work.Agents, o.into, work.Handed)
+		return landing.Look(cmd.Context(), h, work.Session, work.Agents, o.into, work.Handed)
 	}
 	h, s, agents, err := o.agents(cmd, args)
 	if err != nil {
 		return nil, err
 	}
 	defer o.busy(h, "comparing the work of "+errs.Counted(cmp.Or(len(agents), len(s.Agents)), "agent"))()
-	return landing.Look(cmd.Context(), h, s, agents, o.into)
+	return landing.Look(cmd.Context(), h, s, agents, o.into, nil)
 }
 
 // showForecast prints a forecast: a row for each agent, then the order in which to land.

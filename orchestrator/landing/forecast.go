@@ -37,13 +37,8 @@ func (f *Forecast) Collides() bool {
 
 // Look makes the forecast for the named agents, or for all agents of a session. It considers the
 // end of an agent's last turn, or its branch if that has moved since. One git process does all
-// merges.
-func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string) (*Forecast, error) {
-	return LookAtHanded(ctx, h, s, names, into, nil)
-}
-
-// LookAtHanded is Look for agents of another machine, whose states are given.
-func LookAtHanded(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
+// merges. handed are the states of the agents of another machine, by name.
+func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}

@@ -258,9 +258,6 @@ func (a *asker) lineOf(one state) []point {
 	return a.led.lives.line(*one.at)
 }
 
-// tipNode returns the node of the branch with all that has landed in it.
-func (a *asker) tipNode() string { return "tip for " + a.Record.Name }
-
 // at returns a state at the end of a turn, or for 0 the present one.
 func (a *asker) at(commit string, turn int) state {
 	p := a.point(turn)

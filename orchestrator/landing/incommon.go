@@ -52,7 +52,7 @@ func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
 
 // sidesIn is sides with a given history.
 func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
-	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode(), now: "state of " + a.Record.Name}
+	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: "tip for " + a.Record.Name, now: "state of " + a.Record.Name}
 	h.link(h.from, s.tip, h.tip)
 	h.commits[s.tip], h.commits[s.now] = h.tip, one.commit
 	h.link(h.from, s.now, one.commit)
@@ -126,11 +126,12 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 }
 
 // base returns a commit with what both sides have in common.
-func (a *asker) base(ctx context.Context, s *sides) (string, error) {
-	if s.h == nil {
-		if err := a.lookAtBases(ctx, s); err != nil {
+func (a *asker) base(ctx context.Context, s *sides) (_ string, err error) {
+	if s.h == nil { // nothing has landed: the common ancestors are those of git
+		if s.h, err = a.lookAtHistory(ctx, state{commit: s.state}); err != nil {
 			return "", err
 		}
+		s.tip, s.now, s.bases = s.h.tip, s.state, s.h.common(s.h.tip, s.state)
 	}
 	if len(s.bases) == 0 {
 		return "", a.unrelated()
@@ -138,23 +139,11 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	return a.baseWith(ctx, s.h, s.tip, s.now, s.bases, s.left, s.line)
 }
 
-// lookAtBases asks git for the common ancestors where nothing has landed.
-func (a *asker) lookAtBases(ctx context.Context, s *sides) (err error) {
-	if s.h, err = a.lookAtHistory(ctx, state{commit: s.state}); err == nil {
-		s.tip, s.now, s.bases = s.h.tip, s.state, s.h.common(s.h.tip, s.state)
-	}
-	return err
-}
-
-// Base returns a commit with everything that the target and a state of an agent have in common:
-// what the state has beyond it would land. turn is the turn whose end the state is, 0 for a present
-// state; into is the branch, "" for the session's target.
-func Base(ctx context.Context, a app.Agent, commit string, turn int, into string) (string, error) {
-	return work{Agent: a}.baseFor(ctx, commit, turn, into)
-}
-
-func (w work) baseFor(ctx context.Context, commit string, turn int, into string) (string, error) {
-	branch, err := w.branchFor(into)
+// Base returns a commit with everything that the session's target and the present state of an agent
+// have in common: what the state has beyond it would land.
+func Base(ctx context.Context, of app.Agent, commit string) (string, error) {
+	w := work{Agent: of}
+	branch, err := w.branchFor("")
 	if err != nil {
 		return "", err
 	}
@@ -166,7 +155,7 @@ func (w work) baseFor(ctx context.Context, commit string, turn int, into string)
 	if err != nil {
 		return "", err
 	}
-	both, err := a.sides(ctx, a.at(commit, turn))
+	both, err := a.sides(ctx, a.at(commit, 0))
 	if err != nil {
 		return "", err
 	}

@@ -47,7 +47,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 	}
 	var inOrder []string
 	if len(names) > 1 {
-		f, err := LookAtHanded(ctx, h, s, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Handed[name].Err != nil }), o.Into, o.Handed)
+		f, err := Look(ctx, h, s, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Handed[name].Err != nil }), o.Into, o.Handed)
 		if err != nil {
 			return err
 		}
@@ -141,21 +141,21 @@ func whole(ctx context.Context, h *app.App, s *session.Session, names []string, 
 	return some, nil
 }
 
-// BackLines is the number of lines of a failed check that its agent is sent.
-const BackLines = 200
+// backLines limits the lines of a failed check that its agent is sent.
+const backLines = 200
 
 // maxOutput limits the bytes of a check's output in a prompt.
 const maxOutput = 32 << 10
 
 // Prompt returns a prompt that asks the agent to fix its work, with the last lines of the failed
 // check.
-func (e *CheckError) Prompt(lines int) string {
+func (e *CheckError) Prompt() string {
 	output, err := os.ReadFile(e.Log)
 	if err != nil {
 		output = []byte(err.Error())
 	}
 	all := strings.Split(strings.TrimSpace(display.Printable(string(output))), "\n")
-	all = all[max(0, len(all)-lines):]
+	all = all[max(0, len(all)-backLines):]
 	for size := len(strings.Join(all, "\n")); size > maxOutput && len(all) > 1; all = all[1:] {
 		size -= len(all[0]) + 1
 	}
@@ -189,7 +189,7 @@ func BackPrompt(s *session.Session, into string, err error) string {
 	case len(files) > 0:
 		return conflictPrompt(cmp.Or(into, s.Target), files)
 	case errors.As(err, &failed):
-		return failed.Prompt(BackLines)
+		return failed.Prompt()
 	}
 	return ""
 }

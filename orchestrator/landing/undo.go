@@ -157,20 +157,15 @@ func revertLine(l *Stand) string {
 	if l.Checkout != "" {
 		revert = "git -C " + errs.Quote(l.Checkout) + " revert "
 	}
-	switch As(l.As) {
-	case Squash, Commits, Merge:
-		if l.Standing == Rewritten && l.merges {
-			return revert + "-m 1 " + l.Commit
-		} else if l.Standing == Rewritten && l.Commit != "" {
-			return revert + l.Commit
-		}
-	}
-	switch As(l.As) {
-	case Merge:
+	switch {
+	case l.Standing == Rewritten && l.merges:
+		return revert + "-m 1 " + l.Commit
+	case l.Standing == Rewritten && l.Commit != "":
+		return revert + l.Commit
+	case l.As == string(Merge):
 		return revert + "-m 1 " + l.After
-	case Commits:
+	case l.As == string(Commits):
 		return revert + l.Before + ".." + l.After
-	case Squash:
 	}
 	return revert + l.After
 }

@@ -282,7 +282,7 @@ func (o *ownHands) check(ctx context.Context, t session.Task) (string, error) {
 	if !errors.As(err, &failed) {
 		return "", err
 	}
-	return failed.Prompt(landing.BackLines), nil
+	return failed.Prompt(), nil
 }
 
 const timerName = "queue"
