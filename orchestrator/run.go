@@ -172,7 +172,11 @@ func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 	if err != nil {
 		return ran, err
 	}
-	list, _, err := turns.List(ctx, r.home.Agent(r.s, r.w).In(r.home.Manager(repository)))
+	m := r.home.Manager(repository)
+	list, _, err := turns.List(ctx, r.home.Agent(r.s, r.w).In(m))
+	if err == nil {
+		err = list.CountFiles(ctx, m)
+	}
 	if err != nil {
 		return ran, err
 	}

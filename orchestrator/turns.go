@@ -26,6 +26,9 @@ func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string
 			continue
 		}
 		one, bad, err := turns.List(ctx, h.Agent(s, &w).In(m))
+		if err == nil {
+			err = one.CountFiles(ctx, m)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

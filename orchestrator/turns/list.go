@@ -37,7 +37,7 @@ type Turn struct {
 	Before  string // snapshot at the turn's begin, "" for none
 	After   string // snapshot at the turn's end, "" for none
 	Head    string // HEAD at the turn's end if there is no snapshot
-	Files   *int   // number of files changed in the turn; nil when unknown
+	Files   *int   // number of files changed in the turn; nil when unknown, or before CountFiles
 	LogGone bool   // the turn's log is gone: only its tag and refs are known
 	Cut     bool   // open in the log while the agent's CLI does not run: shown as paw recover will close it
 }
@@ -47,7 +47,7 @@ func (l Turn) Incomplete() bool {
 	return l.State != turn.InProgress && !l.Cut && (l.Before == "" || l.After == "")
 }
 
-// List joins log, refs and tags of one agent, with two git processes for any number of turns.
+// List joins log, refs and tags of one agent.
 func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	list := AgentTurns{Agent: a.Record.Name, Turns: []Turn{}, Finished: a.Record.Turns}
 	// Refs are read first: a tag is made after the turn's end is logged, so that no turn is listed
@@ -71,7 +71,6 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	if len(problems) == 0 { // else its log may be there, and cannot be read
 		records, gone = withLogGone(records, tags, refs, a.Record.TurnSession)
 	}
-	var pairs [][2]string
 	for _, r := range records {
 		one := Turn{
 			LogGone: gone[r.Number],
@@ -88,24 +87,30 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 				one.Tag = turn.TagName(a.Record.TurnSession, r.Number)
 			}
 		}
-		if one.Before != "" && one.After != "" {
-			pairs = append(pairs, [2]string{one.Before, one.After})
-		}
 		list.Turns = append(list.Turns, one)
 	}
 	if n := len(records); n > 0 {
 		list.addRewind(ctx, a, records[n-1].Number)
 	}
-	counts, err := a.Repo.Objects().Changes(ctx, pairs)
-	if err != nil {
-		return list, problems, err
+	return list, problems, nil
+}
+
+// CountFiles counts the files that changed in each turn, with two git processes for any number of
+// turns.
+func (list *AgentTurns) CountFiles(ctx context.Context, m worktree.Manager) error {
+	var pairs [][2]string
+	for _, one := range list.Turns {
+		if one.Before != "" && one.After != "" {
+			pairs = append(pairs, [2]string{one.Before, one.After})
+		}
 	}
+	counts, err := m.Objects().Changes(ctx, pairs)
 	for i := range list.Turns {
-		if c, ok := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; ok {
+		if c, counted := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; counted {
 			list.Turns[i].Files = &c.Files
 		}
 	}
-	return list, problems, nil
+	return err
 }
 
 // addRewind adds where a rewind, also one that was cut short, has put the agent's worktree, if the
@@ -115,8 +120,11 @@ func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
 	SettleShift(ctx, a.Repo, &settled)
 	a.Record = &settled
 	at := a.Record.Rewound.At(last)
-	if at == last || !whereRewound(ctx, a.Repo, a.Record) {
+	if at == last {
 		return
+	}
+	if head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath); err != nil || !a.Record.Rewound.Stands(head) {
+		return // the worktree is elsewhere since
 	}
 	list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
 	shift, undone := a.Record.LastShift()
@@ -140,12 +148,6 @@ func withLogGone(records []turn.Record, tags map[int]string, refs map[string]str
 	all = append(all, records...)
 	slices.SortFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
 	return all, gone
-}
-
-// whereRewound reports whether the worktree is still at the commit to which a rewind has put it.
-func whereRewound(ctx context.Context, m worktree.Manager, w *session.Agent) bool {
-	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
-	return err == nil && w.Rewound.Stands(head)
 }
 
 // ListGrace is how long a hook may take to record an end before lists show the end from the CLI's
