@@ -136,9 +136,6 @@ func cutLine(text string, most int) string {
 	return line
 }
 
-// CountedMessages returns a number with the noun "message".
-func CountedMessages(n int) string { return errs.Counted(n, "message") }
-
 // someNumbers lists numbers of turns, only the first of many.
 func someNumbers(numbers []int) string {
 	const most = 20
@@ -226,7 +223,7 @@ func tell(parts []part, result, text int) string {
 // prompt after it.
 func (p part) tell(result, text int) string {
 	if p.gap > 0 {
-		return fmt.Sprintf("[%s left out here]\n\n", CountedMessages(p.gap))
+		return fmt.Sprintf("[%s left out here]\n\n", errs.Counted(p.gap, "message"))
 	}
 	most := text
 	if p.result {

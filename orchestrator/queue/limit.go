@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (d *decision) block(agent Agent, limit *session.Limit, since time.Time) tim
 // goes on by itself. Where the configuration asks for it, turns that a limit has ended and no task
 // began become tasks.
 func (d *decision) atLimits() {
-	for _, name := range sortedKeys(d.f.Agents) {
+	for _, name := range slices.Sorted(maps.Keys(d.f.Agents)) {
 		agent := d.f.Agents[name]
 		last := agent.last()
 		if last == nil || last.Limit == nil || !last.Now {
@@ -135,7 +136,7 @@ func (d *decision) handOver(t *session.Task, one *Turn, why string) {
 // expire removes limits that are over. A limit with an unknown end is removed by the next turn that
 // ends well.
 func (d *decision) expire() {
-	for _, account := range sortedKeys(d.q.Blocks) {
+	for _, account := range slices.Sorted(maps.Keys(d.q.Blocks)) {
 		if b := d.q.Blocks[account]; b.Limit && b.First.IsZero() && !b.Until.IsZero() && !d.blocked(account) {
 			delete(d.q.Blocks, account)
 		}

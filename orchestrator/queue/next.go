@@ -11,6 +11,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -94,7 +95,7 @@ func (d *decision) holdLane(agent string) {
 // lanes finds the agents that their users have prompted since the queue knows them, by the lane that
 // the queue has of each: the queue never competes with a person.
 func (d *decision) lanes() {
-	for _, name := range sortedKeys(d.q.Lanes) {
+	for _, name := range slices.Sorted(maps.Keys(d.q.Lanes)) {
 		for _, one := range d.f.Agents[name].Turns {
 			if one.Number <= d.q.Lanes[name].Seen {
 				continue
@@ -320,14 +321,4 @@ func TakeBack(q *session.Queue, was session.Task) {
 	}
 	*t = was
 	q.Starts--
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -157,7 +158,7 @@ func runRandom(t *testing.T, bytes []byte) {
 }
 
 func (w *world) agent(n int) string {
-	names := sortedKeys(w.agents)
+	names := slices.Sorted(maps.Keys(w.agents))
 	return names[n%len(names)]
 }
 
@@ -256,7 +257,7 @@ func (w *world) rest() {
 	w.recover()
 	for range 40 {
 		w.drain()
-		for _, name := range sortedKeys(w.agents) {
+		for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 			p := w.agents[name]
 			if p.box, p.late = false, false; !p.running {
 				w.recover()
@@ -291,7 +292,7 @@ func (w *world) rest() {
 		if !t.State.Over() {
 			w.tb.Errorf("%s was lost: it is %s (%s)", t.ID, t.State, t.Why)
 		}
-		typed := slices.ContainsFunc(sortedKeys(w.typed), func(key string) bool { return strings.HasPrefix(key, t.ID+" ") })
+		typed := slices.ContainsFunc(slices.Sorted(maps.Keys(w.typed)), func(key string) bool { return strings.HasPrefix(key, t.ID+" ") })
 		if t.State == session.TaskDone && !typed && !t.Lonely {
 			w.tb.Errorf("%s is done, and was never typed", t.ID)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -281,7 +282,7 @@ func (w *world) stop() {
 			q.Held = cmp.Or(q.Held, "stop")
 		}
 	})
-	for _, name := range sortedKeys(w.agents) {
+	for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 		p := w.agents[name]
 		w.end(p, aborted(turn.ReasonStopped))
 		w.crash(p)
@@ -294,7 +295,7 @@ func (w *world) stop() {
 func (w *world) recover() {
 	back := false
 	w.down = ""
-	for _, name := range sortedKeys(w.agents) {
+	for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 		p := w.agents[name]
 		if p.running {
 			continue
@@ -490,7 +491,7 @@ func (w *world) arm(context.Context) (armed bool, err error) {
 		w.silent--
 		return false, errors.New("no answer")
 	}
-	for _, name := range sortedKeys(w.agents) {
+	for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 		if w.agents[name].state != session.StateSuspended || w.agents[name].running {
 			w.timer = name
 			return true, nil
@@ -521,7 +522,7 @@ func (w *world) tick() {
 // checkArmed finds what is due now or later when nobody is going to look for it.
 func (w *world) checkArmed() {
 	w.tb.Helper()
-	panes := slices.ContainsFunc(sortedKeys(w.agents), func(name string) bool { return w.agents[name].running })
+	panes := slices.ContainsFunc(slices.Sorted(maps.Keys(w.agents)), func(name string) bool { return w.agents[name].running })
 	if len(w.waiting) > 0 || w.lost || w.down != "" || !panes {
 		return
 	}
@@ -538,7 +539,7 @@ func (w *world) String() string {
 	for _, t := range w.queue().Tasks {
 		fmt.Fprintf(&b, "%+v\n", t)
 	}
-	for _, name := range sortedKeys(w.agents) {
+	for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 		p := w.agents[name]
 		fmt.Fprintf(&b, "%s: running %t, asks %t, input %v, turns", name, p.running, p.asks, p.input)
 		for _, one := range p.turns {

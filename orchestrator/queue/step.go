@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"paw/orchestrator/live"
@@ -42,12 +43,7 @@ type Step struct {
 
 // Acts reports whether a step does something outside of the queue that must happen at most once.
 func (s Step) Acts() bool {
-	switch s.Do {
-	case StepPrompt, StepStart, StepContinue, StepHandover:
-		return true
-	case StepCheck, StepArm, StepLook, StepFinish, StepHold, StepBegun, StepWait:
-	}
-	return false
+	return slices.Contains([]Kind{StepPrompt, StepStart, StepContinue, StepHandover}, s.Do)
 }
 
 // String describes a step for the user.

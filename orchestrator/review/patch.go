@@ -4,6 +4,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -95,7 +96,7 @@ type place struct {
 	gone   bool // the file was deleted
 }
 
-var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+var hunkHead = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 func placesOf(text string) []place {
 	var all []place
@@ -131,8 +132,8 @@ func placesOf(text string) []place {
 			}
 		case strings.HasPrefix(line, "@@ "):
 			if m := hunkHead().FindStringSubmatch(line); m != nil {
-				was, is = atoi(m[1]), atoi(m[2])
-				leftOld, leftNew = hunkLengths(line)
+				was, is = atoi(m[1]), atoi(m[3])
+				leftOld, leftNew = atoi(cmp.Or(m[2], "1")), atoi(cmp.Or(m[4], "1"))
 				hunk++
 			}
 		}
@@ -155,19 +156,6 @@ func unquoted(name string) string {
 func atoi(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
-}
-
-// hunkLengths returns the numbers of old and new lines of a hunk.
-func hunkLengths(head string) (before, after int) {
-	length := func(word string) int {
-		_, n, found := strings.Cut(word, ",")
-		if !found {
-			return 1
-		}
-		return atoi(n)
-	}
-	fields := strings.Fields(head)
-	return length(fields[1]), length(fields[2])
 }
 
 const excerptLines = 3

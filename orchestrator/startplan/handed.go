@@ -142,9 +142,9 @@ func handOver(ctx context.Context, h *app.App, s *session.Session, a *Addition, 
 		State: handover.State{Turns: from.turns, Work: workOf(ctx, a.Manager, from)},
 		Paths: handover.Relocate(from.source.WorktreePath, w.WorktreePath, h.Getenv("HOME")), Prompt: prompt, Limit: h.Config.Agents.BriefKiB << 10,
 	})
-	count := handover.CountedMessages(told)
+	count := errs.Counted(told, "message")
 	if told < len(messages) {
-		count = fmt.Sprintf("%d of %s", told, handover.CountedMessages(len(messages)))
+		count = fmt.Sprintf("%d of %s", told, errs.Counted(len(messages), "message"))
 	}
 	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
 	a.prompts[w.Name] = text

@@ -143,7 +143,8 @@ func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *t
 	return o.CutTurn()
 }
 
-// missed returns the events that catchUp applies before e, and the form in which e is applied after
+// missed returns what hooks missed before e and the CLI's own record has, the end of the open turn
+// and later turns, and the form in which e is applied after these. e may be the begin of the last of
 // them.
 func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
 	if last == nil || !mayBeBehind(last, e) {

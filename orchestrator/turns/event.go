@@ -45,7 +45,8 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 	if err != nil {
 		return err
 	}
-	if last, e, err = t.catchUp(ctx, last, e); err != nil {
+	missed, e := t.missed(ctx, last, e)
+	if last, err = t.applyAll(ctx, last, missed); err != nil {
 		return err
 	}
 	e.Beside = t.beside(ctx, last, e)
@@ -173,15 +174,6 @@ func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
 func (t *Recorder) KeepTranscript(ctx context.Context, path string) error {
 	t.Record.TranscriptPath = path
 	return t.App.UpdateAgent(ctx, t.Session.Name, t.Record.Name, func(w *session.Agent) { w.TranscriptPath = path })
-}
-
-// catchUp applies what hooks missed and the CLI's own record has: the end of the open turn, and
-// later turns. e is the event to apply next, which may be the begin of the last of them. It returns
-// the last turn, and the form in which e is applied after that.
-func (t *Recorder) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
-	missed, e := t.missed(ctx, last, e)
-	last, err := t.applyAll(ctx, last, missed)
-	return last, e, err
 }
 
 // applyAll applies events in order, and returns the last turn.

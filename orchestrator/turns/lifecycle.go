@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/observe"
@@ -191,7 +193,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	t.App.Step("turn.remembered")
 	if err = t.tag(ctx, result); err != nil {
 		_ = one.Note(untagged + err.Error())
-		t.markUntagged()
+		_ = os.WriteFile(t.untaggedMark(), nil, 0o600)
 	} else {
 		t.tagEarlier(ctx, n)
 	}
@@ -205,7 +207,7 @@ const untagged = "its tag could not be made: "
 // tagEarlier makes the tags that could not be made at the ends of the turns right before n. A tag
 // that was made and deleted since is left to recover.
 func (t *Recorder) tagEarlier(ctx context.Context, n int) {
-	if !t.hasUntagged() { // without a look at any log
+	if !disk.Exists(t.untaggedMark()) { // without a look at any log
 		return
 	}
 	failed := func(note string) bool { return strings.HasPrefix(note, untagged) }

@@ -157,18 +157,11 @@ func QueuedMark(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
 }
 
-// markUntagged makes a file that exists while the tag of a finished turn is missing, since the tag
-// could not be made.
-func (t *Recorder) markUntagged() { _ = os.WriteFile(t.untaggedMark(), nil, 0o600) }
-
-func (t *Recorder) hasUntagged() bool {
-	_, err := os.Lstat(t.untaggedMark())
-	return err == nil
-}
-
-// noneUntagged removes the mark of markUntagged.
+// noneUntagged removes the mark of turns without a tag.
 func (t *Recorder) noneUntagged() { _ = os.Remove(t.untaggedMark()) }
 
+// untaggedMark returns the file that exists while the tag of a finished turn is missing, since the
+// tag could not be made.
 func (t *Recorder) untaggedMark() string {
 	return filepath.Join(t.App.StateDir(t.Session.Name, t.Record.Name), "untagged")
 }
