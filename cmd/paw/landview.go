@@ -87,8 +87,11 @@ func (p *printer) landView(r landResults) any {
 	view.Behind = append(view.Behind, r.behind...)
 	plan := []string{}
 	for _, l := range r.done {
-		if plan = append(plan, l.Plan...); !l.Nothing {
+		if !l.Nothing {
 			view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
+		}
+		if plan = append(plan, l.Plan(nil)...); l.Checkout != "" {
+			plan = append(plan, leftAlone(l.Checkout))
 		}
 		if l.LeftOut > 0 {
 			view.Notes = append(view.Notes, l.String())
@@ -110,65 +113,19 @@ func (p *printer) landView(r landResults) any {
 
 // landedLines says what has landed, and how to undo it.
 func landedLines(l *landing.Landed) []string {
-	turns := ""
-	if l.Turns != "" {
-		turns = " (" + turnsWord(l.Turns) + ")"
-	}
-	lines := []string{
-		fmt.Sprintf("landed %s/%s%s in %s: %s, %s %.12s %q", l.Session, l.Agent, turns, l.Target, errs.Counted(l.Files, "file"), landedAs(l), l.After, l.Title),
-		fmt.Sprintf("  undo: paw land --undo %d --session %s", l.ID, l.Session),
-	}
+	lines := []string{l.String(), fmt.Sprintf("  undo: paw land --undo %d --session %s", l.ID, l.Session)}
 	if l.Along != "" {
 		lines = append(lines, "  along came "+l.Along)
 	}
 	return lines
 }
 
-// turnsWord returns "turn 3" for one turn, "turns 1-3" for several.
-func turnsWord(turns string) string {
-	if strings.ContainsAny(turns, "-,") {
-		return "turns " + turns
-	}
-	return "turn " + turns
-}
-
-// landedAs says in which form, and in how many commits, work landed.
-func landedAs(l *landing.Landed) string {
-	if l.As == string(landing.Merge) {
-		return "a merge"
-	}
-	return errs.Counted(l.Commits, "commit")
-}
-
-const maxPlanFiles = 20
-
 // landPlan returns the plan of a landing: title, files, checks, and the agents it would conflict
 // with afterwards.
 func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
-	what := "land what " + l.Session + "/" + l.Agent + " has done"
-	if l.Turns != "" {
-		what = fmt.Sprintf("land %s of %s/%s", turnsWord(l.Turns), l.Session, l.Agent)
-	}
-	if l.Turn > 0 {
-		what += fmt.Sprintf(", as it was at the end of turn %d,", l.Turn)
-	}
-	lines := []string{fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, errs.Counted(l.Files, "file"), landedAs(l)), "title: " + l.Title}
-	if l.Along != "" {
-		lines = append(lines, "along comes "+l.Along)
-	}
-	files := p.filesThatLand(ctx, h, s, l)
-	for i, file := range files {
-		if i == maxPlanFiles {
-			lines = append(lines, "  and "+errs.Counted(len(files)-i, "other file"))
-			break
-		}
-		lines = append(lines, "  "+file)
-	}
+	lines := l.Plan(p.filesThatLand(ctx, h, s, l))
 	if len(l.Checks) == 0 {
 		lines = append(lines, "checks: none (checks under [land] in the configuration)")
-	}
-	for _, command := range l.Checks {
-		lines = append(lines, "check what would land: "+command)
 	}
 	if s.Host != "" {
 		return lines
@@ -177,9 +134,13 @@ func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, 
 		lines = append(lines, "then it conflicts with the work of "+strings.Join(outlooks[l.Agent].Others, ", "))
 	}
 	if l.Checkout != "" {
-		lines = append(lines, "your other changes in "+shortened(l.Checkout)+" are left alone")
+		lines = append(lines, leftAlone(shortened(l.Checkout)))
 	}
 	return lines
+}
+
+func leftAlone(checkout string) string {
+	return "your other changes in " + checkout + " are left alone"
 }
 
 // filesThatLand returns the files that a landing changes, with the size of each change if paw diff

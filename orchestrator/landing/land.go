@@ -42,7 +42,6 @@ type Landed struct {
 	Checks  []string
 	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
 	Paths   []string // paths that change in the target, only for a dry run
-	Plan    []string
 }
 
 // tries limits how often a landing starts again because its target has moved.
@@ -258,7 +257,6 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 			return nil, t, nil, err
 		}
 	}
-	landed.Plan = plan(landed)
 	return one, t, landed, nil
 }
 
@@ -276,10 +274,20 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	return l.edited + "\n", nil
 }
 
-// mostPaths limits the files that a plan lists.
-const mostPaths = 20
+// mostFiles limits the files that a plan lists.
+const mostFiles = 20
 
-func plan(l *Landed) []string {
+// Plan returns what a dry run would land, nil for nothing. files has a line about each file; nil is
+// for their quoted names.
+func (l *Landed) Plan(files []string) []string {
+	if l.Nothing {
+		return nil
+	}
+	if files == nil {
+		for _, path := range l.Paths {
+			files = append(files, onOneLine(path))
+		}
+	}
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
 		what = fmt.Sprintf("land %s of %s/%s", turnWords(l.Turns), l.Session, l.Agent)
@@ -294,18 +302,15 @@ func plan(l *Landed) []string {
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
-	for i, path := range l.Paths {
-		if i == mostPaths {
-			lines = append(lines, "  and "+errs.Counted(len(l.Paths)-i, "other file"))
+	for i, file := range files {
+		if i == mostFiles {
+			lines = append(lines, "  and "+errs.Counted(len(files)-i, "other file"))
 			break
 		}
-		lines = append(lines, "  "+onOneLine(path))
+		lines = append(lines, "  "+file)
 	}
 	for _, command := range l.Checks {
 		lines = append(lines, "check what would land: "+oneLine(command))
-	}
-	if l.Checkout != "" {
-		lines = append(lines, "your other changes in "+l.Checkout+" are left alone")
 	}
 	return lines
 }
@@ -318,7 +323,7 @@ func form(l *Landed) string {
 	return errs.Counted(l.Commits, "commit")
 }
 
-// String says what has landed, and how to undo that.
+// String says what has landed.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
 	if l.Nothing && l.Has != "" && l.Turn > 0 {
@@ -334,10 +339,5 @@ func (l *Landed) String() string {
 	if l.Turns != "" {
 		turns = " (" + turnWords(l.Turns) + ")"
 	}
-	text := fmt.Sprintf("landed %s%s in %s: %s, %s %s %q; paw land --undo %d --session %s takes it back",
-		name, turns, l.Target, errs.Counted(l.Files, "file"), form(l), l.After[:12], l.Title, l.ID, l.Session)
-	if l.Along != "" {
-		text += "\nalong came " + l.Along
-	}
-	return text
+	return fmt.Sprintf("landed %s%s in %s: %s, %s %.12s %q", name, turns, l.Target, errs.Counted(l.Files, "file"), form(l), l.After, l.Title)
 }
