@@ -35,7 +35,7 @@ func (w work) ancestry(sessions []*session.Session) []string {
 	for _, p := range l.lives.line(l.lives[w.Record.TurnSession].now) {
 		all = append(all, p.turnSession)
 	}
-	return uniq(append(all, w.Record.TurnSession))
+	return app.Once(append(all, w.Record.TurnSession))
 }
 
 // sides finds what the branch and a state have in common.

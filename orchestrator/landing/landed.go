@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -179,11 +178,6 @@ func (s *Stand) point() point {
 		return point{turnSession: s.TurnSession, turn: s.Turn}
 	}
 	return point{turnSession: s.TurnSession, landing: s.ID}
-}
-
-// byAge sorts landings by agent and number.
-func byAge(a, b *Stand) int {
-	return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
 }
 
 // ranges formats the numbers of turns: "1-4", "2", "1-2,5".

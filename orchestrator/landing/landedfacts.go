@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -29,12 +30,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 		}
 		maps.Copy(l.refs, found)
 	}
-	if l.past, err = leftTips(m, t); err != nil {
-		return nil, err
-	}
-	starts, err := leftStarts(ctx, m, t, sessions)
-	l.past = append(l.past, starts...)
-	if err != nil || len(l.all)+len(l.refs) == 0 {
+	if l.past, err = leftCommits(ctx, m, t, sessions); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l, err
 	}
 	if err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
@@ -115,6 +111,9 @@ func (l *ledger) lookAtHistory(ctx context.Context, sessions []*session.Session,
 	}
 	l.addElsewhere(sessions, usual, merged)
 	l.addUnrecorded(merged)
+	slices.SortStableFunc(l.all, func(a, b *Stand) int { // by agent and number
+		return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
+	})
 	for _, one := range l.all {
 		one.elsewhere, one.anew = one.Target != l.target, l.madeAnew(one)
 		if one.anew {
@@ -140,16 +139,17 @@ func (l *ledger) madeAnew(one *Stand) bool {
 	})
 }
 
-// leftTips returns commits that a branch was at, by its reflog, and may have left. There are none
-// if the branch only moved forward. For a usual branch other than t.branch it returns all commits
-// the usual branch was at.
-func leftTips(m worktree.Manager, t target) ([]string, error) {
-	tips, err := m.Refs().PastTips(t.branch)
+// leftCommits returns commits that a branch was at and may have left: those of its reflog, unless
+// the branch only moved forward, all that its session's usual branch was at, if that is another one,
+// and those that agents began at, if the branch has them no more and its reflog does not know them.
+func leftCommits(ctx context.Context, m worktree.Manager, t target, sessions []*session.Session) ([]string, error) {
+	log, err := m.Refs().PastTips(t.branch)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(tips, func(p refs.PastTip) bool { return !movedForward(p.Why) }) {
-		tips = nil
+	var tips []refs.PastTip
+	if slices.ContainsFunc(log, func(p refs.PastTip) bool { return !movedForward(p.Why) }) {
+		tips = slices.Clone(log)
 	}
 	if t.usual != "" && t.usual != t.branch {
 		usual, err := m.Refs().PastTips(t.usual)
@@ -164,31 +164,23 @@ func leftTips(m worktree.Manager, t target) ([]string, error) {
 			commits = append(commits, tip.Commit)
 		}
 	}
-	return commits, nil
-}
-
-// leftStarts returns commits of a branch that agents began at, that are not in the branch's reflog,
-// and that the branch has left.
-func leftStarts(ctx context.Context, m worktree.Manager, t target, sessions []*session.Session) (left []string, err error) {
-	log, err := m.Refs().PastTips(t.branch)
-	if err != nil {
-		return nil, err
-	}
+	var starts []string
 	for _, s := range sessions {
 		for _, w := range s.Agents {
 			told := func(p refs.PastTip) bool { return p.Commit == w.BaseCommit }
-			if s.Target != t.branch || s.Host != "" || !w.BaseOnTarget || w.BaseCommit == t.tip || slices.Contains(left, w.BaseCommit) || slices.ContainsFunc(log, told) {
-				continue
-			}
-			if has, err := m.Objects().Contains(ctx, t.tip, w.BaseCommit); err != nil || !has {
-				if err != nil {
-					return nil, err
-				}
-				left = append(left, w.BaseCommit)
+			if s.Target == t.branch && s.Host == "" && w.BaseOnTarget && w.BaseCommit != t.tip && !slices.ContainsFunc(log, told) {
+				starts = append(starts, w.BaseCommit)
 			}
 		}
 	}
-	return left, nil
+	for _, start := range app.Once(starts) {
+		if has, err := m.Objects().Contains(ctx, t.tip, start); err != nil {
+			return nil, err
+		} else if !has {
+			commits = append(commits, start)
+		}
+	}
+	return commits, nil
 }
 
 // mostPastTips limits the commits of a reflog that are looked at.
@@ -225,7 +217,7 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		agents, branches = append(agents, l.TurnSession), append(branches, l.Target)
 	}
 	var all []Stand
-	for _, branch := range uniq(branches) {
+	for _, branch := range app.Once(branches) {
 		tip, err := m.Refs().BranchTip(ctx, branch)
 		if err != nil {
 			return nil, err
@@ -240,7 +232,7 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 			}
 			continue
 		}
-		led, err := lookAtLanded(ctx, m, sessions, target{branch: branch, tip: tip}, uniq(agents)...)
+		led, err := lookAtLanded(ctx, m, sessions, target{branch: branch, tip: tip}, app.Once(agents)...)
 		if err != nil {
 			return nil, err
 		}
@@ -254,9 +246,6 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	return all, nil
 }
 
-// uniq sorts words and drops duplicates.
-func uniq(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
-
 // lookAtRecords adds the landings and lives in the records of sessions.
 func (l *ledger) lookAtRecords(sessions []*session.Session) {
 	for _, one := range sessions {
@@ -269,7 +258,6 @@ func (l *ledger) lookAtRecords(sessions []*session.Session) {
 		}
 		l.addLives(one, landings)
 	}
-	slices.SortStableFunc(l.all, byAge)
 }
 
 // addLives adds the lives of a session's agents, including agents that were removed after a
@@ -321,7 +309,6 @@ func (l *ledger) addElsewhere(sessions []*session.Session, usual string, merged 
 			}
 		}
 	}
-	slices.SortStableFunc(l.all, byAge)
 }
 
 // addUnrecorded adds landings whose session has no record any more, if the tip's history has them.
@@ -341,7 +328,6 @@ func (l *ledger) addUnrecorded(merged []string) {
 			Before: l.refs[turn.LandedRef(turnSession, k, "before")], State: l.refs[turn.LandedRef(turnSession, k, "state")],
 		}})
 	}
-	slices.SortStableFunc(l.all, byAge)
 }
 
 // siblings returns the sessions of a repository: s as given, the others from their records.

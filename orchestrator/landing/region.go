@@ -117,7 +117,7 @@ func (h *history) cutOff(a *asker, one state, states map[point]string) (cut []st
 			}
 		}
 	}
-	return uniq(cut)
+	return slices.Compact(slices.Sorted(slices.Values(cut)))
 }
 
 // historyIn builds the history of a region. It differs from git's at updates: what an update

@@ -24,14 +24,26 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 	if err != nil {
 		sessions = []*session.Session{s}
 	}
+	var agents []work
+	for _, one := range sessions {
+		for i := range one.Agents {
+			agents = append(agents, work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)})
+		}
+	}
 	for _, ref := range refs {
 		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
 			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
 		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
-			v.noteWhoseBranch(ctx, sessions, branch, l)
+			v.noteWhoseBranch(ctx, agents, branch, l)
 		}
 	}
-	v.noteWhoBegan(ctx, sessions, refs, l)
+	records := ledger{target: l.Target, lives: lives{}}
+	records.lookAtRecords(sessions)
+	for _, w := range agents {
+		if !slices.Contains(refs, "refs/heads/"+w.Record.Branch) {
+			v.noteWhoBegan(ctx, records, w, l)
+		}
+	}
 	if s.Agent(l.Agent) == nil {
 		at := ""
 		if l.Checkout != "" {
@@ -42,55 +54,44 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 	}
 }
 
-// noteWhoseBranch notes that a branch has work that was undone, and what follows from that.
-func (v mover) noteWhoseBranch(ctx context.Context, sessions []*session.Session, branch string, l *session.Landing) {
-	for _, s := range sessions {
-		for i := range s.Agents {
-			w := work{Agent: v.home.Agent(s, &s.Agents[i]).In(v.m)}
-			if w.Record.Branch != branch {
-				continue
-			}
-			name := w.Record.Name
-			if s.Name != v.session {
-				name = w.name()
-			}
-			own, err := w.landsAgain(ctx, l)
-			switch {
-			case err != nil:
-				v.home.Notef("%s has landing %d in its worktree; whether it lands that again is not known: %v", name, l.ID, err)
-			case own:
-				v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", name, l.ID)
-			default:
-				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.Record.Name, s.Name)
-			}
-			return
-		}
+// nameOf returns an agent as the user calls it who works in the session of the landing.
+func (v mover) nameOf(w work) string {
+	if w.Session.Name == v.session {
+		return w.Record.Name
 	}
-	v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
+	return w.name()
 }
 
-// noteWhoBegan notes agents that began with work that was undone, and whose branches are not among
-// refs: they bring it along.
-func (v mover) noteWhoBegan(ctx context.Context, sessions []*session.Session, refs []string, l *session.Landing) {
-	records := ledger{target: l.Target, lives: lives{}}
-	records.lookAtRecords(sessions)
-	for _, s := range sessions {
-		for i := range s.Agents {
-			w := work{Agent: v.home.Agent(s, &s.Agents[i]).In(v.m)}
-			met, shared := records.meeting(records.lives.line(records.lives[w.Record.TurnSession].now), &Stand{Landing: *l})
-			if !shared || met.turnSession == w.Record.TurnSession || slices.Contains(refs, "refs/heads/"+w.Record.Branch) {
-				continue
-			}
-			name := w.Record.Name
-			if s.Name != v.session {
-				name = w.name()
-			}
-			if along, err := w.bringsAlong(ctx, l, met); err != nil {
-				v.home.Notef("%s began with work of landing %d; whether it lands that is not known: %v", name, l.ID, err)
-			} else if along {
-				v.home.Notef("%s began with work of landing %d, and brings that along when it lands", name, l.ID)
-			}
-		}
+// noteWhoseBranch notes that a branch has work that was undone, and what follows from that.
+func (v mover) noteWhoseBranch(ctx context.Context, agents []work, branch string, l *session.Landing) {
+	at := slices.IndexFunc(agents, func(w work) bool { return w.Record.Branch == branch })
+	if at < 0 {
+		v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
+		return
+	}
+	w := agents[at]
+	own, err := w.landsAgain(ctx, l)
+	switch {
+	case err != nil:
+		v.home.Notef("%s has landing %d in its worktree; whether it lands that again is not known: %v", v.nameOf(w), l.ID, err)
+	case own:
+		v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", v.nameOf(w), l.ID)
+	default:
+		v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", v.nameOf(w), l.ID, w.Record.Name, w.Session.Name)
+	}
+}
+
+// noteWhoBegan notes an agent that began with work that was undone, and whose branch does not have
+// it: the agent brings it along.
+func (v mover) noteWhoBegan(ctx context.Context, records ledger, w work, l *session.Landing) {
+	met, shared := records.meeting(records.lives.line(records.lives[w.Record.TurnSession].now), &Stand{Landing: *l})
+	if !shared || met.turnSession == w.Record.TurnSession {
+		return
+	}
+	if along, err := w.bringsAlong(ctx, l, met); err != nil {
+		v.home.Notef("%s began with work of landing %d; whether it lands that is not known: %v", v.nameOf(w), l.ID, err)
+	} else if along {
+		v.home.Notef("%s began with work of landing %d, and brings that along when it lands", v.nameOf(w), l.ID)
 	}
 }
 
