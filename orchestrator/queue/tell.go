@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/notify"
-	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -60,7 +59,13 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 	} else {
 		notice.Agent = ""
 	}
-	if err := notice.Tell(ctx, h.Config.Notify, h.Env, terminals(ctx, h, s)); err != nil {
+	var terminals []string // that show a pane of the session
+	for _, a := range seen.Agents {
+		if a.Pane != nil {
+			terminals = append(terminals, a.Pane.Terminals...)
+		}
+	}
+	if err := notice.Tell(ctx, h.Config.Notify, h.Env, app.Once(terminals)); err != nil {
 		h.HookLog().Add("paw", "notify", fmt.Errorf("queue of %s: %w", s.Name, err))
 	}
 	return nil
@@ -80,21 +85,4 @@ func heldWords(held []session.Task) string {
 		what = errs.Counted(len(ids), "task")
 	}
 	return fmt.Sprintf("holds %s: %s", what, strings.Join(why, "; "))
-}
-
-// terminals returns the terminals that show a pane of the session.
-func terminals(ctx context.Context, h *app.App, s *session.Session) (all []string) {
-	if h.Config.Notify.OSC == "" {
-		return nil
-	}
-	seen, err := observe.Observe(ctx, h, s)
-	if err != nil {
-		return nil // other ways of notification remain
-	}
-	for _, a := range seen.Agents {
-		if a.Pane != nil {
-			all = append(all, a.Pane.Terminals...)
-		}
-	}
-	return app.Once(all)
 }
