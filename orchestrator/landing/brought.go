@@ -108,7 +108,7 @@ func (c *composer) landedAgain() (some []*Stand) {
 // again.
 func (c *composer) turnsAgain() map[int]bool {
 	again := map[int]bool{}
-	if !c.sides.askedFor {
+	if !c.again {
 		return again
 	}
 	for _, one := range c.sides.lost {

@@ -277,21 +277,21 @@ type checker struct {
 
 // has reports whether a tree has passed all checks.
 func (c *checker) has(tree string) bool {
-	if len(c.commands) == 0 || c.passed[tree] {
+	if c.passed[tree] {
 		return true
 	}
-	if c.fresh {
+	if slices.ContainsFunc(c.commands, func(command string) bool { return !c.passedBefore(tree, command) }) {
 		return false
-	}
-	for _, command := range c.commands {
-		if _, err := os.Lstat(c.file(tree, command, ".passed")); err != nil {
-			return false
-		}
 	}
 	for _, command := range c.commands {
 		c.App.Sayf("check: %s: has passed before", oneLine(command))
 	}
 	return true
+}
+
+func (c *checker) passedBefore(tree, command string) bool {
+	_, err := os.Lstat(c.file(tree, command, ".passed"))
+	return err == nil && !c.fresh
 }
 
 // file returns the path of a file about one command on one tree. The name contains the configured

@@ -44,7 +44,7 @@ func (c *checker) run(ctx context.Context, commit string) error {
 // one runs one check, unless the tree has passed it before.
 func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	passed := c.file(tree, command, ".passed")
-	if _, err := os.Lstat(passed); err == nil && !c.fresh {
+	if c.passedBefore(tree, command) {
 		c.App.Sayf("check: %s: has passed before", oneLine(command))
 		return nil
 	}

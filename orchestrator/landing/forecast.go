@@ -137,7 +137,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	if err != nil {
 		return nil, err
 	}
-	both, err := sidesOf(ctx, led, t, agents, states)
+	both, err := sidesOf(ctx, led, agents, states)
 	if err != nil {
 		return nil, err
 	}
@@ -220,13 +220,13 @@ func (f *Forecast) pair(merged []objects.Merged) {
 
 // sidesOf finds what a branch and the newest states of agents have in common. It reads git's
 // history once for all agents.
-func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states []known) (all []*sides, err error) {
+func sidesOf(ctx context.Context, led *ledger, agents []work, states []known) (all []*sides, err error) {
 	var askers []*asker
 	var looked []state
 	kin := map[string]bool{}
 	var commits []string
 	for i, w := range agents {
-		a, one := newAsker(w, led, t, false), state{commit: states[i].commit}
+		a, one := newAsker(w, led, false), state{commit: states[i].commit}
 		if err := a.lookForHanded(ctx); err != nil {
 			return nil, err
 		}

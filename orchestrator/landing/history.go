@@ -14,14 +14,13 @@ import (
 // what a landing made of a branch came from the state that landed, and each state of an agent came
 // from the state before it. The common base of two nodes follows from the graph alone.
 type history struct {
+	*region
 	from    graph             // ancestors of commits and states
 	landed  graph             // states that landed, by the commit of the branch that brought them
 	same    graph             // commits of a landing before somebody amended or rebased it, by the rewritten commit
 	real    graph             // git's own ancestors within the region; longer paths to the root are one edge
-	parents graph             // git's own parents
 	tip     string            // tip of the branch
 	inTip   map[string]bool   // the tip and its ancestors
-	root    string            // common ancestor of tip and states; the graph has nothing older
 	commits map[string]string // commits of nodes that are states
 	agent   string            // turn session of the agent that is asked about
 	gone    map[string]bool   // commits that the branch once had and lacks now, as after a reset
@@ -232,8 +231,8 @@ type asker struct {
 }
 
 // newAsker returns an asker for a branch whose landings are known.
-func newAsker(w work, led *ledger, t target, again bool) *asker {
-	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.Record.TurnSession].now)}
+func newAsker(w work, led *ledger, again bool) *asker {
+	return &asker{work: w, led: led, t: led.target, again: again, line: led.lives.line(led.lives[w.Record.TurnSession].now)}
 }
 
 // mine reports whether a landing is by the agent, or by an agent whose work it goes on with.

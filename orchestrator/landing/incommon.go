@@ -23,7 +23,7 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	if err != nil {
 		return nil, err
 	}
-	a := newAsker(w, led, t, again)
+	a := newAsker(w, led, again)
 	return a, a.lookForHanded(ctx)
 }
 
@@ -91,18 +91,19 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 		return a.unrelated()
 	}
 	tree := a.t.tip
-	if s.askedFor = a.again && len(s.lost) > 0; s.askedFor {
+	again := a.again && len(s.lost) > 0
+	if again {
 		var err error
 		if tree, err = a.bringAgain(ctx, h, s); err != nil {
 			return err
 		}
 	}
 	s.ours, s.theirs = a.t.tip, s.state
-	if !s.askedFor && len(s.left) == 0 && len(s.bases) == 1 && h.commitOf(s.bases[0]) == s.state {
+	if !again && len(s.left) == 0 && len(s.bases) == 1 && h.commitOf(s.bases[0]) == s.state {
 		s.theirs = a.t.tip
 		return nil
 	}
-	if !s.askedFor && len(s.left) == 0 && slices.Equal(s.bases, h.real.common(h.tip, s.state)) {
+	if !again && len(s.left) == 0 && slices.Equal(s.bases, h.real.common(h.tip, s.state)) {
 		return nil
 	}
 	base, err := a.base(ctx, s)
@@ -110,7 +111,7 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 		return err
 	}
 	var both errgroup.Group
-	if s.askedFor || base != a.t.tip {
+	if again || base != a.t.tip {
 		both.Go(func() (err error) {
 			s.ours, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 			return err

@@ -116,15 +116,14 @@ func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rew
 
 // ledger lists all that has landed in a branch, seen from its tip.
 type ledger struct {
-	m           worktree.Manager
-	dir         string // directory whose git attributes apply to merges
-	target, tip string
-	all         []*Stand // by agent, oldest first
-	lives       lives
-	refs        map[string]string // refs of landings
-	patterns    []string          // patterns of these refs
-	files       []string          // turn sessions whose landings were compared with the tip's files
-	past        []string          // commits that the branch has left, as by git reset
+	target
+	m        worktree.Manager
+	all      []*Stand // by agent, oldest first
+	lives    lives
+	refs     map[string]string // refs of landings
+	patterns []string          // patterns of these refs
+	files    []string          // turn sessions whose landings were compared with the tip's files
+	past     []string          // commits that the branch has left, as by git reset
 }
 
 // lostFor reports whether the branch has lost the work of a landing up to a point for good. It has

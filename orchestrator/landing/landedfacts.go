@@ -18,7 +18,7 @@ import (
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
 // the tip. It compares only the landings of the given turn sessions with the tip's files.
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
-	l := &ledger{m: m, dir: t.place(m), target: t.branch, tip: t.tip, lives: lives{}, patterns: []string{turn.LandedPattern}, files: turnSessions, refs: map[string]string{}}
+	l := &ledger{target: t, m: m, lives: lives{}, patterns: []string{turn.LandedPattern}, files: turnSessions, refs: map[string]string{}}
 	l.lookAtRecords(sessions)
 	if slices.ContainsFunc(sessions, func(s *session.Session) bool { return s.Host != "" }) {
 		l.patterns = append(l.patterns, turn.FarLandedPattern)
@@ -33,7 +33,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	if l.past, err = leftCommits(ctx, m, t, sessions); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l, err
 	}
-	if err = l.lookAtHistory(ctx, sessions, t.usual); err != nil {
+	if err = l.lookAtHistory(ctx, sessions); err != nil {
 		return nil, err
 	}
 	for _, turnSession := range turnSessions {
@@ -104,18 +104,18 @@ func (l *ledger) onlyWhole() {
 
 // lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
 // know of.
-func (l *ledger) lookAtHistory(ctx context.Context, sessions []*session.Session, usual string) error {
+func (l *ledger) lookAtHistory(ctx context.Context, sessions []*session.Session) error {
 	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
 	if err != nil {
 		return err
 	}
-	l.addElsewhere(sessions, usual, merged)
+	l.addElsewhere(sessions, merged)
 	l.addUnrecorded(merged)
 	slices.SortStableFunc(l.all, func(a, b *Stand) int { // by agent and number
 		return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
 	})
 	for _, one := range l.all {
-		one.elsewhere, one.anew = one.Target != l.target, l.madeAnew(one)
+		one.elsewhere, one.anew = one.Target != l.branch, l.madeAnew(one)
 		if one.anew {
 			continue // the commit in the tip is that of the later landing
 		}
@@ -252,7 +252,7 @@ func (l *ledger) lookAtRecords(sessions []*session.Session) {
 		landings := map[string][]session.Landing{}
 		for _, landing := range one.Landings {
 			landings[landing.TurnSession] = append(landings[landing.TurnSession], landing)
-			if landing.Target == l.target {
+			if landing.Target == l.branch {
 				l.all = append(l.all, &Stand{Landing: landing, Session: one.Name})
 			}
 		}
@@ -300,11 +300,11 @@ func lastTurn(landings []session.Landing, last int) int {
 
 // addElsewhere adds landings in other branches, if these were merged into this one, or are the
 // target of the session.
-func (l *ledger) addElsewhere(sessions []*session.Session, usual string, merged []string) {
+func (l *ledger) addElsewhere(sessions []*session.Session, merged []string) {
 	for _, s := range sessions {
 		for _, one := range s.Landings {
 			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
-			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == usual || slices.Contains(merged, ref)) {
+			if one.Target != l.branch && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == l.usual || slices.Contains(merged, ref)) {
 				l.all = append(l.all, &Stand{Landing: one, Session: s.Name})
 			}
 		}
@@ -324,7 +324,7 @@ func (l *ledger) addUnrecorded(merged []string) {
 			continue
 		}
 		l.all = append(l.all, &Stand{Landing: session.Landing{
-			ID: k, TurnSession: turnSession, Target: l.target, Phase: session.LandingDone, After: l.refs[ref],
+			ID: k, TurnSession: turnSession, Target: l.branch, Phase: session.LandingDone, After: l.refs[ref],
 			Before: l.refs[turn.LandedRef(turnSession, k, "before")], State: l.refs[turn.LandedRef(turnSession, k, "state")],
 		}})
 	}

@@ -162,7 +162,7 @@ func (l *ledger) without(ctx context.Context, one *Stand, commit string, lost []
 	}
 	before := one.Before
 	for _, other := range slices.Backward(lost) {
-		merged, err := l.m.Objects().MergeTrees(ctx, l.dir, other.After, before, other.Before)
+		merged, err := l.m.Objects().MergeTrees(ctx, l.place(l.m), other.After, before, other.Before)
 		if err != nil {
 			return false, err
 		}
@@ -191,7 +191,7 @@ func (l *ledger) partlyBy(ctx context.Context, one *Stand) (*Stand, error) {
 // withoutRest reports whether the tip's files have nothing of a landing except what a later landing
 // has brought again.
 func (l *ledger) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
-	part, err := l.m.Objects().MergeTrees(ctx, l.dir, one.State, one.After, by.State)
+	part, err := l.m.Objects().MergeTrees(ctx, l.place(l.m), one.State, one.After, by.State)
 	if err != nil || len(part.Conflicts) > 0 {
 		return false, err
 	}
@@ -204,7 +204,7 @@ func (l *ledger) withoutRest(ctx context.Context, one, by *Stand) (bool, error) 
 
 // changesNothing reports whether a merge leaves ours as it is, and whether it has conflicts.
 func (l *ledger) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
-	merged, err := l.m.Objects().MergeTrees(ctx, l.dir, base, ours, theirs)
+	merged, err := l.m.Objects().MergeTrees(ctx, l.place(l.m), base, ours, theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return false, err == nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // lost returns the lost work that does not land, because the user has not asked for it.
 func (c *composer) lost() []lostWork {
-	if c.sides.askedFor {
+	if c.again {
 		return nil
 	}
 	return c.sides.lost

@@ -24,10 +24,10 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 		if err != nil {
 			return nil, err
 		}
-		cut := h.cutOff(a, one, r.states)
+		cut := h.cutOff(a, one)
 		if len(cut) == 0 {
 			err := a.lookForEver(h, kin)
-			h.linkStates(a, kin, r.states)
+			h.linkStates(a, kin)
 			h.linkLandings(a)
 			return h, err
 		}
@@ -38,8 +38,8 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 // region is the part of git's history between some commits and a common ancestor.
 type region struct {
 	tips    []string
-	root    string // common ancestor, "" for none
-	parents map[string][]string
+	root    string           // common ancestor, "" for none
+	parents graph            // git's own parents
 	states  map[point]string // commits of states of agents
 	head    string           // commit of an agent among the tips, for states that are taken at it; "" for none
 }
@@ -100,13 +100,13 @@ func (a *asker) looked(one state) []string {
 
 // cutOff returns commits older than the root from which states reached the present one by another
 // way than through the root: the region is too small, because such states may have them in common.
-func (h *history) cutOff(a *asker, one state, states map[point]string) (cut []string) {
+func (h *history) cutOff(a *asker, one state) (cut []string) {
 	if h.root == "" {
 		return nil
 	}
 	asked := slices.AppendSeq(h.leftOf(one.commit), maps.Keys(h.made[h.agent]))
 	for _, p := range a.lineOf(one) {
-		asked = append(asked, states[p])
+		asked = append(asked, h.states[p])
 	}
 	after := h.real.after(h.root)
 	asked = slices.DeleteFunc(asked, func(commit string) bool { return after[commit] })
@@ -124,7 +124,7 @@ func (h *history) cutOff(a *asker, one state, states map[point]string) (cut []st
 // brought counts as all that the agent then had from the branch.
 func (a *asker) historyIn(r *region) (*history, error) {
 	h := &history{
-		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
+		region: r, real: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{},
 		agent: a.Record.TurnSession, whose: map[string]string{},
 	}
 	for commit, from := range r.parents {
@@ -211,13 +211,13 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 }
 
 // linkStates adds the states of agents: each came from its commit and from the state before it.
-func (h *history) linkStates(a *asker, kin map[string]bool, commits map[point]string) {
-	for p, commit := range commits {
+func (h *history) linkStates(a *asker, kin map[string]bool) {
+	for p, commit := range h.states {
 		if kin[p.turnSession] && commit != "" && (h.real[commit] != nil || commit == h.root) {
 			h.commits[p.String()] = commit
 		}
 	}
-	for p := range commits {
+	for p := range h.states {
 		if h.commits[p.String()] == "" {
 			continue
 		}

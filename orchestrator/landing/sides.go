@@ -14,16 +14,15 @@ type sides struct {
 	theirs string // the state, as a commit on top of what both have
 	state  string // commit of the state
 
-	line     []point    // points that led to the state
-	h        *history   // nil if git's own history is enough: nothing has landed, and the branch has left nothing
-	tip      string     // node of the branch with all that has landed in it
-	now      string     // node of the state
-	bases    []string   // newest common nodes
-	left     []string   // newest commits that the agent got from the branch and the branch has left
-	near     *Stand     // landing nearest to the state among those that stand, nil for none
-	lost     []lostWork // lost work of the state
-	rewound  []*Stand   // landings of work that the agent was rewound from
-	askedFor bool       // the lost work lands, too
+	line    []point    // points that led to the state
+	h       *history   // nil if git's own history is enough: nothing has landed, and the branch has left nothing
+	tip     string     // node of the branch with all that has landed in it
+	now     string     // node of the state
+	bases   []string   // newest common nodes
+	left    []string   // newest commits that the agent got from the branch and the branch has left
+	near    *Stand     // landing nearest to the state among those that stand, nil for none
+	lost    []lostWork // lost work of the state
+	rewound []*Stand   // landings of work that the agent was rewound from
 }
 
 // had returns the points of the line, with true for those that the branch has. If it has a point,

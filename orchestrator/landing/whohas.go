@@ -37,7 +37,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			v.noteWhoseBranch(ctx, agents, branch, l)
 		}
 	}
-	records := ledger{target: l.Target, lives: lives{}}
+	records := ledger{target: target{branch: l.Target}, lives: lives{}}
 	records.lookAtRecords(sessions)
 	for _, w := range agents {
 		if !slices.Contains(refs, "refs/heads/"+w.Record.Branch) {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"paw/config"
 	"paw/orchestrator/app"
@@ -229,14 +228,7 @@ func answered(ctx context.Context, a app.Agent, r turn.Record) bool {
 }
 
 // squeezed removes all blanks.
-func squeezed(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
-}
+func squeezed(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // paceOf returns the delays of the queue. PAW_QUEUE_PACE, set by tests only, lists other delays in
 // the order of Pace.
