@@ -68,14 +68,6 @@ type watch struct {
 	mark          string
 }
 
-// parseWatch parses the arguments of a look.
-func parseWatch(args []string) (w watch, ok bool) {
-	if len(args) != 3 {
-		return watch{}, false
-	}
-	return watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}, true
-}
-
 // lookLater sets a timer for one look. Only the newest chain of a parent goes on.
 func lookLater(ctx context.Context, h *app.App, s *session.Session, parent string, w watch) {
 	err := h.TmuxFor(s).SetTimer(ctx, w.session, tmux.Timer{
@@ -91,10 +83,10 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 // then tells the parent if results are due. A busy parent is left to the next look. args are those
 // of lookLater.
 func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
-	w, ok := parseWatch(args)
-	if !ok {
+	if len(args) != 3 {
 		return errs.New(errs.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
 	}
+	w := watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
 	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {

@@ -22,7 +22,9 @@ func (l *landing) look(ctx context.Context) (t target, err error) {
 	if l.records, err = l.allRecords(); err != nil {
 		return t, err
 	}
-	siblingsIn(ctx, l.Repo, l.Session, l.records) // decides what both looks then only read
+	if _, err = l.siblings(ctx); err != nil { // decides what both looks then only read
+		return t, err
+	}
 	var a *asker
 	var targetErr error
 	var beside sync.WaitGroup

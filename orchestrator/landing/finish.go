@@ -43,16 +43,12 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(gitdi
 	}
 	found := finishAll(ctx, h, m, moving, now)
 	for _, place := range places {
-		if !slices.ContainsFunc(sessions, func(s *session.Session) bool { return landsIn(s, place.Path) }) {
+		landsThere := func(l session.Landing) bool { return Unfinished(l) && l.Checkout == place.Path }
+		if !slices.ContainsFunc(sessions, func(s *session.Session) bool { return slices.ContainsFunc(s.Landings, landsThere) }) {
 			found = append(found, endMove(ctx, m, place, busy)...)
 		}
 	}
 	return found, nil
-}
-
-// landsIn reports whether an interrupted landing of a session moves the checkout at a path.
-func landsIn(s *session.Session, path string) bool {
-	return slices.ContainsFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && l.Checkout == path })
 }
 
 // endMove finishes an interrupted move of files, and says how.

@@ -125,7 +125,7 @@ func cutShort(ctx context.Context, a app.Agent) (string, error) {
 
 func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
-	sessions, err := siblings(ctx, h, m, s)
+	sessions, err := agents[0].siblings(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,34 +8,24 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/app"
-	"paw/session"
 	"paw/worktree/objects"
 )
 
 // askerFor returns an asker for a branch, after a look at its landings.
 func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
-	records, err := w.allRecords()
+	sessions, err := w.siblings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sessions := siblingsIn(ctx, w.Repo, w.Session, records)
-	led, err := lookAtLanded(ctx, w.Repo, sessions, t, w.ancestry(sessions)...)
-	if err != nil {
+	a := newAsker(w, newLedger(w.Repo, sessions, t), again)
+	related := []string{w.Record.TurnSession} // the agent, the one it started from, and so on
+	for _, p := range a.line {
+		related = append(related, p.turnSession)
+	}
+	if err := a.led.look(ctx, app.Once(related)...); err != nil {
 		return nil, err
 	}
-	a := newAsker(w, led, again)
 	return a, a.lookForHanded(ctx)
-}
-
-// ancestry returns the turn sessions of the agent, of the agent it started from, and so on.
-func (w work) ancestry(sessions []*session.Session) []string {
-	l := ledger{lives: lives{}}
-	l.lookAtRecords(sessions)
-	var all []string
-	for _, p := range l.lives.line(l.lives[w.Record.TurnSession].now) {
-		all = append(all, p.turnSession)
-	}
-	return app.Once(append(all, w.Record.TurnSession))
 }
 
 // sides finds what the branch and a state have in common.

@@ -118,6 +118,7 @@ func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rew
 type ledger struct {
 	target
 	m        worktree.Manager
+	sessions []*session.Session
 	all      []*Stand // by agent, oldest first
 	lives    lives
 	refs     map[string]string // refs of landings

@@ -17,38 +17,43 @@ import (
 
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
 // the tip. It compares only the landings of the given turn sessions with the tip's files.
-func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
-	l := &ledger{target: t, m: m, lives: lives{}, patterns: []string{turn.LandedPattern}, files: turnSessions, refs: map[string]string{}}
-	l.lookAtRecords(sessions)
-	if slices.ContainsFunc(sessions, func(s *session.Session) bool { return s.Host != "" }) {
+func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (*ledger, error) {
+	l := newLedger(m, sessions, t)
+	return l, l.look(ctx, turnSessions...)
+}
+
+// look finds out how landings stand.
+func (l *ledger) look(ctx context.Context, turnSessions ...string) (err error) {
+	l.files, l.refs, l.patterns = turnSessions, map[string]string{}, []string{turn.LandedPattern}
+	if slices.ContainsFunc(l.sessions, func(s *session.Session) bool { return s.Host != "" }) {
 		l.patterns = append(l.patterns, turn.FarLandedPattern)
 	}
 	for _, pattern := range l.patterns {
-		found, err := m.Refs().Matching(ctx, strings.TrimSuffix(pattern, "after")+"*")
+		found, err := l.m.Refs().Matching(ctx, strings.TrimSuffix(pattern, "after")+"*")
 		if err != nil {
-			return nil, err
+			return err
 		}
 		maps.Copy(l.refs, found)
 	}
-	if l.past, err = leftCommits(ctx, m, t, sessions); err != nil || len(l.all)+len(l.refs) == 0 {
-		return l, err
+	if l.past, err = l.leftCommits(ctx); err != nil || len(l.all)+len(l.refs) == 0 {
+		return err
 	}
-	if err = l.lookAtHistory(ctx, sessions); err != nil {
-		return nil, err
+	if err = l.lookAtHistory(ctx); err != nil {
+		return err
 	}
 	for _, turnSession := range turnSessions {
 		if err := l.lookAtFiles(ctx, turnSession); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, one := range l.all {
 		one.tip = l.tip
 		if err := l.decide(ctx, one); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	l.onlyWhole()
-	return l, nil
+	return nil
 }
 
 // decide sets the standing of a landing.
@@ -104,12 +109,12 @@ func (l *ledger) onlyWhole() {
 
 // lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
 // know of.
-func (l *ledger) lookAtHistory(ctx context.Context, sessions []*session.Session) error {
+func (l *ledger) lookAtHistory(ctx context.Context) error {
 	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
 	if err != nil {
 		return err
 	}
-	l.addElsewhere(sessions, merged)
+	l.addElsewhere(merged)
 	l.addUnrecorded(merged)
 	slices.SortStableFunc(l.all, func(a, b *Stand) int { // by agent and number
 		return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
@@ -142,8 +147,8 @@ func (l *ledger) madeAnew(one *Stand) bool {
 // leftCommits returns commits that a branch was at and may have left: those of its reflog, unless
 // the branch only moved forward, all that its session's usual branch was at, if that is another one,
 // and those that agents began at, if the branch has them no more and its reflog does not know them.
-func leftCommits(ctx context.Context, m worktree.Manager, t target, sessions []*session.Session) ([]string, error) {
-	log, err := m.Refs().PastTips(t.branch)
+func (l *ledger) leftCommits(ctx context.Context) ([]string, error) {
+	log, err := l.m.Refs().PastTips(l.branch)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +156,8 @@ func leftCommits(ctx context.Context, m worktree.Manager, t target, sessions []*
 	if slices.ContainsFunc(log, func(p refs.PastTip) bool { return !movedForward(p.Why) }) {
 		tips = slices.Clone(log)
 	}
-	if t.usual != "" && t.usual != t.branch {
-		usual, err := m.Refs().PastTips(t.usual)
+	if l.usual != "" && l.usual != l.branch {
+		usual, err := l.m.Refs().PastTips(l.usual)
 		if err != nil {
 			return nil, err
 		}
@@ -160,21 +165,21 @@ func leftCommits(ctx context.Context, m worktree.Manager, t target, sessions []*
 	}
 	var commits []string
 	for _, tip := range slices.Backward(tips) {
-		if tip.Commit != t.tip && !slices.Contains(commits, tip.Commit) && len(commits) < mostPastTips {
+		if tip.Commit != l.tip && !slices.Contains(commits, tip.Commit) && len(commits) < mostPastTips {
 			commits = append(commits, tip.Commit)
 		}
 	}
 	var starts []string
-	for _, s := range sessions {
+	for _, s := range l.sessions {
 		for _, w := range s.Agents {
 			told := func(p refs.PastTip) bool { return p.Commit == w.BaseCommit }
-			if s.Target == t.branch && s.Host == "" && w.BaseOnTarget && w.BaseCommit != t.tip && !slices.ContainsFunc(log, told) {
+			if s.Target == l.branch && s.Host == "" && w.BaseOnTarget && w.BaseCommit != l.tip && !slices.ContainsFunc(log, told) {
 				starts = append(starts, w.BaseCommit)
 			}
 		}
 	}
 	for _, start := range app.Once(starts) {
-		if has, err := m.Objects().Contains(ctx, t.tip, start); err != nil {
+		if has, err := l.m.Objects().Contains(ctx, l.tip, start); err != nil {
 			return nil, err
 		} else if !has {
 			commits = append(commits, start)
@@ -208,7 +213,7 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 
 // standings is Standings with the landings of other sessions in the same branches.
 func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]Stand, error) {
-	sessions, err := siblings(ctx, h, m, s)
+	sessions, err := work{Agent: app.Agent{App: h, Session: s, Repo: m}}.siblings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +251,9 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 	return all, nil
 }
 
-// lookAtRecords adds the landings and lives in the records of sessions.
-func (l *ledger) lookAtRecords(sessions []*session.Session) {
+// newLedger returns a ledger of the landings and lives in the records of sessions.
+func newLedger(m worktree.Manager, sessions []*session.Session, t target) *ledger {
+	l := &ledger{target: t, m: m, sessions: sessions, lives: lives{}}
 	for _, one := range sessions {
 		landings := map[string][]session.Landing{}
 		for _, landing := range one.Landings {
@@ -258,6 +264,7 @@ func (l *ledger) lookAtRecords(sessions []*session.Session) {
 		}
 		l.addLives(one, landings)
 	}
+	return l
 }
 
 // addLives adds the lives of a session's agents, including agents that were removed after a
@@ -300,8 +307,8 @@ func lastTurn(landings []session.Landing, last int) int {
 
 // addElsewhere adds landings in other branches, if these were merged into this one, or are the
 // target of the session.
-func (l *ledger) addElsewhere(sessions []*session.Session, merged []string) {
-	for _, s := range sessions {
+func (l *ledger) addElsewhere(merged []string) {
+	for _, s := range l.sessions {
 		for _, one := range s.Landings {
 			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
 			if one.Target != l.branch && one.Phase == session.LandingDone && l.refs[ref] == one.After && (one.Target == l.usual || slices.Contains(merged, ref)) {
@@ -330,24 +337,20 @@ func (l *ledger) addUnrecorded(merged []string) {
 	}
 }
 
-// siblings returns the sessions of a repository: s as given, the others from their records.
-// siblings settles shifts of agents that were interrupted.
-func siblings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]*session.Session, error) {
-	records, _, err := h.Store.ListAll()
+// siblings returns the sessions of the repository: the agent's own as given, the others from their
+// records. It settles shifts of agents that were interrupted.
+func (w work) siblings(ctx context.Context) ([]*session.Session, error) {
+	records, err := w.allRecords()
 	if err != nil {
 		return nil, err
 	}
-	return siblingsIn(ctx, m, s, records), nil
-}
-
-// siblingsIn is siblings with records that were read before.
-func siblingsIn(ctx context.Context, m worktree.Manager, s *session.Session, records []*session.Session) []*session.Session {
-	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
-	sessions = append(sessions, s)
+	own := w.Session
+	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != own.GitCommonDir || one.Name == own.Name })
+	sessions = append(sessions, own)
 	for _, one := range sessions {
 		for i := range one.Agents {
-			turns.SettleShift(ctx, m, &one.Agents[i])
+			turns.SettleShift(ctx, w.Repo, &one.Agents[i])
 		}
 	}
-	return sessions
+	return sessions, nil
 }

@@ -87,7 +87,10 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	} else {
 		p.version = w.cliVersion(ctx)
 	}
-	steps := []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
+	if p.source, err = p.lookAtSource(ctx, o.Turn, "pr"); err != nil {
+		return nil, err
+	}
+	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
 	if !o.DryRun {
 		steps = append(steps, p.deliver, p.ask)
 	}
@@ -101,11 +104,6 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 		}
 	}
 	return p.done, nil
-}
-
-func (p *puller) lookAtAgent(ctx context.Context) (err error) {
-	p.source, err = p.lookAtSource(ctx, p.options.Turn, "pr")
-	return err
 }
 
 // lookAtRemote finds the remote, its branches, and the program that can create a pull request.

@@ -64,9 +64,6 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		}
 		done.Rescue = turn.RewindRef(w.Record.TurnSession, h.Now(), newest)
 		h.Step("update.prepared")
-		if err := keepUpdated(ctx, t, goal); err != nil {
-			return err
-		}
 		return w.moveTo(ctx, t, done, goal, was)
 	})
 	if err != nil {
@@ -80,6 +77,10 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal, was string) error {
 	last, err := t.Dir.Last()
 	if err != nil {
+		return err
+	}
+	// The snapshot of the last turn is out of date for readers that look at no worktree.
+	if err := t.Repo.Refs().Set(ctx, turn.UpdatedRef(t.Record.TurnSession, turn.NumberOf(last)), goal); err != nil {
 		return err
 	}
 	record := func(change func(a *session.Agent)) error {
@@ -114,16 +115,6 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return record((*session.Agent).DropShift)
 	}
 	return record(func(a *session.Agent) { a.SettleShift(func(string) (bool, error) { return true, nil }) })
-}
-
-// keepUpdated keeps the new state in a ref, for readers that look at no worktree: the snapshot of
-// the last turn is out of date.
-func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
-	last, err := t.Dir.Last()
-	if err != nil {
-		return err
-	}
-	return t.Repo.Refs().Set(ctx, turn.UpdatedRef(t.Record.TurnSession, turn.NumberOf(last)), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
@@ -261,7 +252,10 @@ func Behind(ctx context.Context, h *app.App, s *session.Session, landed string) 
 	}
 	var without []string
 	if tip == landed {
-		without, err = branchesNotAt(ctx, m, tip, branches)
+		var tips map[string]string
+		tips, err = m.Refs().Branches(ctx, branches)
+		maps.DeleteFunc(tips, func(_, at string) bool { return at == tip })
+		without = slices.Collect(maps.Keys(tips))
 	} else {
 		without, err = m.Refs().BranchesWithout(ctx, tip, branches)
 	}
@@ -272,11 +266,4 @@ func Behind(ctx context.Context, h *app.App, s *session.Session, landed string) 
 		}
 	}
 	return names, err
-}
-
-// branchesNotAt returns the existing branches that are at another commit.
-func branchesNotAt(ctx context.Context, m worktree.Manager, commit string, branches []string) ([]string, error) {
-	tips, err := m.Refs().Branches(ctx, branches)
-	maps.DeleteFunc(tips, func(_, tip string) bool { return tip == commit })
-	return slices.Collect(maps.Keys(tips)), err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 )
@@ -20,7 +21,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
 		return
 	}
-	sessions, err := siblings(ctx, v.home, v.m, s)
+	sessions, err := work{Agent: app.Agent{App: v.home, Session: s, Repo: v.m}}.siblings(ctx)
 	if err != nil {
 		sessions = []*session.Session{s}
 	}
@@ -37,8 +38,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			v.noteWhoseBranch(ctx, agents, branch, l)
 		}
 	}
-	records := ledger{target: target{branch: l.Target}, lives: lives{}}
-	records.lookAtRecords(sessions)
+	records := newLedger(v.m, sessions, target{branch: l.Target})
 	for _, w := range agents {
 		if !slices.Contains(refs, "refs/heads/"+w.Record.Branch) {
 			v.noteWhoBegan(ctx, records, w, l)
@@ -83,7 +83,7 @@ func (v mover) noteWhoseBranch(ctx context.Context, agents []work, branch string
 
 // noteWhoBegan notes an agent that began with work that was undone, and whose branch does not have
 // it: the agent brings it along.
-func (v mover) noteWhoBegan(ctx context.Context, records ledger, w work, l *session.Landing) {
+func (v mover) noteWhoBegan(ctx context.Context, records *ledger, w work, l *session.Landing) {
 	met, shared := records.meeting(records.lives.line(records.lives[w.Record.TurnSession].now), &Stand{Landing: *l})
 	if !shared || met.turnSession == w.Record.TurnSession {
 		return
