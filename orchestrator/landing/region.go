@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -190,16 +191,9 @@ func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]s
 	}
 	for turnSession := range kin {
 		life := a.led.lives[turnSession]
-		for p := range life.points() {
-			switch {
-			case p.turnSession != turnSession:
-			case p.turn > 0:
-				if commits[p] = refs[turn.TurnRef(turnSession, p.turn)]; commits[p] == "" {
-					commits[p] = refs[turn.HeadRef(turnSession, p.turn)]
-				}
-			case p.landing == 0:
-				commits[p] = life.start
-			}
+		commits[point{turnSession: turnSession}] = life.start
+		for n := 1; n <= life.last; n++ {
+			commits[point{turnSession: turnSession, turn: n}] = cmp.Or(refs[turn.TurnRef(turnSession, n)], refs[turn.HeadRef(turnSession, n)])
 		}
 	}
 	for _, one := range a.led.all {

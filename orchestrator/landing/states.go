@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,6 +171,7 @@ func (p point) String() string {
 type life struct {
 	now    point           // state that the present state came from
 	parent map[point]point // parent of each point; the beginning has one if the agent started from another one
+	last   int             // highest known number of a turn
 	start  string          // commit of the beginning, "" if unknown
 	branch string          // the agent's branch, "" if unknown
 }
@@ -180,7 +180,7 @@ type life struct {
 // point, and the next state comes from that one.
 func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts []session.Shift, from *session.Origin, fromSession string) life {
 	at := func(turn int) point { return point{turnSession: turnSession, turn: turn} }
-	l := life{now: at(0), parent: map[point]point{}}
+	l := life{now: at(0), last: lastTurn, parent: map[point]point{}}
 	if from != nil && fromSession != "" {
 		l.parent[l.now] = point{turnSession: fromSession, turn: from.Turn}
 	}
@@ -206,20 +206,6 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 		}
 	}
 	return l
-}
-
-// points returns all points of a life, and their parents.
-func (l life) points() iter.Seq[point] {
-	return func(yield func(point) bool) {
-		if !yield(l.now) {
-			return
-		}
-		for p, before := range l.parent {
-			if !yield(p) || !yield(before) {
-				return
-			}
-		}
-	}
 }
 
 // startWithin handles an agent that started in the midst of another agent's turn: its beginning
