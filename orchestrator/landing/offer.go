@@ -15,9 +15,7 @@ import (
 )
 
 // offer adds to a conflict how the user merges by hand. It offers a commit that refs keep and the
-// record knows: if a branch gets that commit, the work has landed. If the agent's history has
-// commits that the branch has left, a merge would bring them back, so the commit is to be
-// cherry-picked.
+// record knows: if a branch gets that commit, the work has landed.
 func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	e, ok := errors.AsType[*CollisionError](cause)
 	if !ok || e.offer.branch == "" {
@@ -29,7 +27,7 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 		return cause
 	}
 	verb := "merge"
-	if len(c.sides.left) > 0 {
+	if c.picks() {
 		verb = "cherry-pick"
 	}
 	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.offer.branch), verb, offered)
@@ -45,6 +43,10 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	return e
 }
 
+// picks reports whether what is offered is to be cherry-picked: a merge would bring back commits that
+// the branch has left, or not take back landed work that the agent was rewound from.
+func (c *composer) picks() bool { return len(c.sides.left)+len(c.sides.rewound) > 0 }
+
 // offered returns the commit to offer for the agent's state: one that was offered before, the
 // agent's own commit if everything is committed and can be merged, or a new one.
 func (c *composer) offered(ctx context.Context, v mover, t target) (string, error) {
@@ -57,7 +59,7 @@ func (c *composer) offered(ctx context.Context, v mover, t target) (string, erro
 		return "", err
 	}
 	parent, as := c.source.head, Merge
-	if len(c.sides.left) > 0 {
+	if c.picks() {
 		if base, err = c.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
