@@ -139,35 +139,6 @@ func packedError(one parcelState, err error) (parcelState, error) {
 	return one, nil
 }
 
-// handedSession returns the name of a made-up turn session: the common origin of all agents that
-// began with the same uncommitted changes of the user.
-func handedSession(snapshot string) string { return "not committed " + snapshot }
-
-// originOf returns the origin of an agent with the origin's turn session, "" for none.
-func originOf(s *session.Session, from *session.Origin) (*session.Origin, string) {
-	switch {
-	case from == nil:
-		return nil, ""
-	case from.Agent == "":
-		return from, handedSession(from.Snapshot)
-	}
-	if w := s.Agent(from.Agent); w != nil {
-		return from, w.TurnSession
-	}
-	return from, s.TurnSessionOf(from.Agent)
-}
-
-// began returns the origin of an agent that is no longer in the record. It is nil if the agent
-// began at a commit, or if that is unknown.
-func began(landings []session.Landing) *session.Origin {
-	for _, l := range landings {
-		if l.Began != "" {
-			return &session.Origin{Snapshot: l.Began}
-		}
-	}
-	return nil
-}
-
 // lookForHanded sets handed to a commit of those uncommitted changes the agent began with that the
 // branch has by now, on top of the commit they were made on. It stays "" if there are none.
 func (a *asker) lookForHanded(ctx context.Context) error {

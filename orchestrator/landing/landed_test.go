@@ -60,7 +60,7 @@ func TestLines(t *testing.T) {
 		"an update is no way back":     {1, nil, []session.Shift{{Kind: session.ShiftUpdate, Last: 1}, undo(1, 0)}, "[1 0]"},
 		"rewound before the beginning": {2, nil, []session.Shift{rewind(0, 2, 0)}, "[0]"},
 	} {
-		l := lifeOf("s_a", c.last, c.landings, c.shifts, nil, "")
+		l := lifeOf(&session.Session{Name: "s"}, &session.Agent{TurnSession: "s_a", TurnHighWater: c.last, Shifts: c.shifts}, c.landings)
 		var got []string
 		for _, p := range (lives{"s_a": l}).line(l.now) {
 			if got = append(got, fmt.Sprint(p.turn)); p.landing > 0 {
@@ -72,8 +72,8 @@ func TestLines(t *testing.T) {
 		}
 	}
 	from := lives{
-		"s_a": lifeOf("s_a", 2, nil, nil, nil, ""),
-		"s_c": lifeOf("s_c", 1, nil, nil, &session.Origin{Agent: "a", Turn: 1}, "s_a"),
+		"s_a": lifeOf(&session.Session{Name: "s"}, &session.Agent{TurnSession: "s_a", TurnHighWater: 2}, nil),
+		"s_c": lifeOf(&session.Session{Name: "s"}, &session.Agent{TurnSession: "s_c", TurnHighWater: 1, From: &session.Origin{Agent: "a", Turn: 1}}, nil),
 	}
 	if met, found := meeting(from.line(from["s_c"].now), from.line(from["s_a"].now)); !found || met != (point{turnSession: "s_a", turn: 1}) {
 		t.Errorf("an agent that started from another one meets it at %v", met)

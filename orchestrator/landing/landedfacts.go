@@ -270,13 +270,15 @@ func newLedger(m worktree.Manager, sessions []*session.Session, t target) *ledge
 // addLives adds the lives of a session's agents, including agents that were removed after a
 // landing.
 func (l *ledger) addLives(s *session.Session, landings map[string][]session.Landing) {
-	for i := range s.Agents {
-		w := &s.Agents[i]
-		from, fromSession := originOf(s, w.From)
-		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, from, fromSession)
-		life.branch = w.Branch
-		life.start = w.Start()
-		l.lives[w.TurnSession] = life
+	agents := slices.Clone(s.Agents)
+	for turnSession, own := range landings {
+		_, known := l.lives[turnSession]
+		if !known && !slices.ContainsFunc(agents, func(w session.Agent) bool { return w.TurnSession == turnSession }) {
+			agents = append(agents, session.Agent{TurnSession: turnSession, From: began(own)})
+		}
+	}
+	for i := range agents {
+		l.lives[agents[i].TurnSession] = lifeOf(s, &agents[i], landings[agents[i].TurnSession])
 	}
 	for i := range s.Agents {
 		if w := &s.Agents[i]; w.From != nil && w.From.Within {
@@ -285,24 +287,6 @@ func (l *ledger) addLives(s *session.Session, landings map[string][]session.Land
 			}
 		}
 	}
-	for turnSession, own := range landings {
-		if _, known := l.lives[turnSession]; !known {
-			from, fromSession := originOf(s, began(own))
-			life := lifeOf(turnSession, lastTurn(own, 0), own, nil, from, fromSession)
-			if from != nil {
-				life.start = from.Snapshot
-			}
-			l.lives[turnSession] = life
-		}
-	}
-}
-
-// lastTurn returns the highest known number of a turn.
-func lastTurn(landings []session.Landing, last int) int {
-	for _, one := range landings {
-		last = max(last, one.LastTurn, one.Turn)
-	}
-	return last
 }
 
 // addElsewhere adds landings in other branches, if these were merged into this one, or are the

@@ -178,21 +178,24 @@ type life struct {
 
 // lifeOf puts an agent's turns, landings and shifts into order. A rewind goes back to an earlier
 // point, and the next state comes from that one.
-func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts []session.Shift, from *session.Origin, fromSession string) life {
-	at := func(turn int) point { return point{turnSession: turnSession, turn: turn} }
-	l := life{now: at(0), last: lastTurn, parent: map[point]point{}}
-	if from != nil && fromSession != "" {
-		l.parent[l.now] = point{turnSession: fromSession, turn: from.Turn}
+func lifeOf(s *session.Session, w *session.Agent, landings []session.Landing) life {
+	at := func(turn int) point { return point{turnSession: w.TurnSession, turn: turn} }
+	l := life{now: at(0), last: w.TurnHighWater, parent: map[point]point{}, start: w.Start(), branch: w.Branch}
+	for _, one := range landings {
+		l.last = max(l.last, one.LastTurn, one.Turn)
+	}
+	if origin := originOf(s, w.From); origin != "" {
+		l.parent[l.now] = point{turnSession: origin, turn: w.From.Turn}
 	}
 	before := l.now // point that an undo goes back to
-	for turn := 0; turn <= lastTurn; turn++ {
+	for turn := 0; turn <= l.last; turn++ {
 		if turn > 0 {
 			l.parent[at(turn)], l.now = l.now, at(turn)
 		}
-		for _, one := range eventsOf(turn, landings, shifts) {
+		for _, one := range eventsOf(turn, landings, w.Shifts) {
 			switch {
 			case one.landing != nil:
-				next := point{turnSession: turnSession, landing: one.landing.ID}
+				next := point{turnSession: w.TurnSession, landing: one.landing.ID}
 				l.parent[next], l.now = l.now, next
 			case one.shift.Kind == session.ShiftUndo:
 				l.now, before = before, l.now
@@ -206,6 +209,35 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 		}
 	}
 	return l
+}
+
+// handedSession returns the name of a made-up turn session: the common origin of all agents that
+// began with the same uncommitted changes of the user.
+func handedSession(snapshot string) string { return "not committed " + snapshot }
+
+// originOf returns the turn session of an agent's origin, "" for none.
+func originOf(s *session.Session, from *session.Origin) string {
+	switch {
+	case from == nil:
+		return ""
+	case from.Agent == "":
+		return handedSession(from.Snapshot)
+	}
+	if w := s.Agent(from.Agent); w != nil {
+		return w.TurnSession
+	}
+	return s.TurnSessionOf(from.Agent)
+}
+
+// began returns the origin of an agent that is no longer in the record. It is nil if the agent
+// began at a commit, or if that is unknown.
+func began(landings []session.Landing) *session.Origin {
+	for _, l := range landings {
+		if l.Began != "" {
+			return &session.Origin{Snapshot: l.Began}
+		}
+	}
+	return nil
 }
 
 // startWithin handles an agent that started in the midst of another agent's turn: its beginning
