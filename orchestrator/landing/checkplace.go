@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -139,23 +140,18 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 		return err
 	}
 	defer log.Close()
-	problems, err := c.Repo.Checks().SetUp(ctx, path, commit, c.App.Agent(c.Session, CheckAgent(c.Session, path)).Setup(io.MultiWriter(log, progress{c.App})))
+	problems, err := c.Repo.Checks().SetUp(ctx, path, commit, c.App.Agent(c.Session, CheckAgent(c.Session, path)).Setup(c.shown(log)))
 	for _, problem := range problems {
 		c.App.Notef("%s", problem)
 	}
 	if failed, ok := errors.AsType[*worktree.SetUpError](err); ok {
-		return &CheckError{What: "the set-up of the place where checks run", Command: failed.Command, Code: exitCode(failed), Log: log.Name(), Place: path}
+		code := -1 // of a command that did not start
+		if exit, ok := errors.AsType[*exec.ExitError](failed); ok {
+			code = exit.ExitCode()
+		}
+		return &CheckError{What: "the set-up of the place where checks run", Command: failed.Command, Code: code, Log: log.Name(), Place: path}
 	}
 	return err
-}
-
-// exitCode returns the exit code of a command that failed, -1 if a signal ended the command or it
-// did not start.
-func exitCode(err error) int {
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return exit.ExitCode()
-	}
-	return -1
 }
 
 // CheckPlaceOf returns the path of a session's check worktree, "" for none.
@@ -310,12 +306,7 @@ func (c *checker) createLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// progress passes output on to the user, if paw shows any.
-type progress struct{ h *app.App }
-
-func (p progress) Write(text []byte) (int, error) {
-	if p.h.Progress == nil {
-		return len(text), nil
-	}
-	return p.h.Progress.Write(text)
+// shown returns a writer to a log that also passes output on to the user, if paw shows any.
+func (c *checker) shown(log io.Writer) io.Writer {
+	return io.MultiWriter(log, cmp.Or[io.Writer](c.App.Progress, io.Discard))
 }

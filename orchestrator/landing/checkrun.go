@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	defer log.Close()
 	c.App.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.Repo.Checks().Run(ctx, place, command, io.MultiWriter(log, progress{c.App}), c.App.Agent(c.Session, CheckAgent(c.Session, place)).ProjectEnv())
+	code, err := c.Repo.Checks().Run(ctx, place, command, c.shown(log), c.App.Agent(c.Session, CheckAgent(c.Session, place)).ProjectEnv())
 	if err != nil {
 		return err
 	}

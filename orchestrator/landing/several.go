@@ -29,7 +29,7 @@ type Several struct {
 
 // LandSeveral lands the work of several agents in the order of the forecast, and calls landed after
 // each. It stops at the first error; what has landed stays. With KeepGoing, landed also gets
-// errors, and the returned error contains a *NotLandedError.
+// errors, and the returned error counts them.
 func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
 	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
@@ -58,7 +58,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 			inOrder = append(inOrder, name)
 		}
 	}
-	failed := &NotLandedError{}
+	var failed []error
 	for i, name := range inOrder {
 		o.Turn, o.State = numbers[name], cmp.Or(all.States[name], all.State)
 		one, err := Land(ctx, h, s, name, o)
@@ -74,37 +74,30 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 			}
 			return err
 		case err != nil:
-			failed.Errs = append(failed.Errs, err)
+			failed = append(failed, err)
 		}
 		if err := landed(name, one, err); err != nil {
 			return err
 		}
 	}
-	if len(failed.Errs) > 0 {
-		return failed.fault(s, len(inOrder))
+	if len(failed) > 0 {
+		return notLanded(s, failed, len(inOrder))
 	}
 	return nil
 }
 
 // ofOne reports whether an error is about one agent's work, so that others may land.
 func ofOne(err error) bool {
-	var refused *errs.Error
-	return errors.As(err, &refused) && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind)
+	refused, ok := errors.AsType[*errs.Error](err)
+	return ok && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind)
 }
 
-// NotLandedError lists the errors of agents that did not land.
-type NotLandedError struct{ Errs []error }
-
-func (e *NotLandedError) Error() string {
-	return errs.Counted(len(e.Errs), "agent") + " not landed"
-}
-
-// fault returns the error for a landing of several agents. A conflict outweighs a failed check, and
-// a failed check a refusal.
-func (e *NotLandedError) fault(s *session.Session, agents int) error {
+// notLanded returns the error for a landing of several agents, of which some failed. A conflict
+// outweighs a failed check, and a failed check a refusal.
+func notLanded(s *session.Session, failed []error, agents int) error {
 	kind := errs.Refused
 	var hints []string
-	for _, err := range e.Errs {
+	for _, err := range failed {
 		var one *errs.Error
 		if !errors.As(err, &one) {
 			continue
@@ -116,8 +109,8 @@ func (e *NotLandedError) fault(s *session.Session, agents int) error {
 			hints = append(hints, one.Hints[0])
 		}
 	}
-	all := errs.New(kind, "%s: %d of %s not landed", s.Name, len(e.Errs), errs.Counted(agents, "agent"))
-	all.Err, all.Hints = e, hints
+	all := errs.New(kind, "%s: %d of %s not landed", s.Name, len(failed), errs.Counted(agents, "agent"))
+	all.Hints = hints
 	return all
 }
 

@@ -227,13 +227,12 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 
 // lastTag returns the tag of the agent's last finished turn, or of its start.
 func (src *source) lastTag(w work) string {
-	n := 0
-	for _, t := range src.turns {
+	for _, t := range slices.Backward(src.turns) {
 		if t.Tag != "" {
-			n = t.Number
+			return turn.TagName(w.Record.TurnSession, t.Number)
 		}
 	}
-	return turn.TagName(w.Record.TurnSession, n)
+	return turn.TagName(w.Record.TurnSession, 0)
 }
 
 // lastEnd returns the number of the last turn whose end is known, 0 for none.
