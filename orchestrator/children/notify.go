@@ -67,7 +67,12 @@ func notify(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPane
 	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: app.Once(names), Any: o.Any, Since: a.App.Now().UTC(), Launch: family.Parent.Launch}
 	err = recordWait(ctx, a.App, a.Session.Name, a.Record.Name, wait)
 	if errors.Is(err, turns.ErrSettled) { // the results of an earlier wait were typed just now
-		return notifyAgain(ctx, a, o, ask)
+		if a.Session, err = a.App.Load(a.Session.Name); err == nil {
+			a.Record, err = app.AgentNamed(a.Session, a.Record.Name)
+		}
+		if err == nil {
+			return notify(ctx, a, o, ask)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -79,18 +84,6 @@ func notify(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPane
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: a.Session.Name, Agent: a.Record.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
-}
-
-// notifyAgain repeats notify with the present record.
-func notifyAgain(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPanes) (*Notified, error) {
-	var err error
-	if a.Session, err = a.App.Load(a.Session.Name); err != nil {
-		return nil, err
-	}
-	if a.Record, err = app.AgentNamed(a.Session, a.Record.Name); err != nil {
-		return nil, err
-	}
-	return notify(ctx, a, o, ask)
 }
 
 // childrenNamed refuses names that are no children of the agent.

@@ -197,20 +197,17 @@ func (a Awaited) neverAsked() bool {
 
 // needsUser returns the first agent that waits for the user, nil for none.
 func (w *Waited) needsUser() *Awaited {
-	for i, a := range w.Agents {
-		if !a.Finished && a.Status.State == session.StateWaitingInput {
-			return &w.Agents[i]
-		}
-	}
-	return nil
+	return w.first(func(a Awaited) bool { return a.Status.State == session.StateWaitingInput })
 }
 
 // unseen returns the first agent whose hooks cannot record its end, nil for none.
 func (w *Waited) unseen() *Awaited {
-	for i, a := range w.Agents {
-		if !a.Finished && a.Status.Cause == session.CauseUnrecorded {
-			return &w.Agents[i]
-		}
+	return w.first(func(a Awaited) bool { return a.Status.Cause == session.CauseUnrecorded })
+}
+
+func (w *Waited) first(is func(Awaited) bool) *Awaited {
+	if i := slices.IndexFunc(w.Agents, func(a Awaited) bool { return !a.Finished && is(a) }); i >= 0 {
+		return &w.Agents[i]
 	}
 	return nil
 }

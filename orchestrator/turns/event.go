@@ -93,17 +93,13 @@ func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) 
 func (t *Recorder) died() string {
 	lock, err := t.ProbeLock()
 	switch {
-	case serverDied(t.Session):
+	case t.Session.Tmux.ServerPID != 0 && !app.ServerLives(t.Session): // CLIs in its panes may still report their exit
 		return "its tmux server died"
 	case err == nil && lock.Holder.PID != 0 && !lock.HolderAlive:
 		return "its process was killed"
 	}
 	return ""
 }
-
-// serverDied reports whether the session's tmux server has died. CLIs in its panes may still report
-// their exit.
-func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !app.ServerLives(s) }
 
 // apply carries out the actions that follow from an event.
 func (t *Recorder) apply(ctx context.Context, last *turn.Record, e turn.Event) error {

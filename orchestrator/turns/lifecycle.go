@@ -117,7 +117,8 @@ func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string
 			}
 		}
 	}
-	return t.snapshotBefore(ctx, n)
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Record.Name, n))
+	return note // without a snapshot the claim of the number keeps HEAD's commit
 }
 
 // hold records the present state as the one that the turn ends with, unless the CLI goes on with the

@@ -20,13 +20,6 @@ import (
 	"paw/worktree/snapshot"
 )
 
-// snapshotBefore takes the snapshot of the begin of turn n. Without a snapshot the claim of the
-// number keeps HEAD's commit.
-func (t *Recorder) snapshotBefore(ctx context.Context, n int) (note string) {
-	_, note = t.snapshot(ctx, turn.BeforeRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Record.Name, n))
-	return note
-}
-
 // snapshotAfter takes the snapshot of the end of turn n. Without a snapshot another ref keeps
 // HEAD's commit.
 func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
