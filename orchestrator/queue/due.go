@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,12 +110,7 @@ func (d *decision) verdict(t *session.Task, working, starts int, taken map[strin
 }
 
 // max returns how many agents the queue keeps at work.
-func (d *decision) max() int {
-	if d.q.Max > 0 {
-		return d.q.Max
-	}
-	return d.f.Max
-}
+func (d *decision) max() int { return cmp.Or(d.q.Max, d.f.Max) }
 
 // startsMax returns how many launches and prompts the queue may make.
 func (d *decision) startsMax() int { return max(d.f.Starts, d.q.StartsMax) }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -147,10 +148,7 @@ func (p planTask) task(dir string) (New, error) {
 
 // fault returns an error of a task that can be told from the task alone.
 func (t New) fault() error {
-	name := t.ID
-	if name == "" {
-		name = "a task"
-	}
+	name := cmp.Or(t.ID, "a task")
 	switch {
 	case !utf8.ValidString(t.Prompt):
 		return fmt.Errorf("%s: the prompt is not UTF-8", name)

@@ -75,14 +75,11 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 func heldWords(held []session.Task) string {
 	var ids, why []string
 	for _, t := range held {
-		ids = append(ids, t.ID)
-		if !slices.Contains(why, t.Why) {
-			why = append(why, t.Why)
-		}
+		ids, why = append(ids, t.ID), append(why, t.Why)
 	}
 	what := strings.Join(ids, ", ")
 	if len(ids) > 3 {
 		what = errs.Counted(len(ids), "task")
 	}
-	return fmt.Sprintf("holds %s: %s", what, strings.Join(why, "; "))
+	return fmt.Sprintf("holds %s: %s", what, strings.Join(app.Once(why), "; "))
 }
