@@ -93,17 +93,6 @@ func (c *composer) brought() []turns.Turn {
 	return some
 }
 
-// landedAgain returns the agent's landings that are brought again: those that the branch has lost,
-// if the user asks for that, and those that the branch does not have at all.
-func (c *composer) landedAgain() (some []*Stand) {
-	for _, one := range c.asker.led.of(c.Record.TurnSession) {
-		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
-			some = append(some, one)
-		}
-	}
-	return some
-}
-
 // turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
 // again.
 func (c *composer) turnsAgain() map[int]bool {
@@ -145,8 +134,11 @@ func (c *composer) factsFor(brought []turns.Turn, own []objects.CommitInfo) mess
 	for _, one := range own { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
-	for _, one := range c.landedAgain() {
-		f.Again = cmp.Or(f.Again, one.Title)
+	instead := c.asker.instead(c.sides)
+	for _, one := range c.asker.led.of(c.Record.TurnSession) {
+		if slices.Contains(instead, one.ID) && !one.ByFiles {
+			f.Again = cmp.Or(f.Again, one.Title)
+		}
 	}
 	if c.version != nil {
 		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))

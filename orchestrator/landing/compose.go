@@ -33,7 +33,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, err
 	}
 	if len(merged.Conflicts) > 0 {
-		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged), merged.Conflicts)
+		return nil, c.collided(ctx, t, merged)
 	}
 	commit := c.commitAhead(ctx, t, merged.Tree)
 	tree, err := c.withIgnored(ctx, t, merged.Tree)
@@ -297,7 +297,7 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 	e.offer = t
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
 		Hint("paw send %s --conflict", c.name())
-	return e
+	return c.hintAgain(ctx, e)
 }
 
 // whose says whose work a commit is.

@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,17 +20,13 @@ func (c *composer) lost() []lostWork {
 
 // hintAgain adds to a conflict the command that also lands the lost work, if that is in the same
 // files.
-func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []string) error {
-	var e *CollisionError
-	if !errors.As(cause, &e) {
-		return cause
-	}
+func (c *composer) hintAgain(ctx context.Context, e *CollisionError) error {
 	for _, one := range c.lost() {
 		paths, err := c.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(conflicts, path) }) {
+		if slices.ContainsFunc(e.Files, func(f Collision) bool { return slices.Contains(paths, f.Path) }) {
 			e.error = errs.WithHints(e.error, c.againLine())
 			return e
 		}

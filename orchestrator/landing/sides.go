@@ -49,10 +49,6 @@ type lostWork struct {
 	line []point  // points that led to these nodes
 }
 
-func (s *sides) hasLost(one *Stand) bool {
-	return slices.ContainsFunc(s.lost, func(lost lostWork) bool { return lost.Stand == one })
-}
-
 // instead returns the numbers of earlier landings whose work a landing of the state contains:
 // landings that it brings again, that the branch does not have, or of which the branch has only the
 // files.
@@ -64,7 +60,7 @@ func (a *asker) instead(s *sides) (ids []int) {
 	for _, one := range a.led.all {
 		to, shared := a.led.meeting(s.line, one)
 		switch {
-		case a.again && s.hasLost(one):
+		case a.again && slices.ContainsFunc(s.lost, func(lost lostWork) bool { return lost.Stand == one }):
 			ids = append(ids, one.ID)
 		case !shared || one.Session != a.Session.Name || one.offered() || one.Standing == Elsewhere:
 		case one.ByFiles, !one.stands() && !had[to]:
