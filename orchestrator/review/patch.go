@@ -165,38 +165,32 @@ func commentAt(lines []place, at int) Comment {
 	if at < 0 {
 		return Comment{}
 	}
-	here := lines[at]
-	if here.kind == 0 {
-		return Comment{Path: here.path, Removed: here.gone}
-	}
-	first := at
-	for first > 0 && at-first < excerptLines-1 && lines[first-1].hunk == here.hunk && (lines[first-1].kind == '-') == (here.kind == '-') && lines[first-1].kind != 0 {
+	here, first := lines[at], at
+	for here.kind != 0 && first > 0 && at-first < excerptLines-1 && lines[first-1].hunk == here.hunk && (lines[first-1].kind == '-') == (here.kind == '-') && lines[first-1].kind != 0 {
 		first--
 	}
-	var excerpt []string
-	for _, l := range lines[first : at+1] {
-		text := ""
-		if l.text != "" { // an editor removed the space of an empty context line
-			text = l.text[1:]
-		}
-		excerpt = append(excerpt, text)
-	}
-	return Comment{Path: here.path, First: lines[first].number, Last: here.number, Removed: here.kind == '-', Excerpt: strings.Join(excerpt, "\n")}
+	return about(lines[first : at+1])
 }
 
 // On returns a comment on lines of a patch, counted from 0. It is about lines of the new file, or
 // of the old one if all are removed lines, or about the file or the whole work where none is a line
 // of a file. Lines of other hunks than the last line's are ignored.
 func On(patch string, first, last int, text string) Comment {
-	lines := placesOf(patch)
-	last = min(last, len(lines)-1)
-	if last < 0 {
-		return Comment{Text: text}
+	lines, c := placesOf(patch), Comment{}
+	if last = min(last, len(lines)-1); last >= 0 {
+		c = about(lines[max(min(first, last), 0) : last+1])
 	}
-	c := Comment{Path: lines[last].path, Text: text, Removed: true}
+	c.Text = text
+	return c
+}
+
+// about returns a comment on lines, without its text.
+func about(lines []place) Comment {
+	last := lines[len(lines)-1]
+	c := Comment{Path: last.path, Removed: true}
 	var here []place
-	for _, l := range lines[max(min(first, last), 0) : last+1] {
-		if l.kind != 0 && l.hunk == lines[last].hunk {
+	for _, l := range lines {
+		if l.kind != 0 && l.hunk == last.hunk {
 			here = append(here, l)
 			c.Removed = c.Removed && l.kind == '-'
 		}
@@ -210,10 +204,10 @@ func On(patch string, first, last int, text string) Comment {
 			c.First = l.number
 		}
 		c.Last = l.number
-		excerpt = append(excerpt, strings.TrimPrefix(l.text, string(l.kind)))
+		excerpt = append(excerpt, strings.TrimPrefix(l.text, string(l.kind))) // an editor removes the space of an empty context line
 	}
 	if len(here) == 0 {
-		c.Removed = lines[last].gone
+		c.Removed = last.gone
 	}
 	c.Excerpt = strings.Join(excerpt, "\n")
 	return c
