@@ -159,9 +159,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	}
 	defer v.right.Release()
 	l.records = v.records
-	if i := slices.IndexFunc(v.records, func(s *session.Session) bool { return s.Name == l.Session.Name }); i >= 0 {
-		l.Session = v.records[i] // with what has landed meanwhile
-	} else if l.Session, err = l.App.LoadAny(l.Session.Name); err != nil {
+	if l.Session, err = l.App.LoadAny(l.Session.Name); err != nil { // with what has landed meanwhile
 		return nil, err
 	}
 	if l.Record, err = app.AgentNamed(l.Session, l.Record.Name); err != nil {
