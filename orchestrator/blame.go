@@ -135,11 +135,9 @@ func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOption
 	if o.Turn == "" {
 		state := o.State
 		if state == "" {
-			now, err := turns.CurrentState(ctx, l.h, l.m, s, o.Agent)
-			if err != nil {
+			if state, err = turns.StateNow(ctx, l.h.Agent(s, w).In(l.m)); err != nil {
 				return -1, err
 			}
-			state = now.Commit
 		}
 		at := l.agent(s, *w)
 		return l.add(state, l.since(s, *w), l.rewound(w, l.lastTurn(s, w.Name), at)...), nil

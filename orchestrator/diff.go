@@ -104,7 +104,7 @@ func (c *Compared) Close() { c.drop() }
 // sinceLook compares the state that the user saw last with the present state, or with the end of a
 // turn.
 func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
-	if c.From, err = turns.LastSeen(ctx, c.of.Repo, c.of.Record); err != nil {
+	if c.From, err = turns.LastSeen(ctx, c.of); err != nil {
 		return err
 	}
 	if o.Upto == "" {
@@ -133,7 +133,7 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	if c.To = o.State; c.To != "" {
 		return nil
 	}
-	c.look, err = turns.CurrentState(ctx, c.of.App, c.of.Repo, c.of.Session, c.of.Record.Name)
+	c.look, err = turns.CurrentState(ctx, c.of)
 	c.To = c.look.Commit
 	return err
 }
@@ -215,7 +215,7 @@ func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, nu
 
 // MarkSeen marks the second of the two compared states as seen, not what the agent has done since.
 func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
-	if err := turns.MarkSeen(ctx, c.of.App, c.of.Repo, c.of.Session.Name, c.of.Record, c.look); err != nil {
+	if err := turns.MarkSeen(ctx, c.of, c.look); err != nil {
 		return nil, err
 	}
 	return &Seen{Agent: c.of.Record.Name, Turn: c.upto, ToReview: max(c.of.Record.Turns-c.look.Finished.Turns, 0)}, nil

@@ -182,22 +182,22 @@ type State struct {
 
 // CurrentState returns the state of an agent now. It counts the turns first: one that ends
 // meanwhile stays to be reviewed.
-func CurrentState(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName string) (State, error) {
-	s, err := h.Load(s.Name)
+func CurrentState(ctx context.Context, a app.Agent) (State, error) {
+	s, err := a.App.Load(a.Session.Name)
 	if err != nil {
 		return State{}, err
 	}
-	w, err := app.AgentNamed(s, agentName)
+	w, err := app.AgentNamed(s, a.Record.Name)
 	if err != nil {
 		return State{}, err
 	}
 	ended := 0
-	if last, err := h.TurnDir(s.Name, agentName).Last(); err == nil && last != nil {
+	if last, err := a.TurnDir().Last(); err == nil && last != nil {
 		if ended = last.Number; last.State == turn.InProgress {
 			ended--
 		}
 	}
-	commit, err := StateNow(ctx, h.Agent(s, w).In(m))
+	commit, err := StateNow(ctx, a.App.Agent(s, w).In(a.Repo))
 	return State{Commit: commit, Finished: w.Finished, Last: ended}, err
 }
 
@@ -213,26 +213,26 @@ func FinishedUpTo(list []Turn, number int) session.Finished {
 }
 
 // LastSeen returns the commit that the user looked at last, or the base.
-func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string, error) {
-	ref := turn.SeenRef(w.TurnSession)
-	if w.SeenLanded > 0 {
-		ref = turn.LandedRef(w.TurnSession, w.SeenLanded, "state")
+func LastSeen(ctx context.Context, a app.Agent) (string, error) {
+	ref := turn.SeenRef(a.Record.TurnSession)
+	if a.Record.SeenLanded > 0 {
+		ref = turn.LandedRef(a.Record.TurnSession, a.Record.SeenLanded, "state")
 	}
-	refs, err := m.Refs().List(ctx, ref)
+	refs, err := a.Repo.Refs().List(ctx, ref)
 	if err != nil || refs[ref] == "" {
-		return w.Base(), err
+		return a.Record.Base(), err
 	}
 	return refs[ref], nil
 }
 
 // MarkSeen records what the user has looked at. If paw is killed in between, seen turns are still
 // shown as to be reviewed, never the opposite.
-func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look State) error {
-	if err := m.Refs().Set(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
+func MarkSeen(ctx context.Context, a app.Agent, look State) error {
+	if err := a.Repo.Refs().Set(ctx, turn.SeenRef(a.Record.TurnSession), look.Commit); err != nil {
 		return err
 	}
-	h.Step("seen.ref")
-	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) {
+	a.App.Step("seen.ref")
+	return a.App.UpdateAgent(ctx, a.Session.Name, a.Record.Name, func(w *session.Agent) {
 		w.Seen, w.SeenLanded, w.SeenCut = look.Finished, 0, max(look.Last, w.SeenCut)
 	})
 }
