@@ -24,12 +24,12 @@ func (a *invocation) interactive() bool {
 // is an error.
 func (a *invocation) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.stderr, question+" ")
-	line, err := typedBy(ctx, a, func() (string, error) { return bufio.NewReader(a.stdin).ReadString('\n') })
+	line, err := typedBy(ctx, a, func() ([]byte, error) { return bufio.NewReader(a.stdin).ReadBytes('\n') })
 	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(a.stderr)
 		return "", errs.New(errs.Failed, "no answer, nothing was done")
 	}
-	return strings.TrimSpace(line), err
+	return strings.TrimSpace(string(line)), err
 }
 
 // typedPrompt reads a prompt from standard input. On a terminal the user is told how to end the
@@ -44,9 +44,9 @@ func (a *invocation) typedPrompt(ctx context.Context) (string, error) {
 
 // typedBy calls read, which waits for a person. A read of a terminal cannot be interrupted: on
 // Ctrl-C typedBy leaves the read behind, and paw ends.
-func typedBy[T any](ctx context.Context, a *invocation, read func() (T, error)) (T, error) {
+func typedBy(ctx context.Context, a *invocation, read func() ([]byte, error)) ([]byte, error) {
 	type answer struct {
-		text T
+		text []byte
 		err  error
 	}
 	typed := make(chan answer, 1)
@@ -59,8 +59,7 @@ func typedBy[T any](ctx context.Context, a *invocation, read func() (T, error)) 
 		return got.text, got.err
 	case <-ctx.Done():
 		fmt.Fprintln(a.stderr)
-		var none T
-		return none, exitStatus(exitInterrupted)
+		return nil, exitStatus(exitInterrupted)
 	}
 }
 

@@ -251,12 +251,9 @@ func (c completer) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([
 	if err != nil {
 		return names(nil)
 	}
-	before := typed[:strings.LastIndexAny(typed, ",=")+1]
-	var words []string
-	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
-		if info.Path != "" {
-			words = append(words, before+info.Name)
-		}
+	words := installedCLIs(cmd.Context(), h)
+	for i := range words {
+		words[i] = typed[:strings.LastIndexAny(typed, ",=")+1] + words[i]
 	}
 	return names(words)
 }

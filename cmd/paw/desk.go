@@ -252,14 +252,7 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	return q, nil
 }
 
-func (d *desk) CLIs() (names []string) {
-	for _, info := range orchestrator.ListCLIs(context.Background(), d.home, false) {
-		if info.Path != "" {
-			names = append(names, info.Name)
-		}
-	}
-	return names
-}
+func (d *desk) CLIs() []string { return installedCLIs(context.Background(), d.home) }
 
 // told formats an error with its hints, as commands print it.
 func (d *desk) told(err error) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -59,10 +60,6 @@ func (o *doctorOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	for _, mistake := range o.forgiven {
 		findings = append(findings, orchestrator.Finding{Text: mistake, Hints: []string{}})
 	}
-	bad := false
-	for _, f := range findings {
-		bad = bad || !f.OK
-	}
 	if o.json {
 		if err := o.printJSON(map[string]any{"version": 1, "findings": findings}); err != nil {
 			return err
@@ -70,7 +67,7 @@ func (o *doctorOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	} else {
 		o.printFindings(findings)
 	}
-	if bad {
+	if slices.ContainsFunc(findings, func(f orchestrator.Finding) bool { return !f.OK }) {
 		return exitStatus(errs.Failed)
 	}
 	return nil
@@ -260,6 +257,15 @@ func newCLIs(a *invocation) *cobra.Command {
 	}
 	a.addJSON(cmd)
 	return cmd
+}
+
+func installedCLIs(ctx context.Context, h *app.App) (names []string) {
+	for _, info := range orchestrator.ListCLIs(ctx, h, false) {
+		if info.Path != "" {
+			names = append(names, info.Name)
+		}
+	}
+	return names
 }
 
 type cliJSON struct {

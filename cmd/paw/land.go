@@ -289,11 +289,6 @@ func (o *landOptions) toLand(cmd *cobra.Command, args []string) (*app.App, *sess
 		}
 		return h, s, numbers, nil
 	}
-	if len(args) < 2 {
-		h, s, agent, number, err := o.agentAndTurn(cmd, args)
-		numbers[agent] = number
-		return h, s, numbers, err
-	}
 	h, s, agents, turns, err := o.agentsAndTurns(cmd, args)
 	for i, agent := range agents {
 		if _, twice := numbers[agent]; twice {

@@ -106,15 +106,10 @@ func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.Ap
 	if q.name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
 		q.name, q.words = args[0], args[1:]
 	}
-	if s := q.namedHere(); s != nil {
-		q.name, q.words = s.Name, nil // an agent of this name is shown with its session
-	}
-	s, agents, err := q.sessionAndAgents()
+	s, agents, err := q.shown() // an agent that is called like its session is shown with the session
 	switch {
 	case err != nil:
 		return nil, nil, "", err
-	case s == nil:
-		return nil, nil, "", h.Place().None()
 	case len(agents) > 1:
 		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
 	case len(agents) == 1:
@@ -130,15 +125,20 @@ func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	q := newQuestion(cmd, h, args)
+	s, agents, err := newQuestion(cmd, h, args).shown()
+	return h, s, agents, err
+}
+
+// shown reads [NAME] [AGENT...] for sessionAndSome and sessionAndAgent.
+func (q question) shown() (*session.Session, []string, error) {
 	if s := q.namedHere(); s != nil {
-		return h, s, nil, nil
+		return s, nil, nil
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s == nil {
-		err = h.Place().None()
+		err = q.Place().None()
 	}
-	return h, s, agents, err
+	return s, agents, err
 }
 
 // namedHere returns the current session if the only word is its name, else nil.
@@ -228,18 +228,11 @@ func lastTurnOf(cmd *cobra.Command, h *app.App, s *session.Session, agent string
 // eachAgent calls do for each agent of the words AGENT[@N]..., once all words are known to be
 // agents. Without words it calls do for the agent that agentMeant finds.
 func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *app.App, s *session.Session, agent, number string) error) error {
-	if len(words) < 2 {
-		h, s, agent, number, err := a.agentAndTurn(cmd, words)
-		if err != nil {
-			return err
-		}
-		return do(h, s, agent, number)
-	}
 	h, s, agents, numbers, err := a.agentsAndTurns(cmd, words)
-	if err != nil {
-		return err
+	if err == nil && len(agents) > 1 {
+		err = app.RequireAgents(s, agents...)
 	}
-	if err := app.RequireAgents(s, agents...); err != nil {
+	if err != nil {
 		return err
 	}
 	for i, agent := range agents {
@@ -250,8 +243,18 @@ func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *ap
 	return nil
 }
 
-// agentsAndTurns reads AGENT[@N]... of one session.
+// agentsAndTurns reads AGENT[@N]... of one session. Without words it is the agent that agentMeant
+// finds.
 func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
+	if len(args) < 2 {
+		h, s, agent, number, err := a.agentAndTurn(cmd, args)
+		return h, s, []string{agent}, []string{number}, err
+	}
+	return a.namedTurns(cmd, args)
+}
+
+// namedTurns is agentsAndTurns for words that all name an agent.
+func (a *invocation) namedTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
 	var words []string
 	for _, arg := range args {
 		word, number, err := splitTurn(cmd, arg)

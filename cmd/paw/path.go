@@ -301,15 +301,9 @@ is new reaches its CLI with its next launch.`, exitUsage, exitNotFound, exitLock
 }
 
 func (o *setupOptions) run(cmd *cobra.Command, args []string) error {
-	if o.all == (len(args) > 0) {
-		return errs.New(errs.Usage, "give agents, or --all").Hint("paw setup --all")
-	}
-	h, s, agents, err := o.agents(cmd, args)
+	h, s, agents, err := o.agentsOrAll(cmd, args, o.all)
 	if err != nil {
 		return err
-	}
-	if o.all {
-		agents = app.AgentNames(s)
 	}
 	failed := error(nil)
 	err = orchestrator.SetUpAgain(cmd.Context(), h, s, agents, func(agent string, notes []string) {

@@ -67,10 +67,7 @@ func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
 	if err != nil {
 		return err
 	}
-	failed := false
-	for _, r := range recovered {
-		failed = failed || r.Err != nil || anyRefused(r.Results)
-	}
+	failed := slices.ContainsFunc(recovered, func(r orchestrator.Recovered) bool { return r.Err != nil || anyRefused(r.Results) })
 	var last *session.Session
 	if o.json {
 		err = o.printJSON(recoveredView(recovered, problems, o.noted()))
@@ -122,13 +119,14 @@ func goOnLine(r orchestrator.Recovered) string {
 			cut = append(cut, one.Agent)
 		}
 	}
+	whom := "them"
 	switch len(cut) {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("paw send %s/%s \"go on\" lets it go on", r.Session.Name, cut[0])
+		whom = "it"
 	}
-	return fmt.Sprintf("paw send %s/%s \"go on\" lets them go on", r.Session.Name, strings.Join(cut, ","))
+	return fmt.Sprintf("paw send %s/%s \"go on\" lets %s go on", r.Session.Name, strings.Join(cut, ","), whom)
 }
 
 // wouldBe are the words for results that a dry run foresees.

@@ -9,7 +9,6 @@ import (
 	"errors"
 
 	"paw/orchestrator"
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 )
@@ -125,15 +124,9 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 }
 
 func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
-	if o.all == (len(args) > 0) {
-		return errs.New(errs.Usage, "give agents, or --all").Hint("paw update --all")
-	}
-	h, s, agents, err := o.agents(cmd, args)
+	h, s, agents, err := o.agentsOrAll(cmd, args, o.all)
 	if err != nil {
 		return err
-	}
-	if o.all {
-		agents = app.AgentNames(s)
 	}
 	var conflict error
 	view := updateJSON{Version: 1, Agents: []updatedJSON{}}

@@ -236,12 +236,7 @@ func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, erro
 // chooseCLIs asks on a terminal which of the installed CLIs to start. Without a terminal the error
 // names --cli.
 func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
-	var installed []string
-	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
-		if info.Path != "" {
-			installed = append(installed, info.Name)
-		}
-	}
+	installed := installedCLIs(cmd.Context(), h)
 	if !o.interactive() {
 		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
 	}

@@ -59,6 +59,18 @@ func (a *invocation) agents(cmd *cobra.Command, words []string) (*app.App, *sess
 	return h, s, agents, err
 }
 
+// agentsOrAll finds the agents that words name or, with all and no words, all of the session.
+func (a *invocation) agentsOrAll(cmd *cobra.Command, words []string, all bool) (*app.App, *session.Session, []string, error) {
+	if all == (len(words) > 0) {
+		return nil, nil, nil, errs.New(errs.Usage, "give agents, or --all").Hint("%s --all", cmd.CommandPath())
+	}
+	h, s, agents, err := a.agents(cmd, words)
+	if err == nil && all {
+		agents = app.AgentNames(s)
+	}
+	return h, s, agents, err
+}
+
 // splitTurn splits a word AGENT@N. The number is "" if there is none.
 func splitTurn(cmd *cobra.Command, word string) (agent, number string, err error) {
 	agent, number, numbered := strings.Cut(word, "@")
@@ -180,10 +192,8 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	if err != nil {
 		return q.sessionAndAgents()
 	}
-	for _, s := range here {
-		if s.Name == q.words[0] && hasAll(s, q.words[1:]) {
-			return s, q.words[1:], nil
-		}
+	if i := slices.IndexFunc(here, func(s *session.Session) bool { return s.Name == q.words[0] }); i >= 0 && hasAll(here[i], q.words[1:]) {
+		return here[i], q.words[1:], nil
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {

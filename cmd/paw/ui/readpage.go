@@ -210,8 +210,8 @@ func askChange(m Model, a Agent, c Comment) (tea.Model, tea.Cmd) {
 
 // commentsCmd reads the comments that were not sent yet, and asks whether to send them.
 func commentsCmd(m Model, a Agent) tea.Cmd {
-	return later(m, func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") },
-		func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return commentsRead(m, a, comments) })
+	read := func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") }
+	return later(m, read, func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return commentsRead(m, a, comments) })
 }
 
 // commentsRead asks whether the comments are to be sent or deleted.
