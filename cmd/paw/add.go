@@ -40,7 +40,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	o.addFlags(cmd, "CLIs to add", "do not attach (what it does anyway)")
 	cmd.Flags().StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	completeFlag(cmd, "from", completer{a}.completeAgents)
+	completeFlag(cmd, "from", a.completes(completion.agents))
 	a.addSession(cmd)
 	return cmd
 }

@@ -37,7 +37,7 @@ one whose worktree you stand in.`, exitUsage, exitRefused, "6    the answer was 
   paw answer codex 2
   paw answer claude Postgres`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: completer{a}.completeAnswer,
+		ValidArgsFunction: a.completes(completion.answer),
 		RunE:              o.run,
 	}
 	cmd.Flags().StringVar(&o.id, "question", "", "answer only the question that has this id in --json")
@@ -156,36 +156,31 @@ func questionView(sessionName string, asked *typing.Asked) questionJSON {
 	return view
 }
 
-// completeAnswer completes AGENT, then the numbers of the options of the agent's question.
-func (c completer) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return names(c.askingWords(cmd))
+// answer completes AGENT, then the numbers of the options of the agent's question.
+func (c completion) answer() (words []string) {
+	if len(c.args) == 0 {
+		return c.askingWords()
 	}
-	h, s, agent, err := c.agent(cmd, args[0])
-	if err != nil || len(args) > 1 {
-		return names(nil)
+	h, s, agent, err := c.agent(c.cmd, c.args[0])
+	if err != nil || len(c.args) > 1 {
+		return nil
 	}
-	asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
-	if err != nil {
-		return names(nil)
-	}
-	var words []string
-	for i, o := range asked.Options {
-		words = append(words, described(fmt.Sprint(i+1), o.Label))
-	}
-	return names(words)
-}
-
-// askingWords completes the agents that wait for an answer, or all agents if none waits.
-func (c completer) askingWords(cmd *cobra.Command) []string {
-	h, err := c.paw()
+	asked, err := typing.LookAtQuestion(c.cmd.Context(), h, s, agent)
 	if err != nil {
 		return nil
 	}
-	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: newQuestion(cmd, h, nil).name})
+	for i, o := range asked.Options {
+		words = append(words, described(fmt.Sprint(i+1), o.Label))
+	}
+	return words
+}
+
+// askingWords completes the agents that wait for an answer, or all agents if none waits.
+func (c completion) askingWords() []string {
+	statuses := c.statuses(newQuestion(c.cmd, c.h, nil).name)
 	all := describedAgents(statuses, nil)
 	for i := range statuses {
-		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag observe.AgentStatus) bool { return ag.State != session.StateWaitingInput })
+		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag observe.AgentStatus) bool { return !asksUser(ag) })
 	}
 	if asking := describedAgents(statuses, nil); len(asking) > 0 {
 		return asking

@@ -36,7 +36,7 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
   paw check claude codex
   paw check claude --shell`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -156,7 +156,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 		Example: `  paw bisect claude
   paw bisect claude "make test"`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {

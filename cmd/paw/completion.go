@@ -71,8 +71,25 @@ _git_paw() {
 }
 `
 
-// completer completes the words of a command line in a shell.
-type completer struct{ *invocation }
+// completion is a command line of which a shell completes the last word.
+type completion struct {
+	*invocation
+	cmd  *cobra.Command
+	h    *app.App
+	args []string // words before the last one
+	last string   // what is typed of the last one
+}
+
+// completes returns a completion by the words that list returns, and by no files.
+func (a *invocation) completes(list func(completion) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		h, err := a.paw()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list(completion{a, cmd, h, args, typed}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
 
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
@@ -83,12 +100,7 @@ func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 // addSession adds the flag --session, for words that name agents of several sessions.
 func (a *invocation) addSession(cmd *cobra.Command) {
 	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
-	completeFlag(cmd, "session", completer{a}.completeSessions)
-}
-
-// names returns words as a completion that excludes files.
-func names(words []string) ([]string, cobra.ShellCompDirective) {
-	return words, cobra.ShellCompDirectiveNoFileComp
+	completeFlag(cmd, "session", a.completes(completion.sessions))
 }
 
 // described returns a word with the description that shells show behind a completion.
@@ -96,98 +108,88 @@ func described(word, about string) string {
 	return cobra.CompletionWithDesc(word, columns.Cut(display.OneLine(about), 60))
 }
 
-func (c completer) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil || len(args) > 0 {
-		return names(nil)
+func (c completion) sessions() (words []string) {
+	if len(c.args) > 0 {
+		return nil
 	}
-	return names(sessionWords(h))
-}
-
-func sessionWords(h *app.App) []string {
-	sessions, _, _ := h.Store.List()
-	words := make([]string, 0, len(sessions))
+	sessions, _, _ := c.h.Store.List()
 	for _, s := range sessions {
 		words = append(words, described(s.Name, "session, "+string(s.Status)+", "+shortened(s.RepoPath)))
 	}
 	return words
 }
 
-func (c completer) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return names(nil)
+func (c completion) oneAgent() []string {
+	if len(c.args) > 0 {
+		return nil
 	}
-	return names(c.agentWords(cmd, nil))
+	return c.agentWords(nil)
 }
 
-// completeAgents completes AGENT[@N]..., each agent once.
-func (c completer) completeAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if words, at := c.wordsAt(cmd, typed); at {
-		return names(words)
+// agents completes AGENT[@N]..., each agent once.
+func (c completion) agents() []string {
+	if words, at := c.wordsAt(); at {
+		return words
 	}
-	return names(c.agentWords(cmd, args))
+	return c.agentWords(c.args)
 }
 
-// completeAgentAndTurn completes AGENT N and AGENT@N.
-func (c completer) completeAgentAndTurn(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
+// agentAndTurn completes AGENT N and AGENT@N.
+func (c completion) agentAndTurn() []string {
+	switch len(c.args) {
 	case 0:
-		return c.completeAgents(cmd, nil, typed)
+		return c.agents()
 	case 1:
-		return names(c.turnWords(cmd, args[0]))
+		return c.turnWords(c.args[0])
 	}
-	return names(nil)
+	return nil
 }
 
 // wordsAt completes AGENT@ with the numbers of the agent's turns.
-func (c completer) wordsAt(cmd *cobra.Command, typed string) (words []string, at bool) {
-	agent, _, at := strings.Cut(typed, "@")
+func (c completion) wordsAt() (words []string, at bool) {
+	agent, _, at := strings.Cut(c.last, "@")
 	if !at {
 		return nil, false
 	}
-	for _, word := range c.turnWords(cmd, agent) {
+	for _, word := range c.turnWords(agent) {
 		words = append(words, agent+"@"+word)
 	}
 	return words, true
 }
 
 // completeCommand completes AGENT COMMAND...; the shell completes COMMAND.
-func (c completer) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeCommand(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	return names(c.agentWords(cmd, nil))
+	return a.completes(completion.oneAgent)(cmd, args, typed)
 }
 
-// completeSessionsAndAgents completes [NAME] [AGENT[@N]...].
-func (c completer) completeSessionsAndAgents(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil {
-		return names(nil)
+// sessionsAndAgents completes [NAME] [AGENT[@N]...].
+func (c completion) sessionsAndAgents() []string {
+	if words, at := c.wordsAt(); at {
+		return words
 	}
-	if words, at := c.wordsAt(cmd, typed); at {
-		return names(words)
+	if len(c.args) == 0 {
+		return append(c.agentWords(nil), c.sessions()...)
 	}
-	if len(args) == 0 {
-		return names(append(c.agentWords(cmd, nil), sessionWords(h)...))
-	}
-	s, given, err := newQuestion(cmd, h, args).sessionAndAgents()
+	s, given, err := newQuestion(c.cmd, c.h, c.args).sessionAndAgents()
 	if err != nil || s == nil {
-		return names(nil)
+		return nil
 	}
-	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: s.Name})
-	return names(describedAgents(statuses, given))
+	return describedAgents(c.statuses(s.Name), given)
 }
 
 // agentWords returns the agents of the session that --session names, else of the sessions of the
 // current directory, without the agents in given.
-func (c completer) agentWords(cmd *cobra.Command, given []string) []string {
-	h, err := c.paw()
-	if err != nil {
-		return nil
-	}
-	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: newQuestion(cmd, h, nil).name})
-	return describedAgents(statuses, given)
+func (c completion) agentWords(given []string) []string {
+	return describedAgents(c.statuses(newQuestion(c.cmd, c.h, nil).name), given)
+}
+
+// statuses returns the session with a name, for "" those of the current directory.
+func (c completion) statuses(name string) []observe.SessionStatus {
+	statuses, _, _ := orchestrator.Status(c.cmd.Context(), c.h, orchestrator.StatusOptions{Name: name})
+	return statuses
 }
 
 // describedAgents returns the names of agents with CLI and state. If there are several sessions,
@@ -214,13 +216,13 @@ func describedAgents(statuses []observe.SessionStatus, given []string) []string 
 
 // turnWords returns the numbers of an agent's finished turns with their prompts, and 0 for the
 // base.
-func (c completer) turnWords(cmd *cobra.Command, agent string) []string {
-	h, s, agent, err := c.agent(cmd, agent)
+func (c completion) turnWords(agent string) []string {
+	h, s, agent, err := c.agent(c.cmd, agent)
 	if err != nil {
 		return nil
 	}
 	words := []string{described("0", "where it began")}
-	sequences, _, _ := orchestrator.Turns(cmd.Context(), h, s, agent)
+	sequences, _, _ := orchestrator.Turns(c.cmd.Context(), h, s, agent)
 	for _, sequence := range sequences {
 		for _, one := range sequence.Turns {
 			if one.State != turn.InProgress {
@@ -231,37 +233,27 @@ func (c completer) turnWords(cmd *cobra.Command, agent string) []string {
 	return words
 }
 
-// completeBranches completes the last branch of a list separated by commas.
-func (c completer) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil {
-		return names(nil)
-	}
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	words := orchestrator.Branches(cmd.Context(), h)
-	for i := range words {
-		words[i] = before + words[i]
-	}
-	return names(words)
+// branches completes the last branch of a list separated by commas.
+func (c completion) branches() []string {
+	return c.inList(",", orchestrator.Branches(c.cmd.Context(), c.h))
 }
 
-// completeCLIs completes the last item of a list [AGENT=]CLI,... with the installed CLIs.
-func (c completer) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil {
-		return names(nil)
-	}
-	words := installedCLIs(cmd.Context(), h)
+// clis completes the last item of a list [AGENT=]CLI,... with the installed CLIs.
+func (c completion) clis() []string { return c.inList(",=", installedCLIs(c.cmd.Context(), c.h)) }
+
+// inList puts what is typed up to the last separator in front of words.
+func (c completion) inList(separators string, words []string) []string {
 	for i := range words {
-		words[i] = typed[:strings.LastIndexAny(typed, ",=")+1] + words[i]
+		words[i] = c.last[:strings.LastIndexAny(c.last, separators)+1] + words[i]
 	}
-	return names(words)
+	return words
 }
 
-func (c completer) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil {
-		return names(nil)
+func (c completion) presets() []string { return slices.Collect(maps.Keys(c.h.Config.Presets)) }
+
+func (c completion) templates() (words []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.h.Config.Prompts)) {
+		words = append(words, described(name, c.h.Config.Prompts[name]))
 	}
-	return names(slices.Collect(maps.Keys(h.Config.Presets)))
+	return words
 }

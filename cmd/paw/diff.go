@@ -38,7 +38,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
   paw diff claude --unseen --mark
   paw diff claude -- src`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		ValidArgsFunction: a.completes(completion.agentAndTurn),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -144,7 +144,7 @@ worktree you stand in, or the session's only one.`, exitUsage, exitRefused, exit
   paw seen claude@3
   paw seen claude codex`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	addState(cmd, &o.state)

@@ -27,7 +27,7 @@ order in which it collides least. It looks at the ends of their last turns, and 
 committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    something conflicts", exitNotFound, exitMissing),
 		Example: `  paw forecast
   paw forecast claude codex --into develop`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	cmd.Flags().StringVar(&o.into, "into", "", "branch to land in (default: the one the session was started from)")

@@ -250,7 +250,7 @@ func newHelp(a *invocation) *cobra.Command {
 
 func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return names(nil)
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var words []string
 	for _, sub := range cmd.Root().Commands() {
@@ -261,5 +261,5 @@ func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 	for _, name := range topicNames() {
 		words = append(words, described(name, topicAbout(name)))
 	}
-	return names(words)
+	return words, cobra.ShellCompDirectiveNoFileComp
 }

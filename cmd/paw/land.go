@@ -52,13 +52,13 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
   paw land codex --into develop --as commits
   paw land --all
   paw land --undo`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Into, "into", "", "branch to land in (default: the one the session was started from)")
 	f.StringVar(&o.as, "as", string(landing.Squash), "squash: one commit; commits: each one of the agent; merge: a merge")
-	completeFlag(cmd, "into", completer{a}.completeBranches)
+	completeFlag(cmd, "into", a.completes(completion.branches))
 	completeFlag(cmd, "as", cobra.FixedCompletions(forms, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&o.Message, "message", "", "message of the commit (default: from the turns)")
 	f.StringArrayVar(&o.Checks, "check", nil, "command that has to pass on what would land (default: [land] checks)")

@@ -52,7 +52,7 @@ of those that are named, with --all of all sessions; the newest first. 0 also wi
 			}
 			return cobra.MaximumNArgs(3)(cmd, args)
 		},
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()

@@ -29,7 +29,7 @@ only.`, exitUsage, exitNotFound),
   cd "$(paw path claude)"
   code "$(paw path shop/claude)"`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, agent, err := a.oneAgent(cmd, args)
 			if err != nil {
@@ -70,7 +70,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
   paw sh claude git status
   paw sh shop/claude make test`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completer{a}.completeCommand,
+		ValidArgsFunction: a.completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {
@@ -190,7 +190,7 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
   paw attach codex
   paw attach shop codex`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.sessionAndAgent(cmd, args)
 			if err != nil {
@@ -236,7 +236,7 @@ reads, such as the one in which your editor or direnv runs.`, exitUsage, exitNot
   eval "$(paw env claude --export)"
   paw env shop/claude --json`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              o.run,
 	}
 	cmd.Flags().BoolVar(&o.export, "export", false, "as lines that a shell reads")
@@ -292,7 +292,7 @@ because the configuration has changed since, are given to it; those that it has 
 is new reaches its CLI with its next launch.`, exitUsage, exitNotFound, exitLocked),
 		Example: `  paw setup claude
   paw setup --all`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "all agents")

@@ -31,7 +31,7 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
   paw pr claude@3 --draft
   paw pr codex --base develop --dry-run`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completer{a}.completeAgent,
+		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()

@@ -36,7 +36,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
   paw purge shop --yes
   paw purge shop --tags`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completer{a}.completeSessions,
+		ValidArgsFunction: a.completes(completion.sessions),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()

@@ -31,7 +31,7 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
   paw queue --json
   paw queue add claude "now the tests"
   paw queue go --all`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agents, err := a.sessionAndSome(cmd, args)
 			if err != nil {
@@ -77,7 +77,7 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
   paw queue add --after t1 --from t1 "write the parser"
   paw queue add --plan night.toml
   paw queue add --issue 12 --issue 17 --cli claude`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -98,7 +98,7 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	f.BoolVarP(&o.yes, "yes", "y", false, "queue --issues without asking")
 	a.addJSON(cmd)
 	a.addSession(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "cli", a.completes(completion.clis))
 	for _, flag := range []string{"id", "after", "from", "base", "check", "retries", "timeout", "issue", "issues"} {
 		completeFlag(cmd, flag, cobra.NoFileCompletions)
 	}

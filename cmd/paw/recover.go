@@ -37,7 +37,7 @@ and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMi
   paw recover --all --detach
   paw recover shop --dry-run`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()

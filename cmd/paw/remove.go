@@ -32,7 +32,7 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
   paw remove codex --keep-worktree
   paw remove codex --force`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()

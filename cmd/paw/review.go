@@ -45,7 +45,7 @@ session's only one.`, exitUsage, exitRefused,
   paw review claude --list
   paw review claude --send`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		ValidArgsFunction: a.completes(completion.agentAndTurn),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()

@@ -31,7 +31,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: completer{a}.completeAgentAndTurn,
+		ValidArgsFunction: a.completes(completion.agentAndTurn),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -111,7 +111,7 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 		Example: `  paw update claude
   paw update --all
   paw update codex --from develop`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()

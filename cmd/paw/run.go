@@ -46,7 +46,7 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 			}
 			return nil
 		},
-		ValidArgsFunction: completer{a}.completeAgent,
+		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -58,7 +58,7 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
 	a.addSession(cmd)
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "cli", a.completes(completion.clis))
 	return cmd
 }
 

@@ -48,7 +48,7 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
   paw send claude --issue 12 "small steps, please"
   paw send claude --conflict`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeAgent,
+		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -255,21 +255,8 @@ func addPromptFlags(cmd *cobra.Command, a *invocation, prompt *string, p *prompt
 	f.StringVar(&p.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	f.StringVar(&p.template, "template", "", "prompt of the configuration ([prompts]), with what you write below it")
 	f.StringVar(&p.issue, "issue", "", "number of an issue: its text goes along, quoted as that of whoever wrote it (gh, glab)")
-	completeFlag(cmd, "template", completer{a}.completeTemplates)
+	completeFlag(cmd, "template", a.completes(completion.templates))
 	completeFlag(cmd, "issue", cobra.NoFileCompletions)
-}
-
-// completeTemplates completes the names of the prompts in the configuration.
-func (c completer) completeTemplates(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	h, err := c.paw()
-	if err != nil {
-		return names(nil)
-	}
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(h.Config.Prompts)) {
-		words = append(words, described(name, h.Config.Prompts[name]))
-	}
-	return names(words)
 }
 
 // given reports whether any of the flags was given.

@@ -39,7 +39,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "what the new agent is to do")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	a.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{a}.completeCLIs)
+	completeFlag(cmd, "cli", a.completes(completion.clis))
 	completeFlag(cmd, "prompt", cobra.NoFileCompletions)
 	return cmd
 }

@@ -53,7 +53,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	o.addFlags(cmd, "CLIs to start", "do not attach")
 	cmd.Flags().StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	cmd.Flags().StringVar(&o.Preset, "preset", "", "preset of the configuration")
-	completeFlag(cmd, "preset", completer{a}.completePresets)
+	completeFlag(cmd, "preset", a.completes(completion.presets))
 	return cmd
 }
 
@@ -70,9 +70,9 @@ func (o *startOptions) addFlags(cmd *cobra.Command, what, detach string) {
 	f.BoolVarP(&o.detach, "detach", "d", false, detach)
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	o.addJSON(cmd)
-	completeFlag(cmd, "cli", completer{o.invocation}.completeCLIs)
-	completeFlag(cmd, "branches", completer{o.invocation}.completeBranches)
-	completeFlag(cmd, "base", completer{o.invocation}.completeBranches)
+	completeFlag(cmd, "cli", o.completes(completion.clis))
+	completeFlag(cmd, "branches", o.completes(completion.branches))
+	completeFlag(cmd, "base", o.completes(completion.branches))
 	completeFlag(cmd, "pr", cobra.NoFileCompletions)
 }
 

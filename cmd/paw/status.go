@@ -56,7 +56,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
   paw status --all
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              a.withHome(o.run),
 	}
 	f := cmd.Flags()

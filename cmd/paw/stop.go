@@ -35,7 +35,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
   paw stop codex --only
   paw stop --all`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              a.withHome(o.run),
 	}
 	a.addJSON(cmd)

@@ -38,7 +38,7 @@ which it began. --since shows those that ended after a time: today, yesterday, a
   paw turns --since yesterday
   paw turns claude --json`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              o.run,
 	}
 	cmd.Flags().StringVar(&o.since, "since", "", "only turns that ended after: today, yesterday, a date, or how long ago (90m, 8h)")

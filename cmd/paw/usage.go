@@ -29,7 +29,7 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage
   paw usage claude
   paw usage --json`,
-		ValidArgsFunction: completer{a}.completeSessionsAndAgents,
+		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE:              o.run,
 	}
 	a.addJSON(cmd)

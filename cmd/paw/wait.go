@@ -46,7 +46,7 @@ into the agent's pane.`, exitUsage,
   paw wait --any --json
   paw wait --notify
   paw send claude "fix the tests" && paw wait claude && paw diff claude`,
-		ValidArgsFunction: completer{a}.completeAgents,
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -56,7 +56,7 @@ into the agent's pane.`, exitUsage,
 	f.BoolVar(&o.notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
 	f.StringVar(&o.name, "session", "", "session of the agents (default: that of this place)")
 	a.addJSON(cmd)
-	completeFlag(cmd, "session", completer{a}.completeSessions)
+	completeFlag(cmd, "session", a.completes(completion.sessions))
 	completeFlag(cmd, "timeout", cobra.NoFileCompletions)
 	return cmd
 }
