@@ -127,7 +127,10 @@ func (o *doctorOptions) try(cmd *cobra.Command, h *app.App) error {
 		return err
 	}
 	if o.json {
-		if err := o.printJSON(trialView(info, lines, time.Since(began))); err != nil {
+		if err := o.printJSON(trialJSON{
+			Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: orNull(info.Version), LookedAt: lookedAtView(info),
+			Seconds: time.Since(began).Round(100 * time.Millisecond).Seconds(), Plays: lines,
+		}); err != nil {
 			return err
 		}
 	}
@@ -159,13 +162,6 @@ type trialJSON struct {
 	LookedAt   *lookedAtJSON   `json:"looked_at"`
 	Seconds    float64         `json:"seconds"`
 	Plays      []selftest.Line `json:"plays"`
-}
-
-func trialView(info orchestrator.CLIInfo, lines []selftest.Line, took time.Duration) trialJSON {
-	return trialJSON{
-		Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: orNull(info.Version), LookedAt: lookedAtView(info),
-		Seconds: took.Round(100 * time.Millisecond).Seconds(), Plays: lines,
-	}
 }
 
 // version is set by the linker in releases.

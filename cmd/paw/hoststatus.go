@@ -179,7 +179,7 @@ func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width in
 			lines = append(lines, "")
 			for _, line := range p.statusLines(st, now, width, false) {
 				if one.Err != nil {
-					line = p.paint(colourless(line), styleDim)
+					line = p.paint(strings.TrimRight(display.Strip(line), " "), styleDim)
 				}
 				lines = append(lines, line)
 			}
@@ -209,9 +209,6 @@ func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
 	}
 	return nil
 }
-
-// colourless removes colours and trailing blanks from a line.
-func colourless(line string) string { return strings.TrimRight(display.Strip(line), " ") }
 
 // hostFeeds follows hosts for the desk and for paw status --watch. For each host it keeps an ssh process that runs paw status
 // --watch --json there.

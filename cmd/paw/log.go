@@ -97,7 +97,10 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(logView(s.Name, logged))
+		return o.printJSON(logJSON{
+			Version: 1, Session: s.Name, Agent: logged.Agent, ID: orNull(logged.ID),
+			Messages: append([]history.Message{}, logged.Messages...), Skipped: logged.Skipped,
+		})
 	}
 	return o.paged(cmd.Context(), h, func() error {
 		o.printLog(s.Name, logged)
@@ -162,13 +165,6 @@ type logJSON struct {
 	ID       *string           `json:"id"`
 	Messages []history.Message `json:"messages"`
 	Skipped  int               `json:"skipped"`
-}
-
-func logView(sessionName string, l *orchestrator.Logged) logJSON {
-	return logJSON{
-		Version: 1, Session: sessionName, Agent: l.Agent, ID: orNull(l.ID),
-		Messages: append([]history.Message{}, l.Messages...), Skipped: l.Skipped,
-	}
 }
 
 var roleColours = map[history.Role]string{

@@ -111,7 +111,7 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "FILES", "LAST")}
 	for _, d := range done {
 		finished, failed = finished+d.finished, failed+d.failed
-		if d.last == "" && !needsUser(d.agent) {
+		if d.last == "" && orchestrator.GroupOf(*d.agent) != orchestrator.NeedsYou {
 			quiet = append(quiet, d.agent.Record.Name)
 			continue
 		}
@@ -140,9 +140,4 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 	for _, one := range landed {
 		fmt.Fprintln(o.stdout, "  "+one)
 	}
-}
-
-// needsUser reports whether an agent stands under NEEDS YOU at the desk.
-func needsUser(ag *observe.AgentStatus) bool {
-	return orchestrator.GroupOf(*ag) == orchestrator.NeedsYou
 }

@@ -87,7 +87,7 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 	if err != nil {
 		return err
 	}
-	line := newWaitingLine(o.invocation, h.Now())
+	line := &waitingLine{lineBelow: lineBelow{out: &o.printer}, began: h.Now()}
 	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
 	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
 		own := o.WaitOptions
@@ -221,10 +221,6 @@ type waitingLine struct {
 	lineBelow
 	began time.Time
 	noted bool
-}
-
-func newWaitingLine(a *invocation, now time.Time) *waitingLine {
-	return &waitingLine{lineBelow: lineBelow{out: &a.printer}, began: now}
 }
 
 // look updates the line after a look at the agents. Once, it notes agents for which the wait may be

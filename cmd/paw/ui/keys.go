@@ -143,7 +143,7 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		m.page.cursor = 0
 	case "enter":
 		if a.Pane == "" && !a.Far {
-			m.ask = bringBack(a)
+			m.ask = askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
 			return m, nil
 		}
 		return m, attachCmd(m, a)

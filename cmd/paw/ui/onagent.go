@@ -46,11 +46,6 @@ func askRecover(m Model, a Agent) *ask {
 	return askBack(all[0], fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
 }
 
-// bringBack asks whether to recover an agent without a pane.
-func bringBack(a Agent) *ask {
-	return askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
-}
-
 // askBack asks whether to recover the whole session or the agent alone; whole and alone are the
 // keys.
 func askBack(a Agent, title, whole, alone string) *ask {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -158,11 +157,6 @@ func (p page) noteAt(line int) (Comment, bool) {
 		}
 	}
 	return Comment{}, false
-}
-
-// hasNotes reports whether any line has a comment.
-func (p page) hasNotes() bool {
-	return slices.ContainsFunc(p.notes, func(c Comment) bool { return c.Line >= 0 })
 }
 
 // changedFile is one file of a patch, with the number of added and deleted lines.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -108,7 +109,7 @@ func (p page) view(m Model, width, height int) []string {
 	top := max(min(p.top, len(p.lines)-height), 0)
 	first, last := p.marked()
 	margin := 0
-	if p.hasNotes() {
+	if slices.ContainsFunc(p.notes, func(c Comment) bool { return c.Line >= 0 }) {
 		margin = 2
 	}
 	for i := top; i < min(top+height, len(p.lines)); i++ {
