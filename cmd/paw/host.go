@@ -288,8 +288,5 @@ func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host, cl
 	if missing := missingThere(host.Name, found); missing != nil {
 		return missing
 	}
-	if err != nil {
-		return endedThere(0, err)
-	}
-	return nil
+	return endedThere(0, err)
 }

@@ -246,7 +246,12 @@ func newTable(tests []*test, missed []string) table {
 			r.cells[cli], r.times[cli] = one.result, one.elapsed
 		}
 	}
-	t.markNotRun(tests)
+	for _, one := range tests { // after a failure a CLI's other scenarios did not run
+		group, cli, _ := strings.Cut(one.name, "/")
+		if one.result == resultFail && slices.Contains(t.clis, cli) {
+			t.notRun(group, cli)
+		}
+	}
 	for _, name := range missed {
 		if !slices.ContainsFunc(tests, func(one *test) bool { return one.name == name }) {
 			t.miss(name)
@@ -262,12 +267,16 @@ func (t *table) miss(name string) {
 	if !ofCLI {
 		return
 	}
-	inGroup := func(r *row) bool { return r.group == group }
-	if !slices.ContainsFunc(t.rows, inGroup) {
+	if !slices.ContainsFunc(t.rows, func(r *row) bool { return r.group == group }) {
 		t.row(&test{name: name}, strings.TrimPrefix(group, "Test"))
 	}
+	t.notRun(group, cli)
+}
+
+// notRun marks scenarios of a group that a CLI has no result of.
+func (t *table) notRun(group, cli string) {
 	for _, r := range t.rows {
-		if inGroup(r) && r.cells[cli] == resultNone {
+		if r.group == group && r.cells[cli] == "" {
 			r.cells[cli] = resultNotRun
 		}
 	}
@@ -315,9 +324,6 @@ func (t *table) row(one *test, label string) *row {
 		}
 	}
 	r := &row{group: group, label: label, cells: map[string]result{}, times: map[string]float64{}}
-	for _, cli := range t.clis {
-		r.cells[cli] = resultNone
-	}
 	t.rows = append(t.rows, r)
 	return r
 }
@@ -325,23 +331,7 @@ func (t *table) row(one *test, label string) *row {
 // cell returns the text for a CLI: the result, and the time if that is half a second or more.
 func (r *row) cell(cli string) string {
 	if r.times[cli] < 0.5 || r.cells[cli] == resultSkip {
-		return string(r.cells[cli])
+		return string(cmp.Or(r.cells[cli], "-")) // no such test for the CLI
 	}
 	return fmt.Sprintf("%s %.0fs", r.cells[cli], r.times[cli])
-}
-
-// markNotRun distinguishes scenarios that a CLI does not have from those it did not reach, because
-// its tests had failed before.
-func (t *table) markNotRun(tests []*test) {
-	for _, one := range tests {
-		group, cli, _ := strings.Cut(one.name, "/")
-		if one.result != resultFail || !slices.Contains(t.clis, cli) {
-			continue
-		}
-		for _, r := range t.rows {
-			if r.group == group && r.cells[cli] == resultNone {
-				r.cells[cli] = resultNotRun
-			}
-		}
-	}
 }

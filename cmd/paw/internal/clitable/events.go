@@ -43,7 +43,6 @@ const (
 	resultOK     result = "ok"
 	resultFail   result = "FAIL"
 	resultSkip   result = "skip"
-	resultNone   result = "-"       // no such test for the CLI
 	resultNotRun result = "not run" // the CLI's tests ended before it
 )
 
