@@ -45,15 +45,11 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("sessions: %w", err)
 	}
-	for _, entry := range entries {
-		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-		if !isRecord || strings.HasPrefix(name, ".") {
-			continue // a temporary file, a corrupt record set aside, a file manager's leftovers
-		}
+	for _, name := range recordsAmong(entries) {
 		s, err := st.LoadAny(name)
 		var bad *NameError
 		if errors.As(err, &bad) || isFar(name) != (dir != st.Dir) {
-			s, err = nil, &CorruptError{Name: name, Path: filepath.Join(dir, entry.Name()), Reason: "not the name of a session"}
+			s, err = nil, &CorruptError{Name: name, Path: filepath.Join(dir, name+".json"), Reason: "not the name of a session"}
 		}
 		switch {
 		case err != nil:
@@ -92,10 +88,7 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		roots := rootsOf(sessions)
-		if owners = innermost(dirs, roots, false); len(owners) == 0 {
-			owners = innermost(dirs, roots, true)
-		}
+		owners = innermost(dirs, rootsOf(sessions), true)
 	}
 	switch len(owners) {
 	case 0:
@@ -140,8 +133,8 @@ func (st Store) mentioning(dirs []string) []*Session {
 		}
 	}
 	var sessions []*Session
-	for _, entry := range entries {
-		if s := st.mentions(entry, names); s != nil {
+	for _, name := range recordsAmong(entries) {
+		if s := st.mentions(name, names); s != nil {
 			sessions = append(sessions, s)
 		}
 	}
@@ -149,12 +142,20 @@ func (st Store) mentioning(dirs []string) []*Session {
 	return sessions
 }
 
-// mentions returns the session of a folder entry if its text contains one of names, else nil.
-func (st Store) mentions(entry os.DirEntry, names [][]byte) *Session {
-	name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-	if !isRecord || strings.HasPrefix(name, ".") {
-		return nil
+// recordsAmong returns the names of the records in a folder. Other files are temporary ones, corrupt
+// records set aside, and a file manager's leftovers.
+func recordsAmong(entries []os.DirEntry) []string {
+	var names []string
+	for _, entry := range entries {
+		if name, isRecord := strings.CutSuffix(entry.Name(), ".json"); isRecord && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
 	}
+	return names
+}
+
+// mentions returns the session of that name if its record's text contains one of names, else nil.
+func (st Store) mentions(name string, names [][]byte) *Session {
 	path, err := st.path(name)
 	if err != nil || isFar(name) {
 		return nil

@@ -181,14 +181,12 @@ func encodeQueue(q *Queue) ([]byte, error) {
 // decodeQueue parses the queue file of a session; path is for errors.
 func decodeQueue(name, path string, data []byte) (*Queue, error) {
 	corrupt := func(reason string) error { return &CorruptError{Name: name, Path: path, Reason: reason} }
-	var head struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	version, err := versionIn(data)
+	if err != nil {
 		return nil, corrupt(jsonFault(err))
 	}
-	if head.Version > QueueVersion {
-		return nil, &VersionError{Name: name, Path: path, Version: head.Version}
+	if version > QueueVersion {
+		return nil, &VersionError{Name: name, Path: path, Version: version}
 	}
 	q := &Queue{}
 	if err := json.Unmarshal(data, q); err != nil {

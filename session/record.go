@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"paw/config/disk"
@@ -58,13 +57,10 @@ func decode(name, path string, data []byte) (*Session, error) {
 	fault := json.Unmarshal(data, &s)
 	version := s.Version
 	if fault != nil { // A newer record may have other types in other fields.
-		var head struct {
-			Version int `json:"version"`
-		}
-		if err := json.Unmarshal(data, &head); err != nil {
+		var err error
+		if version, err = versionIn(data); err != nil {
 			return nil, corrupt(jsonFault(err))
 		}
-		version = head.Version
 	}
 	switch {
 	case version < 1:
@@ -84,6 +80,15 @@ func decode(name, path string, data []byte) (*Session, error) {
 	s.CreatedAt = s.CreatedAt.UTC()
 	emptyToNil(&s)
 	return &s, nil
+}
+
+// versionIn returns the version in the text of a record, whatever else the text holds.
+func versionIn(data []byte) (int, error) {
+	var head struct {
+		Version int `json:"version"`
+	}
+	err := json.Unmarshal(data, &head)
+	return head.Version, err
 }
 
 // socketOf returns the tmux socket in a record, without parsing the fields after it.
@@ -240,11 +245,7 @@ type Unreadable struct {
 func (st Store) UnreadableRecords() []Unreadable {
 	var found []Unreadable
 	entries, _ := os.ReadDir(st.Dir)
-	for _, entry := range entries {
-		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-		if !isRecord {
-			continue
-		}
+	for _, name := range recordsAmong(entries) {
 		if one := st.Unreadable(name); one != nil {
 			found = append(found, *one)
 		}

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -261,10 +260,6 @@ func (t text) MarshalJSON() ([]byte, error) {
 }
 
 func (t *text) UnmarshalJSON(data []byte) error {
-	if quoted := len(data) > 1 && data[0] == '"'; quoted && bytes.IndexByte(data, '\\') < 0 && utf8.Valid(data) {
-		*t = text(data[1 : len(data)-1])
-		return nil
-	}
 	var plain string
 	if err := json.Unmarshal(data, &plain); err == nil {
 		*t = text(plain)
