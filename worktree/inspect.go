@@ -170,26 +170,26 @@ func (i inspection) readStatus(ctx context.Context) error {
 		kind, rest, _ := strings.Cut(line, " ")
 		switch kind {
 		case "?":
-			addUntracked(rest, i.dirt)
+			if name, folder := strings.CutSuffix(rest, "/"); folder {
+				i.dirt.Embedded = append(i.dirt.Embedded, name)
+			} else {
+				i.dirt.Untracked = append(i.dirt.Untracked, name)
+			}
 		case "!":
 			if err := i.addIgnored(rest); err != nil {
 				return err
 			}
 		default:
-			if !addChanged(kind, rest, i.dirt) {
+			// "XY sub mH mI mW hH hI path" or, for a conflict, "XY sub m1 m2 m3 mW h1 h2 h3 path"
+			count := map[string]int{"1": 8, "u": 10}[kind]
+			fields := strings.SplitN(rest, " ", count)
+			if count == 0 || len(fields) != count {
 				return fmt.Errorf("%s: git status says %q, which is not understood", i.path, line)
 			}
+			i.dirt.Uncommitted = append(i.dirt.Uncommitted, fields[count-1])
 		}
 	}
 	return nil
-}
-
-func addUntracked(name string, d *Dirt) {
-	if trimmed, folder := strings.CutSuffix(name, "/"); folder {
-		d.Embedded = append(d.Embedded, trimmed)
-		return
-	}
-	d.Untracked = append(d.Untracked, name)
 }
 
 func (i inspection) addIgnored(name string) error {
@@ -201,18 +201,6 @@ func (i inspection) addIgnored(name string) error {
 		i.dirt.Ignored = append(i.dirt.Ignored, name)
 	}
 	return nil
-}
-
-// addChanged parses "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict, "XY sub m1 m2 m3 mW
-// h1 h2 h3 path".
-func addChanged(kind, rest string, d *Dirt) bool {
-	count := map[string]int{"1": 8, "u": 10}[kind]
-	fields := strings.SplitN(rest, " ", count)
-	if count == 0 || len(fields) != count {
-		return false
-	}
-	d.Uncommitted = append(d.Uncommitted, fields[count-1])
-	return true
 }
 
 // lookIntoFolder inspects a folder that is ignored as a whole, which git does not: it collects

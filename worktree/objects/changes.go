@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,15 +115,11 @@ func (o Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Ch
 // trees returns the tree of each commit.
 func (o Store) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
 	var commits []string
-	seen := map[string]bool{}
 	for _, pair := range pairs {
-		for _, commit := range pair {
-			if !seen[commit] {
-				seen[commit] = true
-				commits = append(commits, commit)
-			}
-		}
+		commits = append(commits, pair[:]...)
 	}
+	slices.Sort(commits)
+	commits = slices.Compact(commits)
 	out, err := o.Home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err

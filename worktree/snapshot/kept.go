@@ -131,8 +131,6 @@ func forgetKept(dir string) {
 // ScratchAge is the age from which scratch files count as left by a killed paw.
 const ScratchAge = time.Hour
 
-func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix, ScratchAge) }
-
 // sweepOld removes entries of dir that have the prefix and are older than age.
 func sweepOld(dir, prefix string, age time.Duration) {
 	content, _ := os.ReadDir(dir)

@@ -176,21 +176,13 @@ func (l *Look) addChanged(inIndex, inFile byte, sub string, e IndexEntry) {
 	}
 }
 
-// gitlinks returns the submodules that are checked out in the worktree.
-func (l *Look) gitlinks() []string {
-	var names []string
-	for _, name := range l.Real.Submodules {
-		if disk.Exists(filepath.Join(l.Top, name, ".git")) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // changedSubmodules returns the submodules with changes, or with commits that exist nowhere else.
 func (l *Look) changedSubmodules(ctx context.Context) ([]string, error) {
 	names := l.Submodules
-	for _, name := range l.gitlinks() {
+	for _, name := range l.Real.Submodules {
+		if !disk.Exists(filepath.Join(l.Top, name, ".git")) { // not checked out
+			continue
+		}
 		unsaved, err := unsavedSubmodule(ctx, filepath.Join(l.Top, name))
 		if err != nil {
 			return nil, err

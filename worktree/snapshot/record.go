@@ -167,7 +167,10 @@ func (l *Look) stat() []fileStat {
 // see plans a path that differs from the real index, and of which lstat(2) has said info or err.
 func (r *recording) see(name string, info fs.FileInfo, err error) {
 	before, had := r.base.has(name)
-	mode := modeOf(info, err)
+	var mode fs.FileMode // that of a regular file for one that cannot be read, so that git reports why
+	if err == nil {
+		mode = info.Mode()
+	}
 	switch {
 	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
 		r.replaced(name)
@@ -236,15 +239,6 @@ func (s *keptState) has(name string) (file, own bool) {
 	}
 	_, own = s.Gone[name]
 	return false, own
-}
-
-// modeOf returns the mode of a file; for one that cannot be read, that of a regular file, so that
-// git reports why.
-func modeOf(info fs.FileInfo, err error) fs.FileMode {
-	if err != nil {
-		return 0
-	}
-	return info.Mode()
 }
 
 // factsOf returns a file's stat data as a text.

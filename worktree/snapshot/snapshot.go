@@ -118,7 +118,7 @@ func (snapshots Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, messa
 	if err := os.MkdirAll(scratchDir, 0o700); err != nil {
 		return Snapshot{}, err
 	}
-	sweepScratch(scratchDir)
+	sweepOld(scratchDir, scratchIndexPrefix, ScratchAge)
 	within, cancel := b.start(ctx)
 	defer cancel()
 	request := snapshotRequest{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
