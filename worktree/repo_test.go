@@ -2,11 +2,14 @@ package worktree
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
@@ -44,8 +47,6 @@ var (
 	gitIn     = gittest.In
 	realTemp  = gittest.RealTemp
 	readFile  = gittest.ReadFile
-	tree      = gittest.Tree
-	waitFor   = gittest.WaitFor
 	writeFile = gittest.WriteFile
 )
 
@@ -145,5 +146,56 @@ func (w *world) noLeftover(branches ...string) {
 	w.healthy(1)
 	if disk.Exists(w.Side) {
 		w.t.Errorf("%s is left: %v", w.Side, tree(w.t, w.Side))
+	}
+}
+
+// tree lists what lies below dir with mode, time and content.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		content := ""
+		switch {
+		case info.Mode().IsRegular():
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = string(b)
+		case info.Mode()&fs.ModeSymlink != 0:
+			content, _ = os.Readlink(path)
+		}
+		found[name] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime().UnixNano(), content)
+		if info.IsDir() {
+			found[name] = info.Mode().String()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// waitFor waits until ok returns true, and fails the test after ten seconds.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
 	}
 }

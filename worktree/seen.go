@@ -72,16 +72,16 @@ func (m Manager) sameGitDir(p Plan, s Seen) bool {
 // since no program can set an inode's change time. imprint reads only names and times, because
 // users wait while it looks at tens of thousands of files.
 func imprint(dir string) (of [sha256.Size]byte, err error) {
-	fd, err := openDir(unix.AT_FDCWD, dir)
+	folder, err := openDir(unix.AT_FDCWD, dir, dir)
 	if err != nil {
-		return of, &os.PathError{Op: "open", Path: dir, Err: err}
+		return of, err
 	}
 	var top unix.Stat_t
-	if err := unix.Fstat(fd, &top); err != nil {
-		return of, errors.Join(&os.PathError{Op: "stat", Path: dir, Err: err}, unix.Close(fd))
+	if err := unix.Fstat(int(folder.Fd()), &top); err != nil {
+		return of, errors.Join(&os.PathError{Op: "stat", Path: dir, Err: err}, folder.Close())
 	}
 	w := imprinting{others: make(chan struct{}, runtime.NumCPU()-1)}
-	content, err := w.walk(fd, dir)
+	content, err := w.walk(folder)
 	if err != nil {
 		return of, err
 	}
@@ -94,12 +94,13 @@ type imprinting struct{ others chan struct{} }
 
 // walk returns a hash of the entries of an open directory, in order of their names, and of its
 // subdirectories. walk closes the directory.
-func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
-	defer func() { _ = unix.Close(fd) }()
-	names, err := namesIn(fd)
+func (w imprinting) walk(folder *os.File) (of [sha256.Size]byte, err error) {
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
 	if err != nil {
-		return of, &os.PathError{Op: "read", Path: path, Err: err}
+		return of, err
 	}
+	fd, path := int(folder.Fd()), folder.Name()
 	slices.SortFunc(names, strings.Compare)
 	stats := make([]unix.Stat_t, len(names))
 	inner, errs := make([][sha256.Size]byte, len(names)), make([]error, len(names))
@@ -108,7 +109,12 @@ func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) 
 		if err := unix.Fstatat(fd, name, &stats[i], unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			errs[i] = &os.PathError{Op: "lstat", Path: filepath.Join(path, name), Err: err}
 		} else if stats[i].Mode&unix.S_IFMT == unix.S_IFDIR {
-			w.share(&all, func() { inner[i], errs[i] = w.into(fd, name, filepath.Join(path, name)) })
+			w.share(&all, func() {
+				var in *os.File
+				if in, errs[i] = openDir(fd, name, filepath.Join(path, name)); errs[i] == nil {
+					inner[i], errs[i] = w.walk(in)
+				}
+			})
 		}
 	}
 	all.Wait()
@@ -124,15 +130,6 @@ func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) 
 	return sha256.Sum256(known), nil
 }
 
-// into is walk for a directory inside an open one.
-func (w imprinting) into(fd int, name, path string) (of [sha256.Size]byte, err error) {
-	inner, err := openDir(fd, name)
-	if err != nil {
-		return of, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	return w.walk(inner, path)
-}
-
 // share runs do in a goroutine if a processor is free, else at once.
 func (w imprinting) share(all *sync.WaitGroup, do func()) {
 	select {
@@ -146,26 +143,16 @@ func (w imprinting) share(all *sync.WaitGroup, do func()) {
 	}
 }
 
-func openDir(at int, name string) (int, error) {
+// openDir opens a directory by its name in an open one.
+func openDir(at int, name, path string) (*os.File, error) {
 	for {
 		fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-		if !errors.Is(err, unix.EINTR) {
-			return fd, err
-		}
-	}
-}
-
-// namesIn returns the names in an open directory, unsorted.
-func namesIn(fd int) (names []string, err error) {
-	var entries [8 << 10]byte
-	for {
-		n, err := unix.ReadDirent(fd, entries[:])
 		switch {
 		case errors.Is(err, unix.EINTR):
-		case err != nil || n == 0:
-			return names, err
+		case err != nil:
+			return nil, &os.PathError{Op: "open", Path: path, Err: err}
 		default:
-			_, _, names = unix.ParseDirent(entries[:n], -1, names)
+			return os.NewFile(uintptr(fd), path), nil
 		}
 	}
 }
