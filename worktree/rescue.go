@@ -71,7 +71,13 @@ func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, wh
 	case !staged && len(loose) == 1:
 		kept = append(kept, loose[0])
 	default:
-		commit, err := rescueCommit(ctx, repo, cmp.Or(tree, headTree), head, loose)
+		parents := slices.DeleteFunc(slices.Clone(loose), func(commit string) bool { return commit == head })
+		if head != "" {
+			parents = slices.Insert(parents, 0, head)
+		}
+		commit, err := r.objects.Commit(ctx, objects.NewCommit{
+			Tree: cmp.Or(tree, headTree), Parents: parents, Message: "index and commits of a worktree\n", Own: true,
+		})
 		if err != nil {
 			return "", false, err
 		}
@@ -89,20 +95,6 @@ func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, wh
 		}
 	}
 	return strings.Join(names, ", "), whole && readable, nil
-}
-
-// rescueCommit makes a commit of a tree with HEAD and the loose commits as parents.
-func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose []string) (string, error) {
-	args := []string{"commit-tree", tree, "-m", "index and commits of a worktree"}
-	if head != "" {
-		args = append(args, "-p", head)
-	}
-	for _, commit := range loose {
-		if commit != head {
-			args = append(args, "-p", commit)
-		}
-	}
-	return repo.WithEnv(objects.Author...).Line(ctx, args...)
 }
 
 func (r rescues) name(ctx context.Context, commit, owner string) (string, error) {

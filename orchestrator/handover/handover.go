@@ -60,7 +60,7 @@ func (b Brief) foot() string {
 	if b.Prompt == "" {
 		return "This is the end of that conversation. Do nothing yet: answer only that you are ready, and wait for the user's next prompt.\n"
 	}
-	return turn.HandOverTask()
+	return turn.HandOverTask
 }
 
 // cuts are the lengths, in bytes, to which texts are cut in successive attempts.

@@ -27,6 +27,7 @@ func (p Prompt) Task() string {
 }
 
 // Fixed parts of the prompts that paw writes, by which Prompt.Words and Prompt.Task recognise them.
+// HandOverTask ends a prompt that hands over a conversation; the user's own prompt follows.
 const (
 	resultsBegin  = "[paw wait "
 	resultsEnd    = "] "
@@ -37,7 +38,7 @@ const (
 	reviewBegin   = "I have reviewed your changes and have "
 	reviewEnd     = ". Please go through them one by one:"
 	handOverBegin = "You take over the work of another coding agent: "
-	handOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
+	HandOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
 	sentOnPrompt  = "goes on after its end" // for a turn without a prompt
 	issueBegin    = "Issue #"
 	pullBegin     = "Pull request #"
@@ -73,10 +74,6 @@ func HandOverLine(cli, agent, branch string) string {
 	return fmt.Sprintf("%s%s, agent %s, on branch %s.", handOverBegin, cli, agent, branch)
 }
 
-// HandOverTask returns the last line of a prompt that hands over a conversation; the user's own
-// prompt follows.
-func HandOverTask() string { return handOverTask }
-
 // read splits a prompt: task is the text that a person or an agent wrote, about describes a prompt
 // written by paw or a CLI. One of the two is "".
 func (p Prompt) read() (task, about string) {
@@ -97,8 +94,8 @@ func (p Prompt) read() (task, about string) {
 		return title, ""
 	}
 	if from, ok := strings.CutPrefix(first, handOverBegin); ok {
-		if at := strings.LastIndex(string(p), handOverTask); at >= 0 {
-			return string(p[at+len(handOverTask):]), ""
+		if at := strings.LastIndex(string(p), HandOverTask); at >= 0 {
+			return string(p[at+len(HandOverTask):]), ""
 		}
 		return "", "takes over from " + strings.TrimSuffix(from, ".")
 	}

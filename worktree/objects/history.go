@@ -292,9 +292,6 @@ func (o Store) Remembering() Store {
 	return o
 }
 
-// RememberTree stores the tree of a commit.
-func (o Store) RememberTree(commit, tree string) { o.known.isTreeOf(commit, tree) }
-
 // KnowsBefore reports whether commit is known to be an ancestor of tip.
 func (o Store) KnowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
 

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"paw/config/disk"
@@ -275,17 +274,8 @@ func (l *Look) isHead(ctx context.Context, tree string) (bool, error) {
 
 // Commit makes a commit of a tree; the first parent is HEAD.
 func (l *Look) Commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
 	if l.Head != "" {
-		parents = slices.Concat([]string{l.Head}, parents)
+		parents = slices.Insert(parents, 0, l.Head)
 	}
-	for _, parent := range parents {
-		args = append(args, "-p", parent)
-	}
-	out, err := l.Repo.WithEnv(objects.Author...).Input(ctx, []byte(message), args...)
-	made := strings.TrimSpace(out)
-	if err == nil {
-		l.m.objects.RememberTree(made, tree)
-	}
-	return made, err
+	return l.m.objects.Commit(ctx, objects.NewCommit{Tree: tree, Parents: parents, Message: message, Own: true})
 }
