@@ -22,6 +22,7 @@ var movers = map[string]string{
 	"worktree/rewind.go:apply":                  "with a journal",
 	"worktree/settle.go:put":                    "with a journal",
 	"worktree/settleindex.go:makeIndex":         "with a journal, a scratch index",
+	"worktree/settleindex.go:readSparse":        "with a journal, a scratch index",
 	"worktree/settleindex.go:resetIndex":        "with a journal, a scratch index",
 	"worktree/spare.go:ignoredByGoal":           "a folder of its own",
 	"worktree/create.go:fill":                   "a worktree that is new",
@@ -36,7 +37,7 @@ var movers = map[string]string{
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Create":              "refs that are new",
 	"worktree/refs/refs.go:Set":                 "refs of paw",
-	"worktree/refs/writer.go:create":            "refs that are new",
+	"worktree/refs/refs.go:create":              "refs that are new",
 	"worktree/refs/refs.go:update":              "refs of paw",
 	"worktree/refs/refs.go:Keep":                "refs that are new",
 }

@@ -117,8 +117,7 @@ func (r Store) BranchTip(ctx context.Context, name string) (string, error) {
 	}
 	target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref)
 	if files, err := r.tellsByFiles(); err != nil || !files {
-		target, err = r.objects.Home().Line(ctx, "symbolic-ref", "--quiet", ref)
-		if err != nil && git.ExitCode(err) != 1 { // with --quiet, git exits with 1 for another ref
+		if target, err = r.objects.Home().Line(ctx, "for-each-ref", "--format=%(symref)", ref); err != nil {
 			return "", err
 		}
 	}
