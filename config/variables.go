@@ -218,6 +218,8 @@ func repositoryFile(repo string) string { return filepath.Join(repo, ".paw.toml"
 
 var placeholders = []string{"{parent}", "{repo}", "{session}", "{agent}"}
 
+var placeholder = lazyregexp.New(`\{[^}]*\}`)
+
 // WorktreePath expands worktree.path for one agent: {parent} is the folder around the repository,
 // {repo} the repository's own name. The result is absolute and clean. The error is an *Error for an
 // unknown placeholder, a line break or a relative result.
@@ -249,23 +251,15 @@ func checkTemplate(template string) *problem {
 	if template == "" {
 		return problemf("must not be empty")
 	}
-	rest := template
-	for {
-		open := strings.IndexAny(rest, "{}")
-		if open < 0 {
-			break
-		}
-		length := strings.IndexByte(rest[open:], '}') + 1
-		if length < 2 {
-			return problemf("%q has a brace without its partner", template)
-		}
-		name := rest[open : open+length]
+	for _, name := range placeholder().FindAllString(template, -1) {
 		if !slices.Contains(placeholders, name) {
 			p := problemf("unknown placeholder %s (known: %s)", name, strings.Join(placeholders, " "))
 			p.nearest = Nearest(name, placeholders)
 			return p
 		}
-		rest = rest[open+length:]
+	}
+	if strings.ContainsAny(placeholder().ReplaceAllString(template, ""), "{}") {
+		return problemf("%q has a brace without its partner", template)
 	}
 	if !strings.HasPrefix(template, "/") && !strings.HasPrefix(template, "{parent}") {
 		return problemf("%q is relative; begin it with / or {parent}", template)

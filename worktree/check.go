@@ -138,38 +138,22 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 	if err := gitdir.Verify(path, c.Repository.CommonDir, ""); err != nil {
 		return 0, err
 	}
-	running, err := markRunning(path)
+	admin, err := gitdir.Target(filepath.Join(path, ".git"))
+	if err == nil {
+		err = os.WriteFile(runningMark(admin), nil, 0o666)
+	}
 	if err != nil {
 		return 0, err
 	}
 	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path))
-	_ = os.Remove(running)
-	markLeft(path)
+	_ = os.Remove(runningMark(admin))
+	if left, err := imprint(path); err == nil { // without the mark the content counts as somebody's work
+		_ = os.WriteFile(leftMark(admin), left[:], 0o666)
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
-}
-
-// markRunning writes the mark file of a running check, and returns its path.
-func markRunning(path string) (mark string, err error) {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil {
-		return "", err
-	}
-	return runningMark(admin), os.WriteFile(runningMark(admin), nil, 0o666)
-}
-
-// markLeft records the content of a worktree after a check. Without that record the content counts
-// as somebody's work.
-func markLeft(path string) {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil {
-		return
-	}
-	if left, err := imprint(path); err == nil {
-		_ = os.WriteFile(leftMark(admin), left[:], 0o666)
-	}
 }
 
 // leftByCheck reports whether a worktree's content is unchanged since the last check.

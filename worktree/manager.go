@@ -93,7 +93,9 @@ func (m Manager) Snapshots() snapshot.Taker {
 
 // Moves returns access to moves of files, indexes and refs.
 func (m Manager) Moves() Moves {
-	return newMoves(m.Objects(), m.Journals(), m.waiting())
+	o, journals := m.Objects(), m.Journals()
+	r := refs.New(o)
+	return Moves{o.Repository, o, r, journals, snapshot.New(o, r, journals), m.waiting()}
 }
 
 // Registry returns access to the registered worktrees.

@@ -35,14 +35,6 @@ type Move struct {
 	Ready func() error
 }
 
-// ready calls Ready.
-func (v Move) ready() error {
-	if v.Ready == nil {
-		return nil
-	}
-	return v.Ready()
-}
-
 // Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
 // the move.
 type Moves struct {
@@ -53,11 +45,6 @@ type Moves struct {
 	journals  journal.Reader
 	snapshots snapshot.Taker
 	waiting   gitdir.Waiting
-}
-
-// newMoves returns access to moves in the worktrees of the repository that the objects are of.
-func newMoves(o objects.Store, journals journal.Reader, waiting gitdir.Waiting) Moves {
-	return Moves{o.Repository, o, refs.New(o), journals, snapshot.New(o, refs.New(o), journals), waiting}
 }
 
 // Names of the steps that Advance and Rewind report.
@@ -131,12 +118,15 @@ func (g *Moving) Release() { g.file.Close() }
 // step is called after each step. If paw is killed after any of them, EndMove ends the move.
 func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
+	if v.Ready == nil {
+		v.Ready = func() error { return nil }
+	}
 	if v.Checkout == nil || !disk.Exists(filepath.Join(v.Checkout.AdminDir, "index")) {
 		repo := m.objects.Home()
 		if v.Checkout != nil {
 			repo = git.In(v.Checkout.Path)
 		}
-		if err := v.ready(); err != nil {
+		if err := v.Ready(); err != nil {
 			return err
 		}
 		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log)
@@ -167,7 +157,7 @@ func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name st
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
 		if err == nil {
-			err = v.ready()
+			err = v.Ready()
 		}
 		hides, journal.Absent, journal.Assumed = found, found.absent, found.staying(found.assumed)
 		return err

@@ -52,7 +52,7 @@ func ReplaceSoonIf(path string, data []byte, check func() error) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	sweepLitter(path)
+	removeLitter(path, LitterAge) // The caller's lock keeps other writers out; LitterAge protects a writer without the lock.
 	// Without WithTempDir renameio prefers $TMPDIR, where nothing would remove the temporary files of
 	// killed processes.
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
@@ -131,10 +131,6 @@ func Litter(path string, age time.Duration) []string {
 	}
 	return found
 }
-
-// sweepLitter removes old temporary files of path. The caller's lock keeps other writers out;
-// LitterAge protects a writer without the lock.
-func sweepLitter(path string) { removeLitter(path, LitterAge) }
 
 // RemoveLitter removes all temporary files of path. The caller has deleted path and holds its lock.
 func RemoveLitter(path string) { removeLitter(path, 0) }

@@ -23,8 +23,7 @@ type Change struct {
 
 // Gitlink reports whether the path is a submodule in one of the trees.
 func (c Change) Gitlink() bool {
-	gitlink := ModeGitlink
-	return c.OldMode == gitlink || c.Mode == gitlink
+	return c.OldMode == ModeGitlink || c.Mode == ModeGitlink
 }
 
 // ChangesBetween lists the paths that differ between two trees, by name. ChangesBetween asks git
