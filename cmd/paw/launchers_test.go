@@ -285,9 +285,7 @@ func TestStopEndsWhatIgnoresSIGTERM(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	if out := w.ok(w.paw("stop")); out.processor > 400*time.Millisecond && !raceDetected { // a search of 100 processes in each hundredth takes 700
-		t.Errorf("stop has computed for %s while it waited for the end of the program", out.processor)
-	}
+	w.ok(w.paw("stop"))
 	for _, pid := range pids {
 		if !ended(pid) {
 			t.Errorf("process %d still runs", pid)
