@@ -20,12 +20,12 @@ import (
 
 // landJSON lists landings: those of one command, or of a session.
 type landJSON struct {
-	Version   int             `json:"version"`
-	Landings  []landingJSON   `json:"landings"`
-	Conflicts []collisionJSON `json:"conflicts"`            // of the landing at which the command stopped
-	NotLanded []notLandedJSON `json:"not_landed,omitempty"` // only with --keep-going
-	Behind    []string        `json:"behind"`               // agents that lack what has landed now
-	Notes     []string        `json:"notes"`
+	Version   int                 `json:"version"`
+	Landings  []landingJSON       `json:"landings"`
+	Conflicts []landing.Collision `json:"conflicts"`            // of the landing at which the command stopped
+	NotLanded []notLandedJSON     `json:"not_landed,omitempty"` // only with --keep-going
+	Behind    []string            `json:"behind"`               // agents that lack what has landed now
+	Notes     []string            `json:"notes"`
 }
 
 // landPlanJSON is landJSON with a plan, for --dry-run.
@@ -36,7 +36,7 @@ type landPlanJSON struct {
 
 // newLandView returns an answer without landings.
 func (p *printer) newLandView() landJSON {
-	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: p.noted()}
+	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []landing.Collision{}, Behind: []string{}, Notes: p.noted()}
 }
 
 type landingJSON struct {
@@ -97,9 +97,7 @@ func (p *printer) landView(r landResults) any {
 			view.Notes = append(view.Notes, l.String())
 		}
 	}
-	for _, f := range r.collisions {
-		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
-	}
+	view.Conflicts = append(view.Conflicts, r.collisions...)
 	for _, one := range r.outcomes {
 		if one.err != nil {
 			view.NotLanded = append(view.NotLanded, one.view())
@@ -214,24 +212,18 @@ func (p *printer) showOutcomes(outcomes []landOutcome) {
 
 // notLandedJSON is an agent that has not landed, while the others did with --keep-going.
 type notLandedJSON struct {
-	Agent     string          `json:"agent"`
-	Error     string          `json:"error"`
-	ExitCode  int             `json:"exit_code"` // exit code of paw land for this agent alone
-	Conflicts []collisionJSON `json:"conflicts"`
-	Hints     []string        `json:"hints"`
+	Agent     string              `json:"agent"`
+	Error     string              `json:"error"`
+	ExitCode  int                 `json:"exit_code"` // exit code of paw land for this agent alone
+	Conflicts []landing.Collision `json:"conflicts"`
+	Hints     []string            `json:"hints"`
 }
 
 func (o landOutcome) view() notLandedJSON {
-	view := notLandedJSON{Agent: o.agent, Error: o.err.Error(), ExitCode: exitCode(o.err), Conflicts: []collisionJSON{}, Hints: hintsOf(o.err)}
-	for _, f := range landing.CollisionsOf(o.err) {
-		view.Conflicts = append(view.Conflicts, collisionJSON{f.Path, f.With})
+	return notLandedJSON{
+		Agent: o.agent, Error: o.err.Error(), ExitCode: exitCode(o.err), Hints: hintsOf(o.err),
+		Conflicts: append([]landing.Collision{}, landing.CollisionsOf(o.err)...),
 	}
-	return view
-}
-
-type collisionJSON struct {
-	Path string `json:"path"`
-	With string `json:"with"`
 }
 
 func (a *invocation) listLandings(cmd *cobra.Command) error {

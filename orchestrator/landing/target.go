@@ -169,9 +169,9 @@ func onOneLine(name string) string {
 
 // Collision is a file in which two sides conflict.
 type Collision struct {
-	Path   string
-	With   string // whose work is on the other side, "" if unknown
-	Beside bool   // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
+	Path   string `json:"path"`
+	With   string `json:"with"` // whose work is on the other side, "" if unknown
+	Beside bool   `json:"-"`    // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
 // CollisionError reports that work conflicts with a target or, where offer has no branch, that
