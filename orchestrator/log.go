@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -11,9 +12,11 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/transcript"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/gitdir"
@@ -111,4 +114,146 @@ func Branches(ctx context.Context, h *app.App) []string {
 		names[i] = strings.TrimPrefix(names[i], "refs/heads/")
 	}
 	return names
+}
+
+// GrepOptions selects messages.
+type GrepOptions struct {
+	Text       string
+	IgnoreCase bool
+	Role       string // "" for all
+	Most       int    // maximal number of matches, of which the newest are kept
+}
+
+// Match is a message that contains the text.
+type Match struct {
+	Session, Agent string
+	Turn           int // 0 for no turn
+	history.Message
+}
+
+// Grep searches the conversations of agents for a text, and returns the newest messages first, with
+// the number of further matches. Conversations that cannot be read are noted.
+func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents []string, o GrepOptions) (found []Match, more int, err error) {
+	for _, s := range sessions {
+		own, err := h.ConfiguredFor(s)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range s.Agents {
+			w := &s.Agents[i]
+			if len(agents) > 0 && !slices.Contains(agents, w.Name) {
+				continue
+			}
+			matches, err := grepAgent(ctx, own.Agent(s, w), o)
+			if ctx.Err() != nil {
+				return nil, 0, ctx.Err()
+			}
+			if err != nil {
+				h.Notef("%s/%s: not all of it could be read: %v", s.Name, w.Name, err)
+			}
+			found = append(found, matches...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Match) int { return -cmp.Compare(a.at(), b.at()) })
+	if len(found) > o.Most {
+		found, more = found[:o.Most], len(found)-o.Most
+	}
+	return found, more, nil
+}
+
+func (m Match) at() int64 {
+	if m.Timestamp.IsZero() {
+		return 0
+	}
+	return m.Timestamp.UnixNano()
+}
+
+func grepAgent(ctx context.Context, a app.Agent, o GrepOptions) (found []Match, err error) {
+	records, _ := a.TurnDir().Records()
+	has := o.finder()
+	for _, id := range a.Record.ConversationIDs {
+		said, readErr := transcript.Conversation(ctx, a, id, records)
+		if readErr != nil {
+			err = cmp.Or(err, readErr)
+			continue
+		}
+		turns, _ := transcript.TurnsIn(records, said.ID, 0)
+		spans := transcript.Spans(said.Messages, turns)
+		for i, message := range said.Messages {
+			if o.Role != "" && string(message.Role) != o.Role || !has(message.Content) {
+				continue
+			}
+			one := Match{Session: a.Session.Name, Agent: a.Record.Name, Message: message}
+			for t, span := range spans {
+				if i >= span.From && i < span.To {
+					one.Turn = turns[t].Number
+				}
+			}
+			found = append(found, one)
+		}
+	}
+	return found, err
+}
+
+func (o GrepOptions) finder() func(text string) bool {
+	if !o.IgnoreCase {
+		return func(text string) bool { return strings.Contains(text, o.Text) }
+	}
+	wanted := strings.ToLower(o.Text)
+	return func(text string) bool { return strings.Contains(strings.ToLower(text), wanted) }
+}
+
+// Turns lists the turns of the named agents, or of all if none is named, in the order of the
+// record. Logs that cannot be read come back as problems.
+func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string) (list []turns.AgentTurns, problems []error, err error) {
+	if err := app.RequireAgents(s, agents...); err != nil {
+		return nil, nil, err
+	}
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range s.Agents {
+		if len(agents) > 0 && !slices.Contains(agents, w.Name) {
+			continue
+		}
+		one, bad, err := turns.List(ctx, h.Agent(s, &w).In(m))
+		if err == nil {
+			err = one.CountFiles(ctx, m)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list, problems = append(list, one), append(problems, bad...)
+	}
+	return list, problems, showCut(ctx, h, s, list)
+}
+
+// showCut shows the open turn of an agent whose CLI does not run as recover will close it. It asks
+// tmux only if the lock of an agent with an open turn is free.
+func showCut(ctx context.Context, h *app.App, s *session.Session, list []turns.AgentTurns) error {
+	open := func(one turns.AgentTurns) bool {
+		n := len(one.Turns)
+		if n == 0 || one.Turns[n-1].State != turn.InProgress {
+			return false
+		}
+		lock, err := h.Locks.ProbeAgent(s.Name, one.Agent)
+		return err == nil && lock.State == session.LockFree
+	}
+	if !slices.ContainsFunc(list, open) {
+		return nil
+	}
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		if a := f.Agent(one.Agent); a != nil && open(one) {
+			last := &one.Turns[len(one.Turns)-1]
+			if cut := turns.CutOf(ctx, h, f, *a); cut != nil && cut.Number == last.Number {
+				last.Record, last.Cut = *cut, true
+			}
+		}
+	}
+	return nil
 }
