@@ -162,7 +162,8 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 		return nil, "", nil, err
 	}
 	name := a.Draft.Agents[0].Name
-	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.Notes[name]}}
+	jobs := []launch.Job{launch.NewJob(name, "", a.Notes[name])}
+	jobs[0].Kind = launch.ResultStopped
 	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
 	if err == nil {
 		err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
@@ -171,7 +172,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	if err == nil {
 		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)
 	}
-	if err == nil && jobs[0].Result == launch.ResultRefused {
+	if err == nil && jobs[0].Kind == launch.ResultRefused {
 		err = errs.New(errs.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
 	}
 	if err != nil {

@@ -78,9 +78,8 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 // started.
 func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *startplan.Addition, prompt string) (*Spawned, error) {
 	child := a.Draft.Agents[0]
-	jobs := []launch.Job{{
-		Agent: child.Name, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Name],
-	}}
+	jobs := []launch.Job{launch.NewJob(child.Name, prompt, a.Notes[child.Name])}
+	jobs[0].Parent = child.Parent
 	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)

@@ -85,7 +85,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	h.Expect(len(s.Agents))
 	jobs := make([]launch.Job, len(s.Agents))
 	for i, w := range s.Agents {
-		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: o.Prompt}
+		jobs[i] = launch.NewJob(w.Name, o.Prompt, nil)
 	}
 	s, results, err := launch.BringUp(ctx, h, s, jobs)
 	if err != nil {
@@ -272,7 +272,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 	}
 	jobs := make([]launch.Job, len(a.Draft.Agents))
 	for i, w := range a.Draft.Agents {
-		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(w.Name, o.Prompt), Notes: a.Notes[w.Name]}
+		jobs[i] = launch.NewJob(w.Name, a.PromptFor(w.Name, o.Prompt), a.Notes[w.Name])
 	}
 	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {

@@ -54,8 +54,7 @@ func (h *App) tornPath(sessionName, agentName string) string {
 
 // TeardownBegan reports whether the teardown of an agent has begun, in an interrupted removal.
 func (h *App) TeardownBegan(sessionName, agentName string) bool {
-	_, err := os.Lstat(h.tornPath(sessionName, agentName))
-	return err == nil
+	return disk.Exists(h.tornPath(sessionName, agentName))
 }
 
 // shownOfTeardown is how many lines of a failed teardown's output are shown.

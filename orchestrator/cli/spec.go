@@ -2,9 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -54,19 +51,9 @@ func Once[T any](l *Look, name string, read func() T) T {
 	return reading.(func() T)()
 }
 
-// Resolved is Resolved, once for each path within a look and for each folder above it.
+// Resolved is Resolved, once for each path within a look.
 func (s Spec) Resolved(path string) string {
-	return Once(s.Look, "resolved "+path, func() string {
-		folder, name := filepath.Split(path)
-		if s.Look == nil || folder == "" || name == "" || path != filepath.Clean(path) {
-			return Resolved(path)
-		}
-		at := filepath.Join(s.Resolved(filepath.Clean(folder)), name)
-		if info, err := os.Lstat(at); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return Resolved(path)
-		}
-		return at
-	})
+	return Once(s.Look, "resolved "+path, func() string { return Resolved(path) })
 }
 
 // Command is a process to start in Spec.Worktree. Argv[0] is absolute, and no shell reads the

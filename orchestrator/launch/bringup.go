@@ -57,7 +57,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var plans []worktree.Plan
 	for i := range jobs {
-		if jobs[i].Result != ResultRefused && jobs[i].Worktree == WorktreeCreate {
+		if jobs[i].Kind != ResultRefused && jobs[i].Worktree == WorktreeCreate {
 			plans = append(plans, app.PlanOf(s, *s.Agent(jobs[i].Agent)))
 		}
 	}
@@ -80,10 +80,10 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *se
 			j.Notes = append(j.Notes, warnings[j.Agent])
 		}
 		w := s.Agent(j.Agent)
-		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
+		if j.Kind != ResultRefused && j.Worktree == WorktreeCreate {
 			restoreOrigin(ctx, h, m, w, j)
 		}
-		if j.Result != ResultRefused && (j.Worktree == WorktreeRestore || j.Worktree == WorktreeRegister) {
+		if j.Kind != ResultRefused && (j.Worktree == WorktreeRestore || j.Worktree == WorktreeRegister) {
 			restoreWorktree(ctx, h.Agent(s, w).In(m), j)
 		}
 	}
@@ -95,7 +95,7 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *se
 func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
 	var complete []string
 	for _, j := range jobs {
-		if j.Result == ResultStopped && j.Worktree == WorktreeCreate {
+		if j.Kind == ResultStopped && j.Worktree == WorktreeCreate {
 			complete = append(complete, j.Agent)
 		}
 	}
@@ -131,11 +131,11 @@ const resumePatience = 40 * time.Second
 func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
 	var again []*Job
 	for _, j := range jobs {
-		if !j.launched() || j.Result != ResultResumed || !j.unverified {
+		if !j.launched() || j.Kind != ResultResumed || !j.unverified {
 			continue
 		}
 		if reason, refused := refusedResume(ctx, h, s, j); refused {
-			j.Result, j.Reason = ResultFresh, reason
+			j.Kind, j.Reason = ResultFresh, reason
 			if cli, err := h.CLIOf(s.Agent(j.Agent)); err == nil {
 				j.planned, j.chosen = s.Agent(j.Agent).Conversation(), cli.NewConversation()
 			}

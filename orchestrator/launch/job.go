@@ -37,13 +37,8 @@ const (
 
 // Job is the work of BringUp for one agent.
 type Job struct {
-	Agent    string
+	Result
 	Worktree WorktreeStep
-	Result   ResultKind
-	Reason   string
-	Hints    []string
-	Notes    []string
-	CutTurn  int    // as Result.CutTurn
 	Parent   string // parent of a child that is being spawned
 	Prompt   string // first prompt, set only by start, add and spawn
 	// generation of the launch, 0 before it
@@ -61,14 +56,19 @@ type Job struct {
 	chosen        string
 }
 
+// NewJob returns the job of making and starting a new agent.
+func NewJob(agentName, prompt string, notes []string) Job {
+	return Job{Result: Result{Agent: agentName, Kind: ResultFresh, Notes: notes}, Worktree: WorktreeCreate, Prompt: prompt}
+}
+
 // Starts reports whether the job starts a CLI.
-func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+func (j *Job) Starts() bool { return j.Kind == ResultResumed || j.Kind == ResultFresh }
 
 // launched reports whether the job's CLI was launched and has not been found to have failed.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
 func (j *Job) refuse(err error, hints ...string) {
-	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
+	j.Kind, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
 }
 
 // NothingToDo reports whether no job changes anything and no pane of a killed start is left.
@@ -101,7 +101,8 @@ type Result struct {
 func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
-		results[i] = Result{Agent: j.Agent, CLI: s.Agent(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes, CutTurn: j.CutTurn}
+		results[i] = j.Result
+		results[i].CLI = s.Agent(j.Agent).CLI
 	}
 	return results
 }
@@ -117,7 +118,7 @@ var wouldBe = map[WorktreeStep]string{
 func Foretold(s *session.Session, jobs []Job) []Result {
 	results := ResultsOf(s, jobs)
 	for i, j := range jobs {
-		if would := wouldBe[j.Worktree]; would != "" && j.Result != ResultRefused {
+		if would := wouldBe[j.Worktree]; would != "" && j.Kind != ResultRefused {
 			results[i].Notes = append(slices.Clone(j.Notes), would)
 		}
 	}
@@ -127,10 +128,10 @@ func Foretold(s *session.Session, jobs []Job) []Result {
 // Intend writes the plan for one agent into its record, before anything is made. Conversation ids
 // are only added; the plan's id is dropped when another paw has recorded one since.
 func Intend(w *session.Agent, j Job) {
-	if w == nil || j.Result == ResultRefused || j.Result == ResultStopped {
+	if w == nil || j.Kind == ResultRefused || j.Kind == ResultStopped {
 		return
 	}
-	if j.Result == ResultCompleted {
+	if j.Kind == ResultCompleted {
 		if w.Phase == session.PhaseLive {
 			w.Phase = session.PhaseExited
 		}

@@ -77,7 +77,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 			continue
 		}
 		if running := f.Running(*a); running.Held() || running == live.Starting {
-			j.Result, j.Reason = ResultAlive, "" // another paw was faster
+			j.Kind, j.Reason = ResultAlive, "" // another paw was faster
 			continue
 		}
 		pane, err := prepareLaunch(ctx, h, rec, j, generation)
@@ -178,7 +178,7 @@ func recordPanes(s *session.Session, f observe.Facts, opened map[string]string, 
 		if a != nil && a.Pane != nil && pane == "" {
 			pane = a.Pane.ID
 		}
-		if w != nil && pane != "" && j.Result != ResultRefused {
+		if w != nil && pane != "" && j.Kind != ResultRefused {
 			w.PaneID, w.Phase = pane, session.PhaseLive
 		}
 	}

@@ -28,7 +28,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	}
 	spec := h.Specs().Launch(s, w, executable)
 	command, err := cli.Resume(spec)
-	if j.Result == ResultFresh {
+	if j.Kind == ResultFresh {
 		spec.Prompt = j.Prompt
 		command, err = freshCommand(ctx, h.Agent(s, w), cli, spec, j)
 		if j.sendIt = CanOnlyBeSent(err); j.sendIt {
@@ -51,7 +51,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h.Agent(s, w), generation, command),
-		PromptFile: promptFile, Prompted: j.Result == ResultFresh && j.Prompt != "",
+		PromptFile: promptFile, Prompted: j.Kind == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err

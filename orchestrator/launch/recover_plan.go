@@ -63,23 +63,23 @@ type RecoverFacts struct {
 // planAgent decides what recover does for one agent. It is pure: a test covers each cell of its
 // table.
 func planAgent(f RecoverFacts) Job {
-	j := Job{Agent: f.record.Name, planned: f.record.Conversation(), found: f.Found}
+	j := Job{Result: Result{Agent: f.record.Name}, planned: f.record.Conversation(), found: f.Found}
 	switch {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
 		// Complete what an interrupted paw run was making: an agent without a pane.
-		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
+		j.Kind, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
-		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
+		j.Kind, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
 		return j
 	case f.running == live.InPane && f.worktreeMissing:
 		j.refuse(errors.New("it runs, and "+session.ReasonWorktreeGone), endsAndReturns(f))
 		return j
 	case f.running == live.InPane:
-		j.Result = ResultAlive
+		j.Kind = ResultAlive
 		return j
 	case f.running == live.Headless:
 		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
@@ -94,10 +94,10 @@ func planAgent(f RecoverFacts) Job {
 		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
 		return j
 	case f.running == live.Starting:
-		j.Result, j.Reason = ResultAlive, "starting"
+		j.Kind, j.Reason = ResultAlive, "starting"
 		return j
 	case f.exited && !f.named:
-		j.Result, j.Reason = ResultCompleted, session.ReasonOver+"; paw recover "+f.sessionName+" brings it back"
+		j.Kind, j.Reason = ResultCompleted, session.ReasonOver+"; paw recover "+f.sessionName+" brings it back"
 		return j
 	case f.cliError != nil:
 		j.refuse(f.cliError)
@@ -110,10 +110,10 @@ func planAgent(f RecoverFacts) Job {
 		j.Notes = append(j.Notes, f.promptUnsent)
 	}
 	if f.Resumable {
-		j.Result, j.unverified, j.refusedBefore = ResultResumed, f.unverified || f.refusedBefore, f.refusedBefore
+		j.Kind, j.unverified, j.refusedBefore = ResultResumed, f.unverified || f.refusedBefore, f.refusedBefore
 		return j
 	}
-	j.Result, j.Reason = ResultFresh, f.FreshReason
+	j.Kind, j.Reason = ResultFresh, f.FreshReason
 	if !f.KeepID {
 		j.chosen = f.NewID
 	}

@@ -25,7 +25,7 @@ func planned(j Job) string {
 	if j.Worktree != WorktreeKeep {
 		text += string(j.Worktree) + " its worktree, "
 	}
-	text += string(j.Result)
+	text += string(j.Kind)
 	if j.chosen != "" {
 		text += " as " + j.chosen
 	}
@@ -125,7 +125,7 @@ func TestPlanAgent(t *testing.T) {
 			if got := planned(j); got != c.want {
 				t.Errorf("plans %q, want %q", got, c.want)
 			}
-			if j.Result == ResultRefused && (j.Reason == "" || len(j.Hints) == 0) && f.cliError == nil {
+			if j.Kind == ResultRefused && (j.Reason == "" || len(j.Hints) == 0) && f.cliError == nil {
 				t.Errorf("refused without reason or way out: %+v", j)
 			}
 			if j.Prompt != "" {

@@ -36,7 +36,7 @@ func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *sess
 		j := &jobs[i]
 		w := s.Agent(j.Agent)
 		path := w.WorktreePath
-		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Setups().Unprepared(path)) {
+		if j.Kind == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Setups().Unprepared(path)) {
 			continue
 		}
 		work = work || !h.Agent(s, w).Setup(nil).Empty()

@@ -131,7 +131,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Agent
 	for _, j := range jobs {
-		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
+		if j.Kind != ResultRefused && j.Worktree == WorktreeCreate {
 			agents = append(agents, s.Agent(j.Agent))
 		}
 	}

@@ -223,9 +223,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	h.Step("queue.started")
-	jobs := []launch.Job{{
-		Agent: t.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(t.Agent, text), Notes: a.Notes[t.Agent],
-	}}
+	jobs := []launch.Job{launch.NewJob(t.Agent, a.PromptFor(t.Agent, text), a.Notes[t.Agent])}
 	saved, _, err := launch.BringUp(ctx, h, rec, jobs)
 	if err == nil {
 		return nil
