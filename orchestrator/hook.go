@@ -42,7 +42,7 @@ func AwaitsEnd(h *app.App, cliName, event string) bool {
 // Hook processes one report of a CLI's hook. The CLI never sees a failure: errors are logged for
 // doctor.
 func Hook(ctx context.Context, h *app.App, r Report) {
-	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(h.Config.Turns.SnapshotSeconds)*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, hookPatience+time.Duration(2*h.Config.Turns.SnapshotSeconds)*time.Second)
 	defer cancel()
 	if err := hook(ctx, h, r); err != nil {
 		h.HookLog().Add(r.CLI, r.Event, err)

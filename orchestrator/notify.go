@@ -92,7 +92,7 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 	poll.Sleep(ctx, dwell)
 	var now outcome
 	for {
-		poll.Until(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
+		poll.Until(ctx, 25*poll.Tick, hooksEnd-dwell, func() (settled bool) {
 			now, err = stillSo(ctx, h, sessionName, agentName, words)
 			return now.settled || err != nil
 		})

@@ -141,12 +141,15 @@ type rewinding struct {
 	done      Rewound
 }
 
+// rewindPatience bounds a rewind: a filter of the user that hangs must not keep the agent's lock.
+const rewindPatience = 10 * time.Minute
+
 // run puts the worktree to the target.
 func (r *rewinding) run(ctx context.Context) (*Rewound, error) {
 	if err := r.App.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, rewindPatience)
 	defer cancel()
 	if !r.dryRun {
 		turns.CloseDead(ctx, r.App, r.Session, r.Record.Name)

@@ -116,6 +116,9 @@ func Environ(pid int) ([]string, error) {
 	return env, nil
 }
 
+// execPause is the pause between two reads of an environment that is not set yet.
+const execPause = time.Millisecond
+
 // environ reads /proc/PID/environ. The file is empty for a moment during execve(2): the kernel sets
 // the new environment last.
 func environ(pid int) ([]byte, error) {
@@ -124,7 +127,7 @@ func environ(pid int) ([]byte, error) {
 		if err != nil || len(data) > 0 || tries == 10 {
 			return data, err
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(execPause)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"paw/config/disk"
 	"paw/config/poll"
@@ -99,7 +98,7 @@ func (Checks) End(ctx context.Context, path string) []int {
 		for _, pid := range left {
 			_ = syscall.Kill(pid, signal) // The process may be gone.
 		}
-		poll.Until(ctx, 20*time.Millisecond, commandPatience, func() bool {
+		poll.Until(ctx, 2*poll.Tick, commandPatience, func() bool {
 			left = processesWith(checkVariable + path)
 			return len(left) == 0
 		})

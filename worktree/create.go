@@ -217,10 +217,13 @@ func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, 
 	return err == nil, err
 }
 
+// finishPatience bounds a git command that has to complete.
+const finishPatience = 30 * time.Second
+
 // finishing returns a context for a short git command that should complete even if the user gives
 // up.
 func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	return context.WithTimeout(context.WithoutCancel(ctx), finishPatience)
 }
 
 // addRetries limits the attempts while another git adds a worktree: each can see the other's

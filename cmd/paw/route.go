@@ -270,11 +270,14 @@ func hostNamed(h *app.App, name string) (hosts.Host, error) {
 // reachPatience limits the time a command waits for the connection to a host.
 const reachPatience = 20 * time.Second
 
-// reach connects to a host, and says so if that takes longer than a second.
+// sayPatience is the time after which a command says that it connects.
+const sayPatience = time.Second
+
+// reach connects to a host, and says so if that takes a while.
 func (a *invocation) reach(ctx context.Context, client hosts.Client, host hosts.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, reachPatience)
 	defer cancel()
-	slow := time.AfterFunc(time.Second, func() {
+	slow := time.AfterFunc(sayPatience, func() {
 		if !a.json {
 			fmt.Fprintf(a.stderr, "connecting to %s\n", host.Name)
 		}

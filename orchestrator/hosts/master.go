@@ -35,6 +35,13 @@ func SocketsIn(runtime string) string {
 	return dir
 }
 
+const (
+	// masterPatience limits a call of a master on this machine.
+	masterPatience = time.Second
+	// reachPatience limits the wait for a connection whose caller sets no limit.
+	reachPatience = time.Hour
+)
+
 // Reach waits until an ssh master to the host is connected, and starts one if there is none. The
 // connecting process outlives the caller, so that a later command can reach a slow host. The error
 // is a *NotReached, with Connecting if that process still works when ctx is done.
@@ -47,7 +54,7 @@ func (c Client) Reach(ctx context.Context, h Host) error {
 		return &NotReached{Host: h.Name, Why: err.Error()}
 	}
 	reached := false
-	poll.Until(ctx, poll.Tick, time.Hour, func() bool {
+	poll.Until(ctx, poll.Tick, reachPatience, func() bool {
 		reached = standing(socket)
 		return reached || !c.connecting(h)
 	})
@@ -106,7 +113,7 @@ func (c Client) Drop(h Host) {
 	if socket == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), masterPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Path, "-O", "stop", "-o", "ControlPath="+socket, "--", h.SSH)
 	cmd.Env = c.Env
@@ -116,7 +123,7 @@ func (c Client) Drop(h Host) {
 
 // standing reports whether a master listens on a socket.
 func standing(socket string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), masterPatience)
 	defer cancel()
 	connection, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {

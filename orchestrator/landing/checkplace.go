@@ -103,13 +103,20 @@ func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string)
 	}
 }
 
+const (
+	// checkGlance is the time in which a lock that is free is taken.
+	checkGlance = time.Millisecond
+	// checkPatience is the time after which the user is told that paw waits for other checks.
+	checkPatience = time.Second
+)
+
 // EndCutChecks ends what a session's check whose paw was killed has left running.
 func EndCutChecks(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if err != nil || path == "" {
 		return
 	}
-	brief, cancel := context.WithTimeout(ctx, time.Millisecond)
+	brief, cancel := context.WithTimeout(ctx, checkGlance)
 	defer cancel()
 	unlock, err := h.Locks.Check(brief, s.Name)
 	if err != nil {
@@ -121,7 +128,7 @@ func EndCutChecks(ctx context.Context, h *app.App, m worktree.Manager, s *sessio
 
 // lockChecks waits until no other paw runs checks of the session, and notes which one it waits for.
 func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), error) {
-	brief, cancel := context.WithTimeout(ctx, time.Second)
+	brief, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
 	unlock, err := h.Locks.Check(brief, sessionName)
 	if held, ok := errors.AsType[*session.LockedError](err); ok && ctx.Err() == nil {

@@ -164,7 +164,7 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 // or the screen shows an input box or a dialog) or no longer runs, and reports whether it opened.
 func opened(ctx context.Context, h *app.App, s *session.Session, name string) bool {
 	shown := false
-	poll.Until(ctx, 200*time.Millisecond, resumePatience, func() bool {
+	poll.Until(ctx, 20*poll.Tick, resumePatience, func() bool {
 		f, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
 		if err != nil {
 			return false

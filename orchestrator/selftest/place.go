@@ -144,7 +144,7 @@ func (p *place) remove() {
 			_ = p.server.Close() // the process exits soon
 		}
 		quiet := 0
-		poll.Until(context.Background(), poll.Tick, 5*time.Second, func() bool {
+		poll.Until(context.Background(), poll.Tick, endPatience, func() bool {
 			if quiet++; p.killRest() {
 				quiet = 0
 			}
@@ -217,10 +217,13 @@ func replaceEnvironment(env []string) error {
 	return nil
 }
 
+// endPatience limits what is done in the place when its trial is over or a play has failed.
+const endPatience = 5 * time.Second
+
 // killServer kills the tmux server with SIGKILL, as in a crash, and returns the processes of its
 // panes.
 func (p *place) killServer() (panes []int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // runs also after the trial was interrupted
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience) // runs also after the trial was interrupted
 	defer cancel()
 	server, all, err := tmux.New(p.socket).Panes(ctx)
 	if err != nil {

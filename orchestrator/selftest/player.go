@@ -50,7 +50,7 @@ func (p *player) scripted() bool { return p.cli != "demo" }
 // describes the agent's state.
 func (p *player) await(ctx context.Context, what string, holds func() bool) error {
 	switch {
-	case poll.Until(ctx, 50*time.Millisecond, p.patience, holds):
+	case poll.Until(ctx, 5*poll.Tick, p.patience, holds):
 		return nil
 	case ctx.Err() != nil:
 		return failf("%s: not before the time of the trial was over; %s", what, p.describe(ctx))
@@ -60,7 +60,7 @@ func (p *player) await(ctx context.Context, what string, holds func() bool) erro
 
 // describe returns the state of the agent and the last lines of its screen.
 func (p *player) describe(ctx context.Context) string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // called when the time is over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience) // called when the time is over
 	defer cancel()
 	a := p.agent(ctx)
 	text := "status says " + string(a.State)
@@ -217,7 +217,7 @@ func (p *player) press(ctx context.Context, keys ...string) {
 // recovers reports whether the CLI takes prompts after a failed play. It presses Esc to end an open
 // dialog or turn.
 func (p *player) recovers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
 	defer cancel()
 	var pressed time.Time
 	for ctx.Err() == nil {
@@ -230,7 +230,7 @@ func (p *player) recovers(ctx context.Context) bool {
 			p.press(ctx, "Escape")
 			pressed = time.Now()
 		}
-		poll.Sleep(ctx, 100*time.Millisecond)
+		poll.Sleep(ctx, 10*poll.Tick)
 	}
 	return false
 }

@@ -79,10 +79,13 @@ func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	return "", failf("not idle; %s", p.describe(ctx))
 }
 
-// quiet reports whether the screen shows something and does not change for two seconds.
+// quietScreen is the time without a change after which a screen counts as quiet.
+const quietScreen = 2 * time.Second
+
+// quiet reports whether the screen shows something and does not change for a while.
 func (p *player) quiet(ctx context.Context) bool {
 	before := p.screen(ctx)
-	poll.Sleep(ctx, 2*time.Second)
+	poll.Sleep(ctx, quietScreen)
 	return strings.TrimSpace(before) != "" && p.screen(ctx) == before
 }
 

@@ -254,7 +254,7 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 		if !errors.As(err, &undrawn) || t.App.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
 			return asked, err
 		}
-		poll.Sleep(ctx, 50*time.Millisecond)
+		poll.Sleep(ctx, 5*poll.Tick)
 	}
 }
 
@@ -299,7 +299,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // dialog at the start. Record and screen may be a moment ahead of the hooks, and a CLI that draws
 // shows neither its box nor its dialog.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, error) {
-	for end := t.App.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.App.Now().Add(hookLag); ; poll.Sleep(ctx, 2*poll.Tick) {
 		a, state, err := t.find(ctx)
 		if err != nil {
 			return nil, cli.Question{}, err

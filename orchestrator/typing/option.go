@@ -72,7 +72,7 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 			poll.Sleep(ctx, moveSettle) // copilot draws the new selection before Enter would take it
 			return true
 		}
-		poll.Sleep(ctx, 20*time.Millisecond)
+		poll.Sleep(ctx, 2*poll.Tick)
 	}
 	return false
 }
@@ -90,7 +90,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		waited := t.App.Now().Sub(begun)
 		return waited > handedPatience || waited > answerPatience && t.shows(ctx, asked)
 	}
-	for ; !over(); poll.Sleep(ctx, 20*time.Millisecond) {
+	for ; !over(); poll.Sleep(ctx, 2*poll.Tick) {
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
@@ -130,7 +130,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 // answer.
 func (t answerer) left(ctx context.Context, asked *Asked) error {
 	var away time.Time
-	for end := t.App.Now().Add(answerPatience); t.App.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.App.Now().Add(answerPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		_, _, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):

@@ -105,7 +105,7 @@ func (t *sender) strike(ctx context.Context, text string, keys ...string) error 
 // awaitOpen repeats do, for up to passPatience, while the pane takes no keys. It is used for keys
 // that must follow a typed text.
 func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
-	for end := t.App.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
+	for end := t.App.Now().Add(passPatience); ; poll.Sleep(ctx, 10*poll.Tick) {
 		err := do()
 		var closed *tmux.ClosedError
 		if !errors.As(err, &closed) || !closed.Passing() || t.App.Now().After(end) {
@@ -216,7 +216,7 @@ func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 		if err := t.strike(ctx, "", keys...); err != nil {
 			return cli.Screen{}, t.shut(err)
 		}
-		poll.Sleep(ctx, 100*time.Millisecond)
+		poll.Sleep(ctx, 10*poll.Tick)
 	}
 	box, err := t.see(ctx)
 	if err == nil && box.Box == cli.BoxEmpty {

@@ -234,7 +234,7 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 // a turn has begun: the first Enter may have been lost.
 func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.Agent, prompt string, arrived, begun func() bool) bool {
 	for try := range 2 {
-		if poll.Until(ctx, min(k.Patience, 20*time.Millisecond), k.Patience, arrived) {
+		if poll.Until(ctx, min(k.Patience, 2*poll.Tick), k.Patience, arrived) {
 			return true
 		}
 		if try == 0 && ctx.Err() == nil && !begun() {

@@ -214,7 +214,7 @@ func (t *sender) awaitArrival(ctx context.Context, sent *Sent, patience time.Dur
 				break
 			}
 		}
-		poll.Sleep(ctx, 20*time.Millisecond)
+		poll.Sleep(ctx, 2*poll.Tick)
 	}
 	if t.heard {
 		t.settled() // the prompt has arrived, in a turn with an unknown number

@@ -206,7 +206,7 @@ func (t *sender) await(ctx context.Context) error {
 			}
 			return t.unconfirmed("did not get ready for input")
 		}
-		poll.Sleep(ctx, 50*time.Millisecond)
+		poll.Sleep(ctx, 5*poll.Tick)
 	}
 }
 

@@ -161,7 +161,7 @@ func (c channel) call(ctx context.Context, commands ...command) (map[string]stru
 	}
 	var said map[string]struct{ Subtype, Error string }
 	asked := time.Now()
-	if poll.Until(ctx, 50*time.Millisecond, channelPatience, func() bool {
+	if poll.Until(ctx, 5*poll.Tick, channelPatience, func() bool {
 		if time.Since(asked) > channelAgain {
 			asked = time.Now()
 			_ = c.write(command{Type: "confirmation_response", RequestID: ping, Allowed: &no})

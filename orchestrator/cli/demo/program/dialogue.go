@@ -89,6 +89,9 @@ func (d *dialogue) trusted(chunks <-chan []byte, signals <-chan os.Signal) bool 
 	}
 }
 
+// emptyScreen is how long the screen stays empty before everything is drawn anew.
+const emptyScreen = 500 * time.Millisecond
+
 // deaf shows an input line, loses the first paste, and draws everything anew.
 func (d *dialogue) deaf(chunks <-chan []byte) {
 	d.print("> ")
@@ -98,7 +101,7 @@ func (d *dialogue) deaf(chunks <-chan []byte) {
 		}
 	}
 	d.print("\x1b[2J\x1b[H")
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(emptyScreen)
 }
 
 // replay prints the messages of a resumed conversation.

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// waiting lists the functions whose arguments say how long paw waits, or how long it lets something
+// take.
+var waiting = []string{
+	"context.WithTimeout", "context.WithTimeoutCause", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Tick", "time.Sleep",
+	"poll.Sleep", "poll.Until",
+}
+
+// TestWaitsHaveNames keeps the times that paw waits named constants or settings: the constants and
+// their comments are the list of all waits. A pause between two looks is given in ticks of package
+// poll.
+func TestWaitsHaveNames(t *testing.T) {
+	root := filepath.Join("..", "..")
+	set := token.NewFileSet()
+	calls := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || path == filepath.Join(root, "cmd", "paw", "internal")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || !slices.Contains(waiting, selected(call.Fun)) {
+				return true
+			}
+			calls++
+			for _, argument := range call.Args {
+				ast.Inspect(argument, func(n ast.Node) bool {
+					if e, is := n.(ast.Expr); is && unitOfTime(selected(e)) {
+						t.Errorf("%s: %s waits for a time without a name", set.Position(e.Pos()), selected(call.Fun))
+					}
+					_, inner := n.(*ast.FuncLit)
+					return !inner && !isSetting(n)
+				})
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls < 50 {
+		t.Errorf("found %d calls that wait", calls)
+	}
+}
+
+// isSetting reports whether an expression makes a time of a number of seconds, as settings are.
+func isSetting(n ast.Node) bool {
+	product, is := n.(*ast.BinaryExpr)
+	if !is || product.Op != token.MUL {
+		return false
+	}
+	made, is := product.X.(*ast.CallExpr)
+	return is && selected(made.Fun) == "time.Duration"
+}
+
+// selected returns "package.Name" for such an expression.
+func selected(e ast.Expr) string {
+	if s, is := e.(*ast.SelectorExpr); is {
+		if of, is := s.X.(*ast.Ident); is {
+			return of.Name + "." + s.Sel.Name
+		}
+	}
+	return ""
+}
+
+func unitOfTime(name string) bool {
+	return slices.Contains([]string{"time.Nanosecond", "time.Microsecond", "time.Millisecond", "time.Second", "time.Minute", "time.Hour"}, name)
+}
