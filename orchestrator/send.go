@@ -90,7 +90,6 @@ type Asked struct {
 
 // threads reads issues and pull requests of a repository from its server.
 type threads struct {
-	h       *app.App
 	m       worktree.Manager
 	remote  worktree.Remote
 	place   hosting.Place
@@ -178,7 +177,7 @@ func serverOf(ctx context.Context, h *app.App, dir, flag, word string) (*threads
 	if err != nil {
 		return nil, err
 	}
-	t := &threads{h: h, m: h.Manager(repository)}
+	t := &threads{m: h.Manager(repository)}
 	branch := t.m.Refs().CurrentBranch()
 	if _, t.remote, err = t.m.Remotes().For(ctx, branch, branch); err != nil {
 		return nil, err

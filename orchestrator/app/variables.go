@@ -205,7 +205,7 @@ func (p Specs) Read(s *session.Session, w *session.Agent, executable string) cli
 	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: p.app.Paths.AgentDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
-		Session: s.Name, Agent: w.Name, Hook: p.app.Executable, Since: w.CreatedAt, Look: p.app.Look, GitWritable: p.app.Config.CLIs[w.CLI].GitWritable,
+		Agent: w.Name, Hook: p.app.Executable, Since: w.CreatedAt, Look: p.app.Look, GitWritable: p.app.Config.CLIs[w.CLI].GitWritable,
 	}
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt

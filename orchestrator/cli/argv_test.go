@@ -14,7 +14,7 @@ const id = "0b6a5c1e-6f0d-4d53-9c36-7a9f0f3f1b11"
 
 var spec = cli.Spec{
 	Executable: "/bin/x", Worktree: "/r.paw/s/a", RepoPath: "/r", GitCommonDir: "/r/.git", GitDir: "/r/.git/worktrees/a",
-	StateDir: "/state", ConversationID: id, Session: "s", Agent: "a",
+	StateDir: "/state", ConversationID: id, Agent: "a",
 	Env: []string{"HOME=/home/dev"},
 }
 

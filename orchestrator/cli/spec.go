@@ -29,9 +29,8 @@ type Spec struct {
 	// GitWritable opens both git directories to a CLI whose sandbox makes them read-only.
 	GitWritable bool
 	// Args are further arguments of this launch, before the prompt; CLI adds the configured ones.
-	Args    []string
-	Session string
-	Agent   string
+	Args  []string
+	Agent string
 	// Hook is the absolute path of paw, which the CLI's hooks call as `Hook hook CLI EVENT` with
 	// JSON on standard input; "" for no hooks. Launch, Resume and Fork add these hooks to the
 	// user's own, for this launch only.
