@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
-	"syscall"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -29,14 +28,8 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	for i, name := range names {
 		names[i] = path.Clean(name)
 	}
-	source, err := os.OpenRoot(b.from)
-	if err != nil {
-		b.problem(".", "nothing is copied: %v", err)
-		return nil
-	}
-	defer source.Close()
 	whole := b.wholeFolders(ctx, names)
-	c := &copying{bringer: b, ctx: ctx, source: source}
+	c := &copying{bringer: b, ctx: ctx}
 	c.group.SetLimit(copyWorkers)
 	var own []*copied
 	var files []string
@@ -46,7 +39,7 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 			c.copyFolder(own[len(own)-1])
 			continue
 		}
-		files = append(files, c.filesIn(name, func(string) error { return nil })...)
+		files = append(files, b.filesIn(name)...)
 	}
 	own = append(own, c.copyFiles(files)...)
 	_ = c.group.Wait() // Errors are reported for each file, as Problems.
@@ -77,43 +70,35 @@ func (b *bringer) wholeFolders(ctx context.Context, names []string) map[string]b
 	return whole
 }
 
-// filesIn returns name or, for a folder, the files below it. enter is called for each folder; with
-// its error the folder is left out.
-func (c *copying) filesIn(name string, enter func(folder string) error) []string {
-	if _, err := os.Readlink(filepath.Join(c.from, name)); err == nil { // WalkDir would follow the link.
+// filesIn returns name or, for a folder, the files below it.
+func (b *bringer) filesIn(name string) []string {
+	if _, err := os.Readlink(filepath.Join(b.from, name)); err == nil { // WalkDir would follow the link.
 		return []string{name}
 	}
 	var files []string
-	err := fs.WalkDir(os.DirFS(c.from), name, func(at string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			err = enter(at)
-		}
+	err := fs.WalkDir(os.DirFS(b.from), name, func(at string, d fs.DirEntry, err error) error {
 		switch {
-		case c.ctx.Err() != nil:
-			return fs.SkipAll
-		case err != nil && d != nil && d.IsDir():
-			c.told(at, err)
-			return fs.SkipDir
 		case err != nil:
-			c.told(at, err)
+			b.problem(at, "not copied: %v", err)
 		case d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0:
 			files = append(files, at)
 		case !d.IsDir():
-			c.problem(at, "not copied: neither a file nor a folder")
+			b.problem(at, "not copied: neither a file nor a folder")
 		}
 		return nil
 	})
-	c.told(name, err)
+	if err != nil {
+		b.problem(name, "not copied: %v", err)
+	}
 	return files
 }
 
 // copying copies many files with several workers.
 type copying struct {
 	*bringer
-	ctx    context.Context
-	source *os.Root // the main checkout
-	group  errgroup.Group
-	alone  atomic.Bool // set when the file system cannot share blocks
+	ctx   context.Context
+	group errgroup.Group
+	alone atomic.Bool // set when the file system cannot share blocks
 }
 
 // copied counts what one name brings.
@@ -136,45 +121,48 @@ func (c *copying) copyFiles(files []string) (own []*copied) {
 			continue
 		}
 		own = append(own, &copied{name: name})
-		err := c.copyParents(name)
-		if err == nil {
-			err = c.copy(name, own[len(own)-1])
-		}
-		c.told(name, err)
+		c.told(name, c.copyFile(name, own[len(own)-1]))
 	}
 	return own
 }
 
-// filesAtOnce is how many files of a folder one worker takes.
-const filesAtOnce = 256
+func (c *copying) copyFile(name string, count *copied) error {
+	if err := c.copyParents(name); err != nil {
+		return err
+	}
+	at, err := c.pairOf(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer at.release()
+	info, err := at.from.Lstat(path.Base(name))
+	if err != nil {
+		return err
+	}
+	return at.copy(path.Base(name), !info.Mode().IsRegular(), count)
+}
 
 // copyFolder copies a folder; existing files are kept.
 func (c *copying) copyFolder(count *copied) {
 	if info, err := c.root.Lstat(count.name); err == nil && !info.IsDir() {
 		return
 	}
-	files := c.filesIn(count.name, func(folder string) error {
-		if err := c.copyParents(folder + "/x"); err != nil {
-			return err
-		}
-		info, err := c.root.Stat(folder)
-		if err == nil && !info.IsDir() {
-			err = &os.PathError{Op: "copy", Path: folder, Err: syscall.ENOTDIR}
-		}
-		return err
-	})
-	for some := range slices.Chunk(files, filesAtOnce) {
-		c.group.Go(func() error { c.copyEach(some, count); return nil })
+	err := c.copyParents(count.name + "/x")
+	var at *pair
+	if err == nil {
+		at, err = c.pairOf(count.name)
 	}
+	if err != nil {
+		c.told(count.name, err)
+		return
+	}
+	c.do(func() { at.copyAll(count) })
 }
 
-// copyEach copies files and symlinks. copyEach never replaces one.
-func (c *copying) copyEach(names []string, count *copied) {
-	for _, name := range names {
-		if c.ctx.Err() != nil {
-			return
-		}
-		c.told(name, c.copy(name, count))
+// do runs work on a worker, or at once if all are busy.
+func (c *copying) do(work func()) {
+	if !c.group.TryGo(func() error { work(); return nil }) {
+		work()
 	}
 }
 
@@ -184,11 +172,115 @@ func (c *copying) told(name string, err error) {
 	}
 }
 
-func (c *copying) copy(name string, count *copied) error {
-	if target, err := os.Readlink(filepath.Join(c.from, name)); err == nil {
-		return c.root.Symlink(c.moved(target, name), name)
+// pair is a folder that is open in both the main checkout and the worktree, so that names are
+// looked up in one step.
+type pair struct {
+	*copying
+	name     string
+	from, to *os.Root
+	users    atomic.Int32
+}
+
+// pairOf opens a folder that exists on both sides.
+func (c *copying) pairOf(name string) (*pair, error) {
+	from, err := os.OpenRoot(filepath.Join(c.from, name))
+	if err != nil {
+		return nil, err
 	}
-	from, err := c.source.Open(name)
+	to, err := c.root.OpenRoot(name)
+	if err != nil {
+		from.Close()
+		return nil, err
+	}
+	p := &pair{copying: c, name: name, from: from, to: to}
+	p.users.Add(1)
+	return p, nil
+}
+
+func (p *pair) release() {
+	if p.users.Add(-1) == 0 {
+		p.from.Close()
+		p.to.Close()
+	}
+}
+
+// inFolder makes a folder in the worktree with the mode it has in the main checkout, and opens
+// both.
+func (p *pair) inFolder(name string) (*pair, error) {
+	from, err := p.from.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := from.Stat(".")
+	if err == nil {
+		err = p.to.Mkdir(name, info.Mode().Perm()|0o700) // writable until its files are copied
+	}
+	var to *os.Root
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		to, err = p.to.OpenRoot(name)
+	}
+	if err != nil {
+		from.Close()
+		return nil, err
+	}
+	sub := &pair{copying: p.copying, name: path.Join(p.name, name), from: from, to: to}
+	sub.users.Add(1)
+	return sub, nil
+}
+
+// filesAtOnce is how many files of a folder one worker takes.
+const filesAtOnce = 256
+
+// copyAll copies the folder's content, and releases the pair.
+func (p *pair) copyAll(count *copied) {
+	defer p.release()
+	folder, err := p.from.Open(".")
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = folder.ReadDir(-1)
+		folder.Close()
+	}
+	p.told(p.name, err)
+	var files []os.DirEntry
+	for _, e := range entries {
+		switch name := path.Join(p.name, e.Name()); {
+		case p.ctx.Err() != nil:
+			return
+		case e.IsDir():
+			sub, err := p.inFolder(e.Name())
+			if p.told(name, err); err == nil {
+				p.do(func() { sub.copyAll(count) })
+			}
+		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
+			p.problem(name, "not copied: neither a file nor a folder")
+		default:
+			files = append(files, e)
+		}
+	}
+	for some := range slices.Chunk(files, filesAtOnce) {
+		p.users.Add(1)
+		p.do(func() {
+			defer p.release()
+			for _, e := range some {
+				if p.ctx.Err() != nil {
+					return
+				}
+				p.told(path.Join(p.name, e.Name()), p.copy(e.Name(), !e.Type().IsRegular(), count))
+			}
+		})
+	}
+}
+
+// copy copies one file or symlink of the folder. copy never replaces one.
+func (p *pair) copy(name string, link bool, count *copied) error {
+	if link {
+		target, err := p.from.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return p.to.Symlink(p.moved(target, path.Join(p.name, name)), name)
+	}
+	from, err := p.from.Open(name)
 	if err != nil {
 		return err
 	}
@@ -197,5 +289,5 @@ func (c *copying) copy(name string, count *copied) error {
 	if err != nil {
 		return err
 	}
-	return c.copyContent(from, name, info, count)
+	return p.copyContent(from, name, info, count)
 }

@@ -17,8 +17,8 @@ import (
 
 // copyContent makes a file with the content, mode and time of another. copyContent shares blocks if
 // the file system can, and removes a partly copied file.
-func (c *copying) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
-	to, shared, err := c.create(from, name, info)
+func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
+	to, shared, err := p.create(from, name, info)
 	if shared {
 		count.shared.Store(true)
 	}
@@ -27,11 +27,11 @@ func (c *copying) copyContent(from *os.File, name string, info fs.FileInfo, coun
 	}
 	defer func() {
 		if err = errors.Join(err, to.Close()); err != nil {
-			err = errors.Join(err, c.root.Remove(name))
+			err = errors.Join(err, p.to.Remove(name))
 			return
 		}
 		// Build tools compare modification times.
-		_ = c.root.Chtimes(name, info.ModTime(), info.ModTime())
+		_ = p.to.Chtimes(name, info.ModTime(), info.ModTime())
 	}()
 	if !shared {
 		written, err := copyBytes(to, from, info.Size())

@@ -21,15 +21,15 @@ func clone(from *os.File, root *os.Root, name string) error {
 
 // create makes a new file in the worktree. If the file system can share blocks, the file is a
 // complete clone with content, mode and times, and to is nil.
-func (c *copying) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
-	if !c.alone.Load() {
-		err := clone(from, c.root, name)
+func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
+	if !p.alone.Load() {
+		err := clone(from, p.to, name)
 		if err == nil {
 			return nil, true, nil
 		}
-		c.alone.Store(errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV))
+		p.alone.Store(errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV))
 	}
-	to, err = c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	return to, false, err
 }
 

@@ -15,16 +15,16 @@ import (
 )
 
 // create makes a new file in the worktree, which shares the blocks of from if the file system can.
-func (c *copying) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
-	to, err = c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil || info.Size() == 0 || c.alone.Load() {
+func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
+	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil || info.Size() == 0 || p.alone.Load() {
 		return to, false, err
 	}
 	switch err := unix.IoctlFileClone(int(to.Fd()), int(from.Fd())); {
 	case err == nil:
 		return to, true, nil
 	case errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS):
-		c.alone.Store(true)
+		p.alone.Store(true)
 	}
 	return to, false, nil
 }
