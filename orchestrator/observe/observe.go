@@ -16,9 +16,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
@@ -76,15 +75,16 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 	looking.Look = &cli.Look{}
 	open := OpenLaunches(h, s.Name)
 	agents := make([]Agent, len(s.Agents))
-	var group errgroup.Group
-	group.SetLimit(runtime.NumCPU())
-	for i := range agents {
-		group.Go(func() error {
-			agents[i] = lookAt(looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
-			return nil
+	var workers sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.NumCPU(), len(agents)) { // a goroutine for each agent would grow its stack anew
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
+				agents[i] = lookAt(looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
+			}
 		})
 	}
-	_ = group.Wait()
+	workers.Wait()
 	return agents
 }
 
