@@ -59,7 +59,11 @@ func oneOf(words ...string) func(string) *problem {
 		if slices.Contains(words, s) {
 			return nil
 		}
-		return &problem{what: fmt.Sprintf("%q is not %s", s, strings.Join(words, " or ")), nearest: Nearest(s, words)}
+		shown := strings.Join(words, " or ")
+		if words[0] == "" {
+			shown = `""` + shown // the empty word, made visible
+		}
+		return &problem{what: fmt.Sprintf("%q is not %s", s, shown), nearest: Nearest(s, words)}
 	}
 }
 

@@ -127,6 +127,7 @@ func TestWrongValuesAreFoundWhereTheyStand(t *testing.T) {
 
 		{"layout", "tmux.layout = «'tile'\n", "tmux.layout", "tiled", `"tile" is not tiled or windows`},
 		{"prompt", "clis.codex.prompt = «'sent'\n", "clis.codex.prompt", "send", `"sent" is not arg or send`},
+		{"osc", "notify.osc = «'8'\n", "notify.osc", "", `"8" is not "" or 9 or 777 or 99`},
 		{"empty layout", "tmux.layout = «''\n", "tmux.layout", "", `"" is not tiled or windows`},
 		{"socket", "tmux.socket = «'a/b'\n", "tmux.socket", "", "neither a socket name nor an absolute path"},
 		{"dots as socket", "tmux.socket = «'..'\n", "tmux.socket", "", "neither a socket name"},

@@ -71,6 +71,9 @@ func (o *waitOptions) run(cmd *cobra.Command, args []string) error {
 	case o.notify && (o.Timeout > 0 || o.name != ""):
 		return usagef(cmd, "--notify goes with neither --timeout nor --session")
 	}
+	if o.Timeout == 0 && cmd.Flags().Changed("timeout") {
+		o.Timeout = time.Nanosecond // one look
+	}
 	h, err := o.paw()
 	if err != nil {
 		return err

@@ -247,7 +247,7 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case within.Err() != nil:
-			return nil, errs.New(errs.Timeout, "%s: not finished after %s", w.host.Name, o.Timeout).Hint("paw status")
+			return nil, errs.New(errs.Timeout, "%s: not finished after %s", w.host.Name, o.Timeout.Round(time.Millisecond)).Hint("paw status")
 		case !errors.As(err, &away):
 			return nil, err
 		case away.TooOld != "":

@@ -239,7 +239,7 @@ func (w *Waited) Verdict(o WaitOptions) error {
 	case !w.enough(o.Any) && w.unseen() != nil:
 		return errs.New(errs.Failed, "%s: %s", w.unseen().Name(), w.unseen().Status.Reason).Hint("paw doctor")
 	case !w.enough(o.Any):
-		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
+		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout.Round(time.Millisecond)).Hint("paw status %s", w.Session)
 	case len(failed) > 0:
 		return errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, strings.Join(failed, " "))
 	}

@@ -97,6 +97,9 @@ func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
 	}
 	var err error
 	t.text, err = c.Literal(t.prompt)
+	if refused, ok := errors.AsType[*cli.PromptError](err); ok {
+		refused.CLI = a.Record.Name
+	}
 	return t, err
 }
 
