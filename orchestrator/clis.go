@@ -171,7 +171,7 @@ func cliNotes(h *app.App, s *session.Session) []string {
 		notes = append(notes, ignoredText(key))
 	}
 	for _, c := range h.Config.Untrusted {
-		notes = append(notes, fmt.Sprintf("%s of the repository is not trusted and was left out: %s (paw config trust)", c.Key, c.Text))
+		notes = append(notes, fmt.Sprintf("%s of the repository is not trusted and was left out: %s (%s)", c.Key, c.Text, errs.Line("paw config trust")))
 	}
 	return notes
 }
@@ -238,5 +238,5 @@ func decorationNote(ctx context.Context, m worktree.Manager) []string {
 	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
 		return nil
 	}
-	return []string{"turn tags will show in git log; paw doctor --fix keeps them out (log.excludeDecoration)"}
+	return []string{"turn tags will show in git log; " + errs.Line("paw doctor --fix") + " keeps them out (log.excludeDecoration)"}
 }

@@ -82,7 +82,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
 		return Recovered{}, err
 	}
-	left := Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}
+	left := Recovered{Session: s, Left: "stopped; " + errs.Line("paw recover %s", s.Name) + " brings it back"}
 	switch leave := s.Status == session.StatusStopped && o.Name == ""; {
 	case leave && o.DryRun:
 		return left, nil

@@ -280,8 +280,8 @@ func (r *Rewound) String() string {
 	case r.Planned:
 		lines[0] = fmt.Sprintf("%s: %s, %s would change (not done)", r.Agent, r.To, errs.Counted(r.Changed, "file"))
 	case r.RescueRef != "":
-		lines[0] = fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
-			r.Agent, r.To, r.Head, errs.Counted(r.Changed, "file"), r.Session, r.Agent)
+		lines[0] = fmt.Sprintf("%s: %s (%.10s, %s changed); %s takes it back",
+			r.Agent, r.To, r.Head, errs.Counted(r.Changed, "file"), errs.Line("paw rewind %s/%s --undo", r.Session, r.Agent))
 	}
 	if len(r.Untouched) > 0 {
 		lines = append(lines, "repositories of their own stay as they are: "+strings.Join(r.Untouched, ", "))

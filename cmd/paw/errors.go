@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -46,6 +47,15 @@ func (a *invocation) printError(err error) {
 		return
 	}
 	a.sayError(message, hints)
+}
+
+// asksJSON reports whether --json is among the words of a command line. It is for one that could not
+// be parsed: the parser stops at the first mistake, and --json may stand behind it.
+func asksJSON(words []string) bool {
+	if i := slices.Index(words, "--"); i >= 0 {
+		words = words[:i]
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return word == "--json" || word == "--json=true" || word == "-j" })
 }
 
 func (p *printer) sayError(message string, hints []string) {

@@ -180,14 +180,14 @@ func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 		o.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
 	}
 	if n := len(l.Elsewhere); n > 0 {
-		o.note(fmt.Sprintf("%s in another conversation: paw log %s %s --turn %d", turnsWere(l.Elsewhere), sessionName, l.Agent, l.Elsewhere[n-1]))
+		o.note(fmt.Sprintf("%s in another conversation: %s", turnsWere(l.Elsewhere), errs.Line("paw log %s %s --turn %d", sessionName, l.Agent, l.Elsewhere[n-1])))
 	}
 	switch {
 	case len(l.Messages) > 0:
 	case l.Turn != nil:
 		fmt.Fprintf(o.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
 	case l.Asked:
-		fmt.Fprintf(o.stdout, "nothing readable is left of the conversation: paw turns %s %s lists its turns\n", sessionName, l.Agent)
+		fmt.Fprintf(o.stdout, "nothing readable is left of the conversation: %s lists its turns\n", errs.Line("paw turns %s %s", sessionName, l.Agent))
 	default:
 		fmt.Fprintln(o.stdout, "no conversation yet")
 	}

@@ -106,15 +106,6 @@ func (a *invocation) interrupted(err error) int {
 	return exitInterrupted
 }
 
-// asksJSON reports whether --json is among the words of a command line. It is for one that could not
-// be parsed: the parser stops at the first mistake, and --json may stand behind it.
-func asksJSON(words []string) bool {
-	if i := slices.Index(words, "--"); i >= 0 {
-		words = words[:i]
-	}
-	return slices.ContainsFunc(words, func(word string) bool { return word == "--json" || word == "--json=true" || word == "-j" })
-}
-
 // readerLeft reports whether SIGPIPE ended a program that wrote to paw's standard output, because the
 // pipe has no reader any more, as behind "| head".
 func readerLeft(stdout io.Writer, err error) bool {

@@ -92,7 +92,7 @@ func (o *purgeOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	o.printPurged(purged)
 	if !o.Tags && purged.Gone == "" {
-		fmt.Fprintf(o.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Name)
+		fmt.Fprintf(o.stdout, "its turn tags stay, and keep the name taken: %s deletes them\n", errs.Line("paw purge %s --tags", purged.Name))
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (o *purgeOptions) printPurged(purged *teardown.Purged) {
 		fmt.Fprintf(out, "%s stays: it holds work that was rescued\n", ref)
 	}
 	if len(purged.Rescues) > 0 {
-		fmt.Fprintf(out, "  look: git show --stat --first-parent %s\n  drop: paw purge %s --tags --force\n", purged.Rescues[0], purged.Name)
+		fmt.Fprintf(out, "  look: %s\n  drop: %s\n", errs.Line("git show --stat --first-parent %s", purged.Rescues[0]), errs.Line("paw purge %s --tags --force", purged.Name))
 	}
 	for _, branch := range purged.Deleted {
 		fmt.Fprintf(out, "branch %s deleted\n", branch)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/queue"
 	"paw/session"
 )
@@ -141,7 +142,7 @@ func queueLine(h *app.App, l *queue.List) string {
 		line += ", next at " + timeOf(l.Next, h.Now(), "2 Jan 15:04")
 	}
 	if l.NeedsArm() {
-		line += ", not armed: paw recover"
+		line += ", not armed: " + errs.Line("paw recover")
 	}
 	return line
 }
@@ -153,11 +154,11 @@ func heldBy(l *queue.List) string {
 	case l.Down == session.ReasonTmuxSilent:
 		return " (" + l.Down + ")"
 	case l.Down != "" && l.Held != "":
-		return " (" + l.Down + "): paw recover " + l.Session + " && paw queue go --all"
+		return " (" + l.Down + "): " + errs.Line("paw recover %s && paw queue go --all", l.Session)
 	case l.Down != "":
-		return " (" + l.Down + "): paw recover " + l.Session
+		return " (" + l.Down + "): " + errs.Line("paw recover %s", l.Session)
 	case l.Held != "":
-		return " (" + l.Held + "): paw queue go --all"
+		return " (" + l.Held + "): " + errs.Line("paw queue go --all")
 	}
 	return ""
 }

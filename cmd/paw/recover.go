@@ -126,7 +126,7 @@ func goOnLine(r orchestrator.Recovered) string {
 	case 1:
 		whom = "it"
 	}
-	return fmt.Sprintf("paw send %s/%s \"go on\" lets %s go on", r.Session.Name, strings.Join(cut, ","), whom)
+	return errs.Line("paw send %s/%s \"go on\"", r.Session.Name, strings.Join(cut, ",")) + " lets " + whom + " go on"
 }
 
 // wouldBe are the words for results that a dry run foresees.

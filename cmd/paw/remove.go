@@ -9,6 +9,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/teardown"
 )
 
@@ -86,7 +87,7 @@ func (p *printer) printRemoved(r *teardown.Removed) {
 	case r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
 		if r.Back {
-			fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
+			fmt.Fprintf(out, "%s takes it back\n", errs.Line("paw add --cli %s --branches %s --session %s", r.CLI, r.Branch, r.Session))
 		}
 	case r.Landed:
 		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Name, r.Branch)

@@ -15,6 +15,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/review"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -122,7 +123,7 @@ func (o *reviewOptions) edit(cmd *cobra.Command, h *app.App, s *session.Session,
 		return err
 	}
 	if patch.Len() == 0 {
-		return o.tell(s, nil, fmt.Sprintf("%s: nothing to review; paw review %s --base shows all that it has done", agent, agent))
+		return o.tell(s, nil, fmt.Sprintf("%s: nothing to review; %s shows all that it has done", agent, errs.Line("paw review %s --base", agent)))
 	}
 	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), o.stdin, forChild(o.stdout), o.stderr)
 	if err != nil {
@@ -164,7 +165,7 @@ func (o *reviewOptions) addComment(cmd *cobra.Command, h *app.App, s *session.Se
 	if o.json {
 		return o.listComments(h, s, agent)
 	}
-	fmt.Fprintf(o.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
+	fmt.Fprintf(o.stdout, "%s: kept; %s sends it\n", agent, errs.Line("paw review %s --send", agent))
 	return nil
 }
 

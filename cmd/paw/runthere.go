@@ -13,10 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosts"
+	"paw/session"
 )
 
 // hereOnly maps commands that work only on this machine to the hint for agents of a host.
@@ -49,6 +51,7 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 		return err
 	}
 	request := hosts.NewRequest(dir, words...)
+	request.Host, request.SSH = host.Name, host.SSH
 	switch name := cmd.Name(); {
 	case fullScreen(cmd, words):
 		return endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
@@ -241,6 +244,10 @@ func answer(argv, env []string, stdin io.Reader, stdout, stderr io.Writer, run r
 		stdin = strings.NewReader("")
 	}
 	env = withVariables(env, []string{"PWD=" + dir})
+	if request.Host != "" && !asksJSON(request.Args) { // JSON is the same for every caller
+		caller := hosts.Host{Name: request.Host, Host: config.Host{SSH: request.SSH}}
+		errs.Reached = &errs.Caller{Line: func(line string) string { return caller.HereFrom(errs.Quote(dir), line) }, Name: func(name string) string { return session.FarName(caller.Name, name) }}
+	}
 	return run(append([]string{argv[0]}, request.Args...), env, stdin, stdout, stderr)
 }
 

@@ -199,7 +199,7 @@ func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) 
 		}
 		err := orchestrator.Attach(cmd.Context(), h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
 		if errors.Is(err, orchestrator.ErrNotATerminal) { // the session runs, as the user wanted
-			fmt.Fprintf(o.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
+			fmt.Fprintf(o.stdout, "%s runs already; %s shows it\n", st.Session.Name, errs.Line("paw attach %s", st.Session.Name))
 			return true, nil
 		}
 		return true, err

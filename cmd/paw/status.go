@@ -137,7 +137,7 @@ func (o *statusOptions) noteUnread(records []session.Unreadable) (problems []err
 		if o.json {
 			problems = append(problems, one.Err)
 		} else {
-			o.note(fmt.Sprintf("%v; it %s of this repository: paw doctor", one.Err, is))
+			o.note(fmt.Sprintf("%v; it %s of this repository: %s", one.Err, is, errs.Line("paw doctor")))
 		}
 	}
 	return problems
@@ -226,7 +226,7 @@ func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 		if list, err := queue.Look(ctx, h, st.Seen); err == nil && list != nil {
 			line := queueLine(h, list)
 			if len(statuses) > 1 {
-				line = st.Session.Name + ": " + line
+				line = errs.Name(st.Session.Name) + ": " + line
 			}
 			lines = append(lines, line)
 		}
@@ -331,7 +331,7 @@ func (p statusPrinter) showStartHints(h *app.App) {
 
 // printStatus prints one session for a pipe.
 func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
-	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, p.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
+	line := fmt.Sprintf("%s  %s  %s", errs.Name(st.Session.Name), p.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + display.OneLine(st.Reason) + ")"
 	}
@@ -354,10 +354,10 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 	}
 	p.printTable(p.stdout, "  ", rows)
 	if len(st.Agents) == 0 {
-		fmt.Fprintf(p.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
+		fmt.Fprintf(p.stdout, "  no agents; %s deletes its record\n", errs.Line("paw purge %s", st.Session.Name))
 	}
 	if resumable {
-		fmt.Fprintf(p.stdout, "  paw recover %s brings them back\n", st.Session.Name)
+		fmt.Fprintf(p.stdout, "  %s brings them back\n", errs.Line("paw recover %s", st.Session.Name))
 	}
 	for _, line := range failedSetUps(st) {
 		fmt.Fprintf(p.stdout, "  %s\n", line)

@@ -10,6 +10,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -41,7 +42,7 @@ type statusPrinter struct{ *invocation }
 func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
 	lines := p.sessionLines(st, width)
 	if len(st.Agents) == 0 {
-		return append(lines, fmt.Sprintf("  no agents; paw purge %s deletes its record", st.Session.Name))
+		return append(lines, fmt.Sprintf("  no agents; %s deletes its record", errs.Line("paw purge %s", st.Session.Name)))
 	}
 	lines = append(lines, p.agentLines(st, now, width, brief)...)
 	for _, line := range nextSteps(st) {
@@ -53,9 +54,9 @@ func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, widt
 // sessionLines formats the head of a session: name, status, the number of agents in each state, and
 // where the repository and the worktrees are.
 func (p statusPrinter) sessionLines(st observe.SessionStatus, width int) []string {
-	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
-	used := min(columns.Width(st.Session.Name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
-	name := columns.Cut(st.Session.Name, max(width-2-columns.Width(string(st.Status)), leastName))
+	counts, place, name := stateCounts(st.Agents), shortened(st.Session.RepoPath), errs.Name(st.Session.Name)
+	used := min(columns.Width(name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
+	name = columns.Cut(name, max(width-2-columns.Width(string(st.Status)), leastName))
 	lines := []string{p.paint(name, styleHead) + "  " + p.colour(string(st.Status), string(st.Status))}
 	add := func(text, style string) {
 		if last := len(lines) - 1; used+2+columns.Width(text) <= width {
@@ -238,12 +239,12 @@ func nextSteps(st observe.SessionStatus) []string {
 	back := st.Status == session.StatusStopped
 	for _, r := range mostUrgent(st.Agents) {
 		if r.State == session.StateWaitingInput && r.Cause != session.CauseDialog && len(steps) == 0 {
-			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Name))
+			steps = append(steps, errs.Line("paw answer %s/%s", st.Session.Name, r.Record.Name)+": shows its answers, and takes one")
 		}
 		back = back || canComeBack(r.AgentStatus) && r.Cause != session.CauseStopped
 	}
 	if back {
-		steps = append(steps, fmt.Sprintf("paw recover %s: same panes, same conversations", st.Session.Name))
+		steps = append(steps, errs.Line("paw recover %s", st.Session.Name)+": same panes, same conversations")
 	}
 	return append(steps, failedSetUps(st)...)
 }
@@ -252,7 +253,7 @@ func nextSteps(st observe.SessionStatus) []string {
 func failedSetUps(st observe.SessionStatus) (lines []string) {
 	for _, ag := range st.Agents {
 		if failed := ag.Record.SetUpFailed; failed != "" {
-			lines = append(lines, fmt.Sprintf("paw setup %s/%s: its set-up failed (%s)", st.Session.Name, ag.Record.Name, failed))
+			lines = append(lines, fmt.Sprintf("%s: its set-up failed (%s)", errs.Line("paw setup %s/%s", st.Session.Name, ag.Record.Name), failed))
 		}
 	}
 	return lines

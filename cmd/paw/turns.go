@@ -146,7 +146,7 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 		if list.Updated {
 			where += ", with an update since"
 		}
-		fmt.Fprintf(o.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
+		fmt.Fprintf(o.stdout, "%sits worktree is %s (%s)\n", indent, where, errs.Line("paw rewind %s/%s %s", sessionName, list.Agent, list.BackBy))
 	}
 }
 

@@ -39,7 +39,7 @@ func (t Teardown) Line(agentName string) string {
 	case t.Command != "":
 		return agentName + ": run its teardown: " + oneLine(t.Command)
 	case t.Untrusted != "":
-		return fmt.Sprintf("%s: worktree.teardown of the repository is not trusted and does not run: %s (paw config trust)", agentName, oneLine(t.Untrusted))
+		return fmt.Sprintf("%s: worktree.teardown of the repository is not trusted and does not run: %s (%s)", agentName, oneLine(t.Untrusted), errs.Line("paw config trust"))
 	}
 	return ""
 }

@@ -299,5 +299,5 @@ func StillQueued(session, agent string, all []Queued) string {
 	if len(all) > 1 {
 		verb, them = "were", "them"
 	}
-	return errs.Counted(len(all), "prompt") + " " + verb + " still queued: " + strings.Join(texts, ", ") + "; paw send " + session + "/" + agent + " --queued sends " + them + " again"
+	return errs.Counted(len(all), "prompt") + " " + verb + " still queued: " + strings.Join(texts, ", ") + "; " + errs.Line("paw send %s/%s --queued", session, agent) + " sends " + them + " again"
 }

@@ -68,6 +68,35 @@ func (e *Error) Hint(format string, args ...any) *Error {
 	return e
 }
 
+// Caller converts what this machine prints to what works on the machine of a user who has reached
+// this one from there.
+type Caller struct {
+	Line func(line string) string // converts a command
+	Name func(name string) string // converts the name of a session
+}
+
+// Reached is the machine that the running command was called from, nil for this one. It is set
+// before the command begins.
+var Reached *Caller
+
+// Line returns a command that works when pasted, for texts other than hints. Hints are converted by
+// the machine that shows them.
+func Line(format string, args ...any) string {
+	line := fmt.Sprintf(format, args...)
+	if Reached != nil {
+		return Reached.Line(line)
+	}
+	return line
+}
+
+// Name returns the name of a session as the user has to write it.
+func Name(session string) string {
+	if Reached != nil {
+		return Reached.Name(session)
+	}
+	return session
+}
+
 // WithHints adds hints to an error.
 func WithHints(err error, hints ...string) error {
 	var e *Error

@@ -28,6 +28,17 @@ func TestLinesOfAHost(t *testing.T) {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
+	for line, want := range map[string]string{
+		"paw rewind shop/demo --undo":         "paw rewind gpu:shop/demo --undo",
+		"paw queue go --all":                  "ssh -t gpu-box 'cd /r && paw queue go --all'",
+		"paw recover shop && paw queue retry": "ssh -t gpu-box 'cd /r && paw recover shop && paw queue retry'",
+		"git -C /r status":                    "ssh -t gpu-box 'git -C /r status'",
+		"rm -rf /r/x":                         "ssh -t gpu-box 'rm -rf /r/x'",
+	} {
+		if got := h.HereFrom("/r", line); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
 	const said = "demo has 1 file\npaw: hint: paw diff demo\nno paw attach x\npaw attach shop shows it\nsure? paw: hint: paw x\npa"
 	const want = "demo has 1 file\npaw: hint: paw diff gpu:demo\nno paw attach x\npaw attach gpu:shop shows it\nsure? paw: hint: paw x\n"
 	for size := 1; size < len(said); size++ {

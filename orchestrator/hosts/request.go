@@ -24,6 +24,8 @@ type Request struct {
 	Login   bool     `json:"login,omitempty"`  // run in the environment of a login shell
 	Env     bool     `json:"env,omitempty"`    // the first line of standard input contains variables in JSON
 	Held    bool     `json:"held,omitempty"`   // the end of standard input interrupts the command: its caller is gone
+	Host    string   `json:"host,omitempty"`   // name of the host in the caller's configuration, for commands that a person pastes there
+	SSH     string   `json:"ssh,omitempty"`    // destination of the host for the caller's ssh
 }
 
 // requestVersion is the version of requests that this program writes; higher ones are refused.
@@ -141,6 +143,15 @@ func (h Host) Here(line string) string {
 		commands[i] = strings.Join(h.here(words), " ")
 	}
 	return strings.Join(commands, " && ")
+}
+
+// HereFrom is Here for a line that belongs in a folder of the host, dir, quoted for a shell.
+func (h Host) HereFrom(dir, line string) string {
+	here := h.Here(line)
+	if !strings.HasPrefix(here, "ssh ") || strings.HasPrefix(line, "git -C ") || strings.HasPrefix(line, "rm ") {
+		return here
+	}
+	return h.Here("cd " + dir + " && " + line)
 }
 
 // here names the agents in the words of one command.

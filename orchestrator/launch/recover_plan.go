@@ -70,10 +70,10 @@ func planAgent(f RecoverFacts) Job {
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
 		// Complete what an interrupted paw run was making: an agent without a pane.
-		j.Kind, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
+		j.Kind, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, errs.Line("paw run %s", f.record.Name)+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
-		j.Kind, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
+		j.Kind, j.Reason = ResultStopped, errs.Line("paw recover %s", f.sessionName)+" brings it back"
 		return j
 	case f.running == live.InPane && f.worktreeMissing:
 		j.refuse(errors.New("it runs, and "+session.ReasonWorktreeGone), endsAndReturns(f))
@@ -97,7 +97,7 @@ func planAgent(f RecoverFacts) Job {
 		j.Kind, j.Reason = ResultAlive, "starting"
 		return j
 	case f.exited && !f.named:
-		j.Kind, j.Reason = ResultCompleted, session.ReasonOver+"; paw recover "+f.sessionName+" brings it back"
+		j.Kind, j.Reason = ResultCompleted, session.ReasonOver+"; "+errs.Line("paw recover %s", f.sessionName)+" brings it back"
 		return j
 	case f.cliError != nil:
 		j.refuse(f.cliError)

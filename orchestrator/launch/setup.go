@@ -62,7 +62,7 @@ func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
 		note := problem.String()
 		if problem.Err != nil {
 			failed = display.OneLine(problem.What)
-			note += fmt.Sprintf(" (paw setup %s/%s runs it again)", a.Session.Name, a.Record.Name)
+			note += fmt.Sprintf(" (%s runs it again)", errs.Line("paw setup %s/%s", a.Session.Name, a.Record.Name))
 		}
 		notes = append(notes, note)
 	}
@@ -139,7 +139,7 @@ func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 	} else {
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
 		if n := turnWithMore(ctx, a); n > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, a.Record.Name, n, a.Session.Name))
+			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", n, errs.Line("paw rewind %s %d --session %s", a.Record.Name, n, a.Session.Name)))
 		}
 	}
 	if rescue != "" {

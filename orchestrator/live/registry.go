@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/history"
 )
@@ -318,7 +319,7 @@ func Recall(f Family) string {
 	case w == nil || len(w.Children) == 0:
 		return ""
 	case f.Parent.Unconfirmed():
-		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
+		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; " + errs.Line("paw wait %s", strings.Join(toldOf(w), " ")) + " shows them"
 	}
 	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
 	switch left := f.Left(); {

@@ -53,7 +53,7 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 		if t.State.Over() {
 			line := fmt.Sprintf("%s: is %s", id, t.State)
 			if t.State != session.TaskDone {
-				line += fmt.Sprintf("; paw queue retry %s begins it again", id)
+				line += fmt.Sprintf("; %s begins it again", errs.Line("paw queue retry %s", id))
 			}
 			said = append(said, line)
 			continue
@@ -61,7 +61,7 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 		q.Held = ""
 		letGo(q, t, of)
 		if t.State == session.TaskHeld {
-			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; paw queue retry %s does it", id, id))
+			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; %s does it", id, errs.Line("paw queue retry %s", id)))
 		}
 	}
 	return said
@@ -108,7 +108,7 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 			continue
 		}
 		if cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0 {
-			said = append(said, fmt.Sprintf("%s: there is no agent %s any more; paw queue drop %s takes it out", id, t.Agent, id))
+			said = append(said, fmt.Sprintf("%s: there is no agent %s any more; %s takes it out", id, t.Agent, errs.Line("paw queue drop %s", id)))
 			continue
 		}
 		t.State = session.TaskHeld
@@ -135,14 +135,14 @@ func notBegun(sessionName string, t session.Task, agentThere bool) string {
 	case t.State == session.TaskRunning && agentThere:
 		return worksOn(sessionName, t)
 	case t.State == session.TaskDone && agentThere:
-		return fmt.Sprintf("%s: is done; paw send %s/%s asks its agent for more", t.ID, sessionName, t.Agent)
+		return fmt.Sprintf("%s: is done; %s asks its agent for more", t.ID, errs.Line("paw send %s/%s", sessionName, t.Agent))
 	}
 	return fmt.Sprintf("%s: is %s", t.ID, t.State)
 }
 
 // worksOn says of a task that an agent is at it, and how to end that.
 func worksOn(sessionName string, t session.Task) string {
-	return fmt.Sprintf("%s: %s works on it already; paw stop %s/%s ends that", t.ID, t.Agent, sessionName, t.Agent)
+	return fmt.Sprintf("%s: %s works on it already; %s ends that", t.ID, t.Agent, errs.Line("paw stop %s/%s", sessionName, t.Agent))
 }
 
 // Drop removes tasks. An agent that works on one goes on.

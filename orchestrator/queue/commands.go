@@ -292,7 +292,7 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 // withCure returns why a task is held, with the command that its agent needs.
 func withCure(sessionName string, t session.Task) string {
 	if t.Why == notRunning {
-		return fmt.Sprintf("%s; paw recover %s/%s", t.Why, sessionName, t.Agent)
+		return t.Why + "; " + errs.Line("paw recover %s/%s", sessionName, t.Agent)
 	}
 	return t.Why
 }

@@ -190,7 +190,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 func (n naming) tellUnreadable(name string, taken *errs.Error) {
 	runs := ""
 	if n.foreign["paw-"+name] {
-		runs = fmt.Sprintf("; tmux has a session paw-%s: paw stop %s says how its agents end", name, name)
+		runs = fmt.Sprintf("; tmux has a session paw-%s: %s says how its agents end", name, errs.Line("paw stop %s", name))
 	}
 	n.home.Notef("%v%s", taken, runs)
 }

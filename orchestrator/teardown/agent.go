@@ -204,14 +204,14 @@ func (r *Removed) Kept() []string {
 	if r.RescueRef != "" {
 		git := "git -C " + errs.Quote(r.repository)
 		lines = append(lines, "its files are in the commit "+r.RescueRef,
-			"  back: "+git+" worktree add --detach "+errs.Quote(r.Worktree)+" "+r.RescueRef,
-			"  drop: "+git+" update-ref -d "+r.RescueRef)
+			"  back: "+errs.Line("%s worktree add --detach %s %s", git, errs.Quote(r.Worktree), r.RescueRef),
+			"  drop: "+errs.Line("%s update-ref -d %s", git, r.RescueRef))
 	}
 	if r.Rescue != "" {
 		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
 	}
 	if r.WordsDir != "" {
-		lines = append(lines, "what you wrote for it and it never got is kept in "+r.WordsDir, "  drop: rm -rf "+errs.Quote(r.WordsDir))
+		lines = append(lines, "what you wrote for it and it never got is kept in "+r.WordsDir, "  drop: "+errs.Line("rm -rf %s", errs.Quote(r.WordsDir)))
 	}
 	switch {
 	case r.Trash == "":
@@ -221,7 +221,7 @@ func (r *Removed) Kept() []string {
 	default:
 		lines = append(lines, "its directory is kept in "+r.Trash)
 	}
-	return append(lines, "  drop: rm -rf "+errs.Quote(filepath.Dir(r.Trash)))
+	return append(lines, "  drop: "+errs.Line("rm -rf %s", errs.Quote(filepath.Dir(r.Trash))))
 }
 
 // Removal is the plan for removing some agents of a session. Their branches stay, except those that

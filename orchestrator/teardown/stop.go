@@ -217,11 +217,11 @@ func (p Stop) done() string {
 	var text string
 	switch {
 	case p.Already:
-		return p.Session.Name + " is stopped already; paw recover " + p.Session.Name + " brings it back"
+		return p.Session.Name + " is stopped already; " + errs.Line("paw recover %s", p.Session.Name) + " brings it back"
 	case p.Whole:
 		return p.Session.Name + " stopped; branches, worktrees and conversations stay"
 	case len(named)+len(children) == 0:
-		text = strings.Join(p.Named, ", ") + " did not run; paw recover " + strings.Join(append([]string{p.Session.Name}, p.Named...), " ") + kinds(len(p.Named), " brings it back", " brings them back")
+		text = strings.Join(p.Named, ", ") + " did not run; " + errs.Line("paw recover %s", strings.Join(append([]string{p.Session.Name}, p.Named...), " ")) + kinds(len(p.Named), " brings it back", " brings them back")
 	case len(children) == 0:
 		text = strings.Join(named, ", ") + " stopped; branch, worktree and conversation stay"
 	case len(named) == 0:
