@@ -65,13 +65,55 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	}
 }
 
+// TestFailedTurnIsRunningUntilSaved: a turn that failed counts as running until its snapshot is
+// there, and has ended for whoever reads its log only then.
+func TestFailedTurnIsRunningUntilSaved(t *testing.T) {
+	t.Parallel()
+	w, a := claudeWorld(t)
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+	w.write(a.WorktreePath, "made.txt", "made\n")
+	reached, goOn := filepath.Join(w.root, "reached"), filepath.Join(w.root, "go-on")
+	stuck := []string{"PAW_TEST_AT=turn.snapshot", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.05; done"}
+	w.ok(w.claudeHook(a, stuck, "StopFailure", "error", "overloaded", "last_assistant_message", "API Error", "prompt_id", "p1"))
+	w.awaitFile(reached)
+	if state := w.agent("claude").State; state != "running" {
+		t.Errorf("claude is %s while its end is written down", state)
+	}
+	if list := w.turnsOf("claude"); len(list) != 1 || list[0].State != "in_progress" {
+		t.Errorf("the turn has ended before it is saved: %+v", list)
+	}
+	w.write(w.root, "go-on", "")
+	waitFor(t, "the turn has failed", func() bool { return w.agent("claude").State == "error" })
+	list := w.turnsOf("claude")
+	if len(list) != 1 || list[0].State != "aborted" || list[0].Snapshot == nil {
+		t.Fatalf("turns: %+v", list)
+	}
+	if made := w.git(a.WorktreePath, "show", *list[0].Snapshot+":made.txt"); made != "made\n" {
+		t.Errorf("the snapshot has %q", made)
+	}
+}
+
 // TestStateWhileATurnIsWrittenDown: a turn's end in the CLI's own record counts only after the hook
-// of that end has finished.
+// of that end has finished, whether the turn succeeded or failed.
 func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	t.Parallel()
+	for name, c := range map[string]struct{ last, state, turn string }{
+		"success": {"do: write made.txt x", "idle", "finished"},
+		"failure": {"do: fail broken", "error", "aborted"},
+		"limit":   {"do: limit 60", "error", "aborted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stateWhileWrittenDown(t, c.last, c.state, c.turn)
+		})
+	}
+}
+
+func stateWhileWrittenDown(t *testing.T, last, state, outcome string) {
+	t.Helper()
 	w := started(t, "demo")
 	a, gate := w.agent("demo"), filepath.Join(w.root, "gate")
-	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.05; done"))
+	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.05; done\n"+last))
 	waitFor(t, "the turn runs", func() bool { _, worked, _ := w.demoTimes(a, 1); return !worked.IsZero() })
 	unlock, err := session.Locks{Dir: filepath.Join(w.root, "home/.local/state/paw/locks")}.Turn(t.Context(), "shop", "demo")
 	if err != nil {
@@ -84,7 +126,10 @@ func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 		t.Errorf("demo is %s while its end is written down", state)
 	}
 	unlock()
-	waitFor(t, "the turn is finished", func() bool { return w.agent("demo").State == "idle" && w.turnsOf("demo")[0].Tag != nil })
+	waitFor(t, "the turn is over", func() bool {
+		one := w.turnsOf("demo")[0]
+		return w.agent("demo").State == state && one.State == outcome && one.Snapshot != nil
+	})
 }
 
 // TestKilledHandedHook kills the process that does the hook's work after each step of the work.
@@ -102,6 +147,31 @@ func TestKilledHandedHook(t *testing.T) {
 			w.ok(w.paw("recover", "shop", "--detach"))
 			if highest := w.checkTurns("claude"); highest != 2 {
 				t.Errorf("the last turn is %d", highest)
+			}
+		})
+	}
+}
+
+// TestKilledHandedFailure kills the process that does the hook's work for a turn that failed after
+// each step of the work: the files of the turn's end are there, and no note says otherwise.
+func TestKilledHandedFailure(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"turn.snapshot", "turn.aborted", "turn.remembered"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			w, a := claudeWorld(t)
+			w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+			w.write(a.WorktreePath, "made.txt", "made\n")
+			w.ok(w.claudeHook(a, []string{"PAW_TEST_KILL=" + step}, "StopFailure", "error", "overloaded", "prompt_id", "p1"))
+			w.ok(w.paw("stop"))
+			w.ok(w.paw("recover", "shop", "--detach"))
+			w.checkTurns("claude")
+			list := w.turnsOf("claude")
+			if len(list) != 1 || list[0].Snapshot == nil || len(list[0].Notes) > 0 {
+				t.Fatalf("turns: %+v", list)
+			}
+			if made := w.git(a.WorktreePath, "show", *list[0].Snapshot+":made.txt"); made != "made\n" {
+				t.Errorf("the snapshot has %q", made)
 			}
 		})
 	}

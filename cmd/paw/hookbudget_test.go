@@ -90,7 +90,7 @@ func (w *world) demoTimes(a agentJSON, n int) (begun, worked, ended time.Time) {
 			begun = e.Timestamp
 		case e.Role == "user" && !begun.IsZero() && worked.IsZero():
 			worked = e.Timestamp
-		case e.Event == "turn_end" && e.Turn == n:
+		case (e.Event == "turn_end" || e.Event == "error") && e.Turn == n:
 			ended = e.Timestamp
 		}
 	}

@@ -50,19 +50,20 @@ type Observation struct {
 
 // Turns holds the facts about an agent's turns.
 type Turns struct {
-	Visible     bool         // the CLI has hooks or a record that report turns
-	Last        *turn.Record // nil without turns
-	Task        string       // last prompt that a person or an agent wrote, "" for none
-	Launch      string       // PAW_LAUNCH of the running CLI
-	Launched    time.Time    // launch time of the running CLI
-	Prompted    bool         // the launch had a first prompt
-	HooksSeen   time.Time    // when the CLI's hooks first reported, zero if they have not
-	LateHooks   bool         // the CLI's hooks report nothing before the first prompt
-	AsksUnheard bool         // the CLI asks in the midst of a turn what no hook reports
-	Unrecorded  string       // why the CLI's hooks cannot record what happens, "" if they can
-	Observed    cli.Observed // content of the CLI's own record
-	Writing     bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
-	Screen      cli.Screen   // screen of the CLI, if it was read
+	Visible      bool         // the CLI has hooks or a record that report turns
+	Last         *turn.Record // nil without turns
+	Task         string       // last prompt that a person or an agent wrote, "" for none
+	Launch       string       // PAW_LAUNCH of the running CLI
+	Launched     time.Time    // launch time of the running CLI
+	Prompted     bool         // the launch had a first prompt
+	HooksSeen    time.Time    // when the CLI's hooks first reported, zero if they have not
+	LateHooks    bool         // the CLI's hooks report nothing before the first prompt
+	AsksUnheard  bool         // the CLI asks in the midst of a turn what no hook reports
+	SilentErrors bool         // no hook of the CLI reports a turn that failed
+	Unrecorded   string       // why the CLI's hooks cannot record what happens, "" if they can
+	Observed     cli.Observed // content of the CLI's own record
+	Writing      bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
+	Screen       cli.Screen   // screen of the CLI, if it was read
 }
 
 // Waiting describes an agent's wait for its children.

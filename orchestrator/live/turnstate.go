@@ -64,13 +64,13 @@ func (o Observation) openTurn() session.AgentStatus {
 	switch {
 	case seen.Live && seen.AtWork():
 		return o.byRecord() // even if the log has the turn's end: the CLI goes on with a queued prompt, or because of a hook
-	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
-		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
-		return byRecord
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
 		return cut
 	case seen.Ended != nil && o.endIsOnItsWay():
 		return byHook
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
+		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
+		return byRecord
 	case seen.Ended != nil:
 		return byRecord
 	case seen.AtWork():
@@ -102,8 +102,11 @@ func (o Observation) withHelpers(st session.AgentStatus) session.AgentStatus {
 
 // endIsOnItsWay reports whether a hook is about to report, or is recording, the end that the CLI's
 // own record has. The hook knows more than the record: until it is done the turn is not over. A
-// held end was reported already.
+// held end was reported already, and an error of some CLIs never is.
 func (o Observation) endIsOnItsWay() bool {
+	if o.SilentErrors && o.Observed.Ended.Kind == turn.KindError {
+		return false
+	}
 	due := !o.HooksSeen.IsZero() && o.Last.Held == nil && o.Now.Sub(o.Observed.At).Abs() < UnseenGrace
 	return o.Writing || due
 }

@@ -120,7 +120,11 @@ func TestStateByTurns(t *testing.T) {
 			r.Held = &turn.Held{At: after(54)}
 			return r
 		}(), HooksSeen: after(1), Observed: endedAt(turn.KindEnd, 55)}, state: session.StateIdle, source: session.SourceTranscript},
-		{name: "API error, its hook is on its way", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), Writing: true, Observed: endedAt(turn.KindError, 55)}, state: session.StateError, source: session.SourceTranscript},
+		{name: "API error, its hook is on its way", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), Observed: endedAt(turn.KindError, 55)}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
+		{name: "API error, its hook writes it down", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), Writing: true, Observed: ended(turn.KindError, "")}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
+		{name: "API error, no hook reports", at: runs, facts: Turns{Last: open(), Observed: endedAt(turn.KindError, 55)}, state: session.StateError, source: session.SourceTranscript},
+		{name: "API error, its hook is lost", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), Observed: endedAt(turn.KindError, 50)}, state: session.StateError, source: session.SourceTranscript},
+		{name: "API error, which no hook of the CLI reports", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), SilentErrors: true, Writing: true, Observed: endedAt(turn.KindError, 55)}, state: session.StateError, source: session.SourceTranscript},
 		{name: "interrupted, its hook is on its way", at: runs, facts: Turns{Last: open(), HooksSeen: after(1), Writing: true, Observed: endedAt(turn.KindInterrupt, 55)}, state: session.StateIdle, source: session.SourceTranscript},
 		{name: "turn finished", at: runs, facts: Turns{Last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(20))},
 		{name: "turn failed", at: runs, facts: Turns{Last: func() *turn.Record {

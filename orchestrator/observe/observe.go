@@ -194,6 +194,7 @@ func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
 	cli, known := a.App.CLIs.Get(a.Record.CLI)
 	f.Visible = known && !cli.Facts().Unseen
 	f.LateHooks, f.AsksUnheard = known && cli.Facts().LateHooks, known && cli.Facts().AsksUnheard
+	f.SilentErrors = known && cli.Facts().SilentErrors
 	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(a.App, a.Session.Name, a.Record.Name, lock.Holder.Generation)

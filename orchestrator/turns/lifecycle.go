@@ -233,19 +233,19 @@ func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
 	return err
 }
 
-// Abort ends a turn without success: it writes ABORT, then takes the snapshot. Where ABORT cannot
-// be written the turn has not ended: Abort returns the error, and no end is reported.
+// Abort ends a turn without success: snapshot, ABORT, record, in this order. Where ABORT cannot be
+// written the turn has not ended: Abort returns the error, and no end is reported.
 func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
-	if err := one.Abort(cause); one.State() != turn.Aborted {
-		return err
-	}
-	t.Ended = true
-	t.App.Step("turn.aborted")
 	n := one.Number()
 	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
 		_ = one.Note(note)
 	}
 	t.App.Step("turn.snapshot")
+	if err := one.Abort(cause); one.State() != turn.Aborted {
+		return err
+	}
+	t.Ended = true
+	t.App.Step("turn.aborted")
 	t.remember(ctx, n, func(*session.Finished) {})
 	t.App.Step("turn.remembered")
 	return nil

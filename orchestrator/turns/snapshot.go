@@ -20,12 +20,16 @@ import (
 	"paw/worktree/snapshot"
 )
 
-// snapshotAfter takes the snapshot of the end of turn n. Without a snapshot another ref keeps
-// HEAD's commit.
+// snapshotAfter takes the snapshot of the end of turn n, unless a paw that was killed before it had
+// written down the end has taken one. Without a snapshot another ref keeps HEAD's commit.
 func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
-	commit, note = t.snapshot(ctx, turn.TurnRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.Record.Name, n, how))
+	ref := turn.TurnRef(t.Record.TurnSession, n)
+	commit, note = t.snapshot(ctx, ref, fmt.Sprintf("paw: %s after turn %d%s", t.Record.Name, n, how))
 	if commit != "" {
 		return commit, note
+	}
+	if taken, err := t.Repo.Refs().List(ctx, ref); err == nil && taken[ref] != "" {
+		return taken[ref], ""
 	}
 	head, err := t.head(ctx)
 	if err == nil {
