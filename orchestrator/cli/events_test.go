@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/orchestrator/cli/clis"
 	"paw/session/turn"
 )
 
@@ -359,5 +360,19 @@ func TestClaudeEndsThatMayBeNone(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
+	}
+}
+
+// TestSilentErrors: an error is awaited from the hooks of a CLI only where one reports it.
+func TestSilentErrors(t *testing.T) {
+	var silent []string
+	set := clis.New(nil)
+	for _, name := range set.Names() {
+		if c, _ := set.Get(name); c.Facts().SilentErrors {
+			silent = append(silent, name)
+		}
+	}
+	if diff := cmp.Diff([]string{"codex", "copilot"}, silent); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -100,7 +100,10 @@ func (driver) Ready() cli.Ready {
 func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
+	return cli.Facts{
+		ChoosesID: true, Metered: true, Resume: "exact, by id",
+		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+	}
 }
 
 // paste matches the tag that copilot puts into a prompt for a paste of more than about 20 kB; the
