@@ -92,7 +92,7 @@ type Force struct {
 // without force, and notes it with force.
 func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Force) (string, error) {
 	if commit == "" {
-		return "", errs.New(errs.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
+		return "", errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
 	}
 	refused := errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
 	if !byForce.Yes {
