@@ -30,8 +30,9 @@ type mover struct {
 const landingOf = "landing of "
 
 // advance carries out a landing in this order: the intent in the record, refs, branch and checkout,
-// the result in the record. see notes in the agent's record that the user has seen the work.
-func (v mover) advance(ctx context.Context, l *session.Landing, see func(*session.Landing, *session.Agent)) error {
+// the result in the record. again is the command that tries once more. see notes in the agent's
+// record that the user has seen the work.
+func (v mover) advance(ctx context.Context, l *session.Landing, again string, see func(*session.Landing, *session.Agent)) error {
 	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (v mover) advance(ctx context.Context, l *session.Landing, see func(*sessio
 	ready := sync.OnceValue(func() error { return <-made })
 	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), ready)
 	if err = cmp.Or(err, ready()); err != nil {
-		return v.withdraw(ctx, l, err)
+		return v.withdraw(ctx, l, err, again)
 	}
 	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
@@ -92,13 +93,13 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 }
 
 // withdraw removes the intent of a landing that failed. If it is not known whether the landing took
-// place, the intent stays for paw recover.
-func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) error {
+// place, the intent stays for paw recover. again is the command that tries once more.
+func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error, again string) error {
 	ctx = context.WithoutCancel(ctx)
 	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
 		return errs.New(errs.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("%s", recoverLine(v.session))
 	}
-	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
+	cause = v.unmoved(l, cause, again)
 	if err := v.forget(ctx, l); err != nil {
 		return errors.Join(cause, err)
 	}

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"strconv"
 	"sync"
 
 	"paw/orchestrator/errs"
@@ -12,9 +13,9 @@ import (
 func (l *landing) look(ctx context.Context) (t target, err error) {
 	if l.composer != nil {
 		l.composer.work, l.composer.asker = l.work, nil
-		return l.lookAtTarget(ctx, l.branch)
+		return l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
 	}
-	src, err := l.sourceOf(ctx, l.options.Turn, "land")
+	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
 	if err != nil {
 		return t, &notTakenError{err}
 	}
@@ -29,7 +30,7 @@ func (l *landing) look(ctx context.Context) (t target, err error) {
 	var targetErr error
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		if t, targetErr = l.lookAtTarget(ctx, l.branch); targetErr == nil {
+		if t, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)); targetErr == nil {
 			a = l.askAhead(ctx, t)
 		}
 	})
@@ -38,6 +39,9 @@ func (l *landing) look(ctx context.Context) (t target, err error) {
 	if err != nil {
 		return t, &notTakenError{err}
 	}
+	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
+		l.options.Turn = strconv.Itoa(src.turn)
+	}
 	if err := l.asShown(ctx, src); err != nil {
 		return t, err
 	}
@@ -45,7 +49,7 @@ func (l *landing) look(ctx context.Context) (t target, err error) {
 		a.region = a.region.withState(src.state, src.head)
 	}
 	l.composer = &composer{
-		work: l.work, source: src, asker: a, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, edits: l.options.Edit != nil,
+		work: l.work, source: src, asker: a, options: l.options, version: l.version,
 		signs:   sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) }),
 		message: func(draft string) (string, error) { return l.message(ctx, draft) },
 	}
@@ -78,5 +82,5 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
-		Hint("paw land %s --dry-run", l.name())
+		Hint("%s --dry-run", l.options.line(l.Session, l.Record.Name))
 }

@@ -15,11 +15,8 @@ import (
 type composer struct {
 	work
 	source  *source
-	as      As
-	asked   string // message from the user, "" for none
-	again   bool   // also land what the target had and has lost
+	options Options
 	message func(draft string) (string, error)
-	edits   bool                           // message asks the user
 	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
 	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
 
@@ -42,12 +39,24 @@ type composed struct {
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
 	if c.asker == nil {
 		c.countTurns(c.source)
-		if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
+		if c.asker, err = c.askerFor(ctx, t, c.options.Again); err != nil {
 			return err
 		}
 	}
 	c.sides, err = c.asker.sides(ctx, c.asker.at(c.source.state, c.source.turn))
 	return err
+}
+
+// line returns the command of the landing that the composer works on, with a change of its options.
+func (c *composer) line(change func(o *Options)) string {
+	o := c.options
+	change(&o)
+	return o.line(c.Session, c.Record.Name)
+}
+
+// squashLine returns the command that lands the same as one commit.
+func (c *composer) squashLine() string {
+	return c.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
 }
 
 // countTurns notes in the agent's record which turns there are: the turn log is written before the
@@ -97,7 +106,7 @@ func (c *composer) brought() []turns.Turn {
 // again.
 func (c *composer) turnsAgain() map[int]bool {
 	again := map[int]bool{}
-	if !c.again {
+	if !c.options.Again {
 		return again
 	}
 	for _, one := range c.sides.lost {
@@ -127,7 +136,7 @@ func (c *composer) broughtBy(one lostWork, p point) bool {
 
 // factsFor collects the facts about turns and commits that land.
 func (c *composer) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
-	f := messageFacts{Session: c.Session.Name, Agent: c.Record.Name, CLI: c.Record.CLI, Turns: brought, Asked: c.asked}
+	f := messageFacts{Session: c.Session.Name, Agent: c.Record.Name, CLI: c.Record.CLI, Turns: brought, Asked: c.options.Message}
 	if done := c.Record.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}

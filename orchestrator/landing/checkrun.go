@@ -130,7 +130,7 @@ func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName s
 		return nil, nil, err
 	}
 	w.handed = o.Handed
-	src, err := w.lookAtSource(ctx, o.Turn, "check")
+	src, err := w.lookAtSource(ctx, o.Turn, func(turn string) string { return "paw check " + w.name() + atTurn(turn) })
 	return &checker{work: w, fresh: o.Fresh}, src, err
 }
 

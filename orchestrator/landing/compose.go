@@ -58,7 +58,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 // lands may turn out to be another one. It returns a function that waits for the commit. The
 // function returns nil where making the commit would ask the user, or takes several commits.
 func (c *composer) commitAhead(ctx context.Context, t target, tree string) (wait func() (*composed, error)) {
-	if signs, err := c.signs(); err != nil || signs || c.edits || c.as != Squash {
+	if signs, err := c.signs(); err != nil || signs || c.options.Edit != nil || c.options.As != Squash {
 		return func() (*composed, error) { return nil, nil }
 	}
 	one, made := &composed{tree: tree, state: c.sides.state}, make(chan error, 1)
@@ -73,9 +73,9 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	one.title, one.commits = facts.title(), 1
-	facts.Listed = c.as == Squash
+	facts.Listed = c.options.As == Squash
 	parents := []string{t.tip}
-	switch c.as {
+	switch c.options.As {
 	case Squash:
 	case Commits:
 		tips, err := c.replay(ctx, t, own)
@@ -92,7 +92,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	case Merge:
 		if len(c.sides.left) > 0 || c.sides.h != nil && c.sides.h.hasLeft(c.source.head) {
 			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", c.name(), t.branch).
-				Hint("paw land %s --as squash", c.name())
+				Hint("%s", c.squashLine())
 		}
 		side, err := c.side(ctx, facts)
 		if err != nil {
@@ -130,7 +130,7 @@ func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInf
 		if len(picked.Conflicts) > 0 {
 			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
 				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
-				Hint("paw land %s --as squash", c.name())
+				Hint("%s", c.squashLine())
 		}
 		if tree, err := c.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
@@ -243,11 +243,11 @@ func (c *composer) notComposed(err error, t target) error {
 		return notAClone(c.name(), t)
 	case errors.Is(err, objects.ErrUnrelated):
 		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.Record.Branch, t.branch).
-			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(c.Repo)), c.source.state)
+			Hint("%s", gitLine(t.branch, t.checkout, "merge --allow-unrelated-histories", c.source.state))
 	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
-	case errors.Is(err, objects.ErrNoIdentity) && c.as == Commits: // the author in one of the agent's commits, or the user, has no name
-		return errs.WithHints(err, "paw land "+c.name()+" --as squash", "git config user.name")
+	case errors.Is(err, objects.ErrNoIdentity) && c.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
+		return errs.WithHints(err, c.squashLine(), "git config user.name")
 	case errors.Is(err, objects.ErrNoIdentity):
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
@@ -296,7 +296,7 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 	}
 	e.offer = t
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
-		Hint("paw send %s --conflict", c.name())
+		Hint("%s", c.conflictLine(t.branch))
 	return c.hintAgain(ctx, e)
 }
 

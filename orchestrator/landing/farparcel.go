@@ -116,7 +116,7 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 		return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 	}
 	turns.CloseDead(ctx, w.App, w.Session, w.Record.Name)
-	src, err := w.lookAtSource(ctx, number, "land")
+	src, err := w.lookAtSource(ctx, number, Options{}.lineAt(w))
 	if err != nil {
 		return packedError(one, err)
 	}

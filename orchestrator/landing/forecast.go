@@ -62,13 +62,16 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
 	first := work{Agent: h.Agent(s, &s.Agents[0]).In(m)}
-	branch, err := first.branchFor(into)
+	line := func(branch string) string {
+		return "paw forecast --session " + s.Name + " --into " + errs.Quote(branch)
+	}
+	branch, err := first.branchFor(into, line)
 	if err != nil {
 		return nil, err
 	}
 	t := target{branch: branch, usual: s.Target}
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
-		return nil, first.withBranchHere(err, branch, "paw forecast --session "+s.Name+" --into")
+		return nil, first.withBranchHere(err, branch, line)
 	}
 	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing can land there now, and the error of a landing says why
 		t.checkout = nil

@@ -134,7 +134,7 @@ func (a *asker) base(ctx context.Context, s *sides) (_ string, err error) {
 // have in common: what the state has beyond it would land.
 func Base(ctx context.Context, of app.Agent, commit string) (string, error) {
 	w := work{Agent: of}
-	branch, err := w.branchFor("")
+	branch, err := w.branchFor("", Options{}.lineInto(w))
 	if err != nil {
 		return "", err
 	}

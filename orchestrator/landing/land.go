@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -13,23 +14,6 @@ import (
 	"paw/session"
 	"paw/worktree"
 )
-
-// Options are the options of one landing.
-type Options struct {
-	Turn    string // turn whose end lands, "" for the present state
-	State   string // state that the user was shown; another one does not land; "" for any
-	Into    string // branch to land in, "" for the session's target
-	As      As
-	Again   bool                                                    // also land what the branch had and has lost
-	Message string                                                  // message of the commit; "" makes one from the turns
-	Edit    func(ctx context.Context, draft string) (string, error) // lets the user edit the message, nil for no edit
-	DryRun  bool
-
-	Checks  []string // in place of the configured checks
-	NoCheck bool
-	Handed  map[string]Handed // states of the agents of another machine, by name
-	Fresh   bool              // also run checks that the tree has passed before
-}
 
 // Landed is the result of a landing, or for a dry run its plan.
 type Landed struct {
@@ -39,6 +23,7 @@ type Landed struct {
 	Nothing bool   // the target has all of the work already
 	Has     string // if Nothing: turns that a landing has brought, "" if unknown
 	LeftOut int    // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
+	Brings  string // command that lands turn LeftOut
 	Checks  []string
 	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
 	Paths   []string // paths that change in the target, only for a dry run
@@ -58,13 +43,14 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, errs.New(errs.Usage, "--as %s: it takes squash, commits or merge", o.As)
 	}
 	w.handed = o.Handed
-	branch, err := w.branchFor(o.Into)
+	branch, err := w.branchFor(o.Into, o.lineInto(w))
 	if err != nil {
 		return nil, err
 	}
 	commands, err := checksFor(h, o.Checks, o.NoCheck)
 	if err != nil {
-		return nil, errs.WithHints(err, "paw land "+w.name()+" --no-check")
+		o.Checks, o.NoCheck = nil, true
+		return nil, errs.WithHints(err, o.line(s, agentName))
 	}
 	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if o.DryRun {
@@ -81,7 +67,9 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	}
 	landed, err := l.run(ctx)
 	if err != nil {
-		w.keepWords("land", l.edited)
+		o = l.options
+		o.Edit = nil
+		w.keepWords(o.line(s, agentName), l.edited)
 	}
 	return landed, err
 }
@@ -125,7 +113,8 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 			return landed, err
 		}
 	}
-	return nil, errs.New(errs.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
+	return nil, errs.New(errs.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).
+		Hint("%s", l.options.line(l.Session, l.Record.Name))
 }
 
 // ask lets the user edit the message while others may land. The draft describes what would land
@@ -178,7 +167,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		}
 		return landed, errUnchecked
 	}
-	if err := v.advance(ctx, &landed.Landing, l.see); err != nil { // looks for obstacles while it holds the lock of the index
+	if err := v.advance(ctx, &landed.Landing, l.options.line(l.Session, l.Record.Name), l.see); err != nil { // looks for obstacles while it holds the lock of the index
 		return nil, l.composer.notMoved(err, t)
 	}
 	return landed, nil
@@ -235,6 +224,7 @@ func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, erro
 			landed.Has = near.Turns
 		}
 		landed.LeftOut, err = l.composer.leftOut(ctx, t)
+		landed.Brings = l.options.lineAt(l.work)(strconv.Itoa(landed.LeftOut))
 		return nil, t, landed, err
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
@@ -328,7 +318,7 @@ func (l *Landed) String() string {
 		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turnWords(l.Has))
 	}
 	if l.Nothing && l.LeftOut > 0 {
-		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; paw land %s@%d brings it", name, l.LeftOut, name, l.LeftOut)
+		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
 	}
 	if l.Nothing {
 		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)

@@ -11,19 +11,6 @@ import (
 	"paw/worktree"
 )
 
-// As is the form in which work lands.
-type As string
-
-// Forms in which work lands.
-const (
-	Squash  As = "squash"  // one commit
-	Commits As = "commits" // each commit of the agent, then one for what is not committed
-	Merge   As = "merge"   // a merge commit
-)
-
-// Forms are all forms, the default first.
-var Forms = []As{Squash, Commits, Merge}
-
 // Standing says what the tip of a branch has of a landing.
 type Standing string
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"paw/orchestrator/errs"
@@ -12,7 +13,7 @@ import (
 
 // lost returns the lost work that does not land, because the user has not asked for it.
 func (c *composer) lost() []lostWork {
-	if c.again {
+	if c.options.Again {
 		return nil
 	}
 	return c.sides.lost
@@ -69,11 +70,8 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 			}
 			continue
 		}
-		again := ""
-		if one.Standing == Reverted {
-			again = " --again"
-		}
-		c.App.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d%s brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn, again)
+		line := c.line(func(o *Options) { o.Turn, o.Again = strconv.Itoa(one.LastTurn), one.Standing == Reverted })
+		c.App.Notef("%s: was rewound from what landing %d brought, and %s has lost that; %s brings it again", c.name(), one.ID, t.branch, line)
 	}
 	return nil
 }
@@ -90,11 +88,7 @@ func (c *composer) hasFilesOf(ctx context.Context, one *Stand) (bool, error) {
 }
 
 func (c *composer) againLine() string {
-	line := "paw land " + c.name()
-	if c.source.turn > 0 {
-		line += fmt.Sprintf("@%d", c.source.turn)
-	}
-	return line + " --again"
+	return c.line(func(o *Options) { o.Again = true })
 }
 
 // lostWords says which landings a branch has lost, and how.
@@ -127,7 +121,7 @@ func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
 		return 0, err
 	}
 	then := *c
-	then.source, then.again, then.asker = &src, false, nil
+	then.source, then.options.Again, then.asker = &src, false, nil
 	if err := then.lookAtBoth(ctx, t); err != nil {
 		return 0, err
 	}

@@ -176,7 +176,7 @@ func (a *asker) cannotTell(what string, paths []string) error {
 	case a.t.branch == a.Session.Target:
 		refused = refused.Hint("paw update %s --session %s", a.Record.Name, a.Session.Name)
 	default:
-		refused = refused.Hint("paw send %s --conflict --into %s", a.name(), errs.Quote(a.t.branch))
+		refused = refused.Hint("%s", a.conflictLine(a.t.branch))
 	}
 	mixed := &CollisionError{error: refused}
 	for _, path := range paths {

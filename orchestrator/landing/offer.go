@@ -30,11 +30,7 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 	if c.picks() {
 		verb = "cherry-pick"
 	}
-	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.offer.branch), verb, offered)
-	if e.offer.checkout != nil {
-		byHand = fmt.Sprintf("git -C %s %s %s", errs.Quote(e.offer.checkout.Path), verb, offered)
-	}
-	e.error = errs.WithHints(e.error, byHand)
+	e.error = errs.WithHints(e.error, gitLine(e.offer.branch, e.offer.checkout, verb, offered))
 	for _, f := range e.Files {
 		if f.Beside {
 			c.App.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())

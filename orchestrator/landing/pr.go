@@ -65,6 +65,21 @@ type puller struct {
 	edited string // title and text that the user has edited
 }
 
+// line returns the command for a pull request of a turn, "" for the present state, for hints.
+func (p *puller) line(turn, base string) string {
+	line := "paw pr " + p.name() + atTurn(turn) + branchFlag(p.Session, "base", base)
+	if p.options.Message != "" {
+		line += " --message " + errs.Quote(p.options.Message)
+	}
+	switch {
+	case p.options.Draft:
+		line += " --draft"
+	case p.options.Web:
+		line += " --web"
+	}
+	return line
+}
+
 // PullRequest pushes the branch of an agent, with a commit for what is not committed, and creates a
 // pull request. It touches neither the agent's worktree nor its index nor its branch, and pushes
 // nothing else. If somebody else has pushed to the remote's branch, it refuses.
@@ -73,11 +88,12 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	if err != nil {
 		return nil, err
 	}
-	base, err := w.branchFor(o.Base)
+	p := &puller{work: w, options: o}
+	base, err := w.branchFor(o.Base, func(branch string) string { return p.line(o.Turn, branch) })
 	if err != nil {
 		return nil, err
 	}
-	p := &puller{work: w, options: o, done: &Pulled{Session: s.Name, Agent: agentName, Branch: w.Record.Branch, Base: base}}
+	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Record.Branch, Base: base}
 	if o.DryRun {
 		var drop func()
 		if p.Repo, drop, err = p.Repo.WithScratch(); err != nil {
@@ -87,7 +103,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	} else {
 		p.version = w.cliVersion(ctx)
 	}
-	if p.source, err = p.lookAtSource(ctx, o.Turn, "pr"); err != nil {
+	if p.source, err = p.lookAtSource(ctx, o.Turn, func(turn string) string { return p.line(turn, o.Base) }); err != nil {
 		return nil, err
 	}
 	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
@@ -96,7 +112,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			p.keepWords("pr", p.edited)
+			p.keepWords(p.line(o.Turn, o.Base), p.edited)
 			return nil, err
 		}
 		if p.done.Nothing {
@@ -127,7 +143,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	if p.push == p.base && p.baseThere == "" {
 		e := errs.New(errs.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
 		if head != "" {
-			return e.Hint("paw pr %s --base %s", p.name(), errs.Quote(head))
+			return e.Hint("%s", p.line(p.options.Turn, head))
 		}
 		return e.Hint("git push %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Base))
 	}
@@ -152,7 +168,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if err != nil || tip == "" {
 		tip = p.Record.BaseCommit
 	}
-	c := &composer{work: p.work, source: p.source, asked: p.options.Message, version: p.version}
+	c := &composer{work: p.work, source: p.source, options: Options{Message: p.options.Message}, version: p.version}
 	if err := c.lookAtBoth(ctx, target{branch: p.done.Base, tip: tip}); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 	case landed.Nothing:
 		return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
 	}
-	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
+	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("%s", Options{Into: into}.line(s, agentName))
 }
 
 // BackPrompt returns the prompt for an agent whose work did not land because of a conflict or a

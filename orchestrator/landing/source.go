@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -28,7 +29,7 @@ type source struct {
 
 	finished session.Finished // turns that had ended well at the time of the look
 	number   string           // turn that was asked for, "" for the present state
-	command  string           // command of paw that looks, for hints; "" for one that writes into the worktree
+	line     lineOf           // the command of paw that looks; nil for one that writes into the worktree
 }
 
 // notTakenError reports that the state of an agent cannot be taken now.
@@ -38,8 +39,8 @@ func (e *notTakenError) Unwrap() error { return e.error }
 
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
-func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
-	src, err := w.sourceOf(ctx, number, command)
+func (w work) lookAtSource(ctx context.Context, number string, line lineOf) (*source, error) {
+	src, err := w.sourceOf(ctx, number, line)
 	if err == nil {
 		err = src.take(ctx, w)
 	}
@@ -47,9 +48,9 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 }
 
 // sourceOf looks at the turns of an agent, whose state take then takes.
-func (w work) sourceOf(ctx context.Context, number, command string) (*source, error) {
+func (w work) sourceOf(ctx context.Context, number string, line lineOf) (*source, error) {
 	if w.Session.Host != "" {
-		return w.handedSource(command)
+		return w.handedSource(line)
 	}
 	if err := observe.RefuseUnfinished(w.Session, w.Record); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (w work) sourceOf(ctx context.Context, number, command string) (*source, er
 	if err != nil {
 		return nil, err
 	}
-	return &source{turns: list.Turns, finished: w.Record.Finished, number: number, command: command}, nil
+	return &source{turns: list.Turns, finished: w.Record.Finished, number: number, line: line}, nil
 }
 
 // take takes the state, unless another machine has taken it.
@@ -81,22 +82,30 @@ func (src *source) take(ctx context.Context, w work) (err error) {
 	return err
 }
 
-// handedSource returns the state of an agent of another machine as a source.
-func (w work) handedSource(command string) (*source, error) {
+// handedSource returns the state of an agent of another machine as a source. That machine does not
+// know what was typed here, so its hint for a turn gets the options.
+func (w work) handedSource(line lineOf) (*source, error) {
 	one, there := w.handed[w.Record.Name]
 	switch {
 	case !there:
 		return nil, errs.New(errs.Failed, "%s: its machine was not asked", w.name())
 	case one.Err != nil:
-		return nil, one.Err
+		told := *one.Err
+		told.Hints = slices.Clone(told.Hints)
+		for i, hint := range told.Hints {
+			if number, ok := strings.CutPrefix(hint, Options{}.line(w.Session, w.Record.Name)+"@"); ok {
+				told.Hints[i] = line(number)
+			}
+		}
+		return nil, &told
 	}
-	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, command: command}, nil
+	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, line: line}, nil
 }
 
 func (src *source) takeNow(ctx context.Context, w work) error {
 	path, name := w.Record.WorktreePath, w.Record.Name
 	refuse := observe.RefuseBusy
-	if src.command == "" { // the command writes into the worktree
+	if src.line == nil { // the command writes into the worktree
 		refuse = observe.RefuseNotAtRest
 	}
 	facts, err := refuse(ctx, w.App, w.Session, name)
@@ -104,8 +113,8 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 		return src.withTurnHint(err, w)
 	}
 	if err := observe.RefuseGone(facts, name); err != nil {
-		if number := src.lastEnd(); number > 0 && src.command != "" {
-			err = errs.WithHints(err, fmt.Sprintf("paw %s %s@%d", src.command, w.name(), number))
+		if number := src.lastEnd(); number > 0 && src.line != nil {
+			err = errs.WithHints(err, src.line(strconv.Itoa(number)))
 		}
 		return err
 	}
@@ -162,18 +171,18 @@ func (src *source) takeTurn(ctx context.Context, w work) error {
 	}
 	src.turn = one.Number
 	src.turns = src.turns[:slices.IndexFunc(src.turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
-	src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
+	src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: src.line("")})
 	return err
 }
 
 // withTurnHint replaces the hints of a refusal by a command for the last turn that can be taken.
 func (src *source) withTurnHint(err error, w work) error {
 	var e *errs.Error
-	if !errors.As(err, &e) || e.Kind != errs.Refused || src.command == "" {
+	if !errors.As(err, &e) || e.Kind != errs.Refused || src.line == nil {
 		return err
 	}
 	if number := src.lastEnd(); number > 0 {
-		return errs.New(errs.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), number)
+		return errs.New(errs.Refused, "%w", err).Hint("%s", src.line(strconv.Itoa(number)))
 	}
 	return err
 }
@@ -205,8 +214,8 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 // command that moves the agent's branch to the worktree's commit if no commit of the branch is lost
 // by that.
 func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, tip string) error {
-	if number := src.lastEnd(); number > 0 && src.command != "" {
-		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
+	if number := src.lastEnd(); number > 0 && src.line != nil {
+		refused = refused.Hint("%s", src.line(strconv.Itoa(number)))
 	}
 	head, err := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
 	if err != nil {

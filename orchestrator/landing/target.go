@@ -33,25 +33,26 @@ func (t target) place(m worktree.Manager) string {
 	return app.RootIn(m.Repository)
 }
 
-// branchFor returns the branch that the agent's work lands in.
-func (w work) branchFor(into string) (string, error) {
+// branchFor returns the branch that the agent's work lands in. line returns the command with another
+// branch, for a hint.
+func (w work) branchFor(into string, line func(branch string) string) (string, error) {
 	if branch := cmp.Or(into, w.Session.Target); branch != "" {
 		return branch, nil
 	}
 	e := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Record.Name, w.Session.Name)
 	if branch := w.branchHere(); branch != "" {
-		return "", e.Hint("paw land %s --into %s", w.name(), errs.Quote(branch))
+		return "", e.Hint("%s", line(branch))
 	}
 	return "", e.Hint("git branch")
 }
 
 // lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
-// a checkout in the midst of a git command.
-func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
+// a checkout in the midst of a git command. line is that of branchFor.
+func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch string) string) (target, error) {
 	t := target{branch: branch, usual: w.Session.Target}
 	var err error
 	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
-		return t, w.withBranchHere(err, branch, "paw land "+w.name()+" --into")
+		return t, w.withBranchHere(err, branch, line)
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -65,16 +66,16 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	return t, nil
 }
 
-// withBranchHere adds, if the target does not exist any more, a command with the branch of the main
+// withBranchHere adds, if the target does not exist any more, the command with the branch of the main
 // checkout: the target may have been renamed.
-func (w work) withBranchHere(err error, branch, command string) error {
+func (w work) withBranchHere(err error, branch string, line func(branch string) string) error {
 	here := w.branchHere()
 	var e *errs.Error
 	if here == "" || here == branch || w.Session.Target != branch || !errors.As(err, &e) {
 		return err
 	}
 	e.Hints = nil
-	return e.Hint("%s %s", command, errs.Quote(here))
+	return e.Hint("%s", line(here))
 }
 
 // branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the

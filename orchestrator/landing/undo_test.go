@@ -13,7 +13,7 @@ import (
 func TestHalfDone(t *testing.T) {
 	l := &session.Landing{ID: 2, Agent: "a", Phase: session.LandingBegun, Target: "main"}
 	half := &worktree.HalfMovedError{Path: "/shop", Err: errors.New("no space left on device")}
-	err := mover{session: "s"}.withdraw(t.Context(), l, half)
+	err := mover{session: "s"}.withdraw(t.Context(), l, half, "")
 	if want := "s/a: landing 2 could not be ended: /shop: half done: no space left on device"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -38,7 +38,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	if err != nil {
 		return nil, err
 	}
-	branch, err := w.branchFor(from)
+	branch, err := w.branchFor(from, w.updateLine)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +70,11 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		return nil, err
 	}
 	return done, nil
+}
+
+// updateLine returns the command that merges a branch into the agent's worktree, for hints.
+func (w work) updateLine(from string) string {
+	return "paw update " + w.name() + branchFlag(w.Session, "from", from)
 }
 
 // moveTo brings the worktree to the result of an update. The record says before the move that
@@ -106,9 +111,9 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	var half *worktree.HalfMovedError
 	switch {
 	case errors.As(err, &half):
-		return app.Unmoved(err, w.Record.Name+": not updated", "paw update "+w.name())
+		return app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From))
 	case err != nil:
-		return errors.Join(app.Unmoved(err, w.Record.Name+": not updated", "paw update "+w.name()), record((*session.Agent).DropShift))
+		return errors.Join(app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From)), record((*session.Agent).DropShift))
 	}
 	w.App.Step("update.done")
 	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
@@ -120,13 +125,13 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
 // the branch's new commit. was is the state before.
 func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was string, err error) {
-	src, err := w.lookAtSource(ctx, "", "")
+	src, err := w.lookAtSource(ctx, "", nil)
 	if err != nil {
 		return "", "", err
 	}
 	tip, err := tipOf(ctx, w.Repo, done.From)
 	if err != nil {
-		return "", "", w.withBranchHere(err, done.From, "paw update "+w.name()+" --from")
+		return "", "", w.withBranchHere(err, done.From, w.updateLine)
 	}
 	has, err := w.Repo.Objects().Contains(ctx, src.head, tip)
 	if err != nil {
@@ -146,7 +151,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	if len(whole.Conflicts) > 0 {
 		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Conflicts, namedPaths)).
-			Hint("paw send %s --conflict", w.name())
+			Hint("%s", w.conflictLine(done.From))
 	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {

@@ -87,8 +87,8 @@ func edited(ctx context.Context, edit func(context.Context, string) (string, err
 }
 
 // keepWords saves a message that the user wrote for a command that then failed, and notes how to
-// use it. The file is deleted with the agent.
-func (w work) keepWords(verb, words string) {
+// use it with the command. The file is deleted with the agent.
+func (w work) keepWords(command, words string) {
 	if words == "" {
 		return
 	}
@@ -97,7 +97,7 @@ func (w work) keepWords(verb, words string) {
 		w.App.Notef("your message could not be kept: %v\n%s", err, words)
 		return
 	}
-	w.App.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), errs.Quote(file))
+	w.App.Notef(`your message is kept; %s --message "$(cat %s)"`, command, errs.Quote(file))
 }
 
 // versionPatience limits how long a landing waits for the version of a CLI.
