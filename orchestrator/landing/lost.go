@@ -66,7 +66,7 @@ func (c *composer) noteRewound(ctx context.Context, t target) error {
 			if has, err := c.hasFilesOf(ctx, one); err != nil {
 				return err
 			} else if !has {
-				c.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one))
+				c.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one, t.checkout))
 			}
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Undo undoes a landing, with id 0 the last one. As long as the branch is where the landing has
@@ -78,7 +79,10 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 	if err != nil {
 		return nil, "", err
 	}
-	one, err := toUndo(s, all, id)
+	one, err := toUndo(s, all, id, func(branch string) *gitdir.Checkout {
+		at, _ := m.Registry().CheckoutOf(ctx, branch) // only a hint names it
+		return at
+	})
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,8 +95,8 @@ func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 }
 
 // toUndo decides which landing of a session is undone, or returns why none can be. With id 0 it is
-// the last one that stands.
-func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
+// the last one that stands. checkout returns where a branch is checked out now, nil for nowhere.
+func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string) *gitdir.Checkout) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
 		return nil, errs.New(errs.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("%s", recoverLine(s.Name))
@@ -111,7 +115,8 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	case one.Standing == Dropped:
 		return nil, errs.New(errs.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
 	case one.picked() && one.stands():
-		return nil, errs.New(errs.Refused, "landing %d: was brought by hand, not undone", one.ID).Hint("git revert %s", one.Commit)
+		return nil, errs.New(errs.Refused, "landing %d: was brought by hand, not undone", one.ID).
+			Hint("%s", gitLine(one.Target, checkout(one.Target), "revert", one.Commit))
 	case one.Phase == session.LandingOffered && one.stands():
 		return nil, errs.New(errs.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", errs.Quote(one.Target))
 	case one.Phase == session.LandingOffered:
@@ -121,12 +126,12 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	case one.tip == one.After:
 		return one, nil
 	}
-	return nil, movedOn(all, one)
+	return nil, movedOn(all, one, checkout(one.Target))
 }
 
 // movedOn returns the error for a landing that something has come after. The hints are what is
-// possible instead.
-func movedOn(all []Stand, l *Stand) error {
+// possible instead, at the checkout of the landing's branch.
+func movedOn(all []Stand, l *Stand, at *gitdir.Checkout) error {
 	for _, later := range all {
 		if !later.offered() && later.stands() && later.Session != "" && later.Target == l.Target && later.After == l.tip {
 			of := ""
@@ -134,40 +139,38 @@ func movedOn(all []Stand, l *Stand) error {
 				of = " of " + later.Session
 			}
 			return errs.New(errs.Refused, "landing %d: landing %d%s came after it in %s, not undone", l.ID, later.ID, of, l.Target).
-				Hint("paw land --undo %d --session %s", later.ID, later.Session).Hint("%s", revertLine(l))
+				Hint("paw land --undo %d --session %s", later.ID, later.Session).Hint("%s", revertLine(l, at))
 		}
 	}
 	if l.Standing == Rewritten && l.Commit != "" {
-		return errs.New(errs.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l))
+		return errs.New(errs.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l, at))
 	}
-	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
+	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l, at))
 }
 
 // undoLine returns the command that takes a landing off its branch.
-func undoLine(l *Stand) string {
+func undoLine(l *Stand, at *gitdir.Checkout) string {
 	if l.tip == l.After {
 		return fmt.Sprintf("paw land --undo %d --session %s", l.ID, l.Session)
 	}
-	return revertLine(l)
+	return revertLine(l, at)
 }
 
-// revertLine returns the command that reverts a landing with new commits.
-func revertLine(l *Stand) string {
-	revert := "git revert "
-	if l.Checkout != "" {
-		revert = "git -C " + errs.Quote(l.Checkout) + " revert "
-	}
+// revertLine returns the command that reverts a landing with new commits, where its branch is
+// checked out.
+func revertLine(l *Stand, at *gitdir.Checkout) string {
+	what := []string{"revert", l.After}
 	switch {
 	case l.Standing == Rewritten && l.merges:
-		return revert + "-m 1 " + l.Commit
+		what = []string{"revert -m 1", l.Commit}
 	case l.Standing == Rewritten && l.Commit != "":
-		return revert + l.Commit
+		what = []string{"revert", l.Commit}
 	case l.As == string(Merge):
-		return revert + "-m 1 " + l.After
+		what = []string{"revert -m 1", l.After}
 	case l.As == string(Commits):
-		return revert + l.Before + ".." + l.After
+		what = []string{"revert", l.Before + ".." + l.After}
 	}
-	return revert + l.After
+	return gitLine(l.Target, at, what...)
 }
 
 // Safe returns a commit whose history has the agent's commits, and that a branch of the user has:

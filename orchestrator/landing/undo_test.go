@@ -7,6 +7,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // TestHalfDone: a landing that could not be ended, as on a full disk, is called so, and is not undone before it is ended.
@@ -21,7 +22,7 @@ func TestHalfDone(t *testing.T) {
 	all := []Stand{{Landing: s.Landings[0], Session: "s", Standing: InForce, tip: "x"}, {Landing: *l, Session: "s", Standing: Dropped}}
 	for id, want := range map[int]string{0: "landing 2: is half done, nothing is undone", 2: "landing 2: is half done, nothing is undone", 1: "landing 1: main has moved on since, not undone"} {
 		all[0].Target = "main"
-		_, err := toUndo(s, all, id)
+		_, err := toUndo(s, all, id, func(string) *gitdir.Checkout { return nil })
 		var told *errs.Error
 		if !errors.As(err, &told) || told.Kind != errs.Refused || err.Error() != want {
 			t.Errorf("undo %d: %v, want %s", id, err, want)
