@@ -233,19 +233,30 @@ func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
 	return err
 }
 
-// Abort ends a turn without success: snapshot, ABORT, record, in this order. Where ABORT cannot be
-// written the turn has not ended: Abort returns the error, and no end is reported.
+// Abort ends a turn without success: ABORT, snapshot, record, in this order, since a CLI that ends may
+// end its hook, too. For a turn that failed the snapshot comes first, as for one that succeeded: who
+// waits for the turn may use its snapshot at once. Where ABORT cannot be written the turn has not
+// ended: Abort returns the error, and no end is reported.
 func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
 	n := one.Number()
-	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
-		_ = one.Note(note)
+	save := func() {
+		if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
+			_ = one.Note(note)
+		}
+		t.App.Step("turn.snapshot")
 	}
-	t.App.Step("turn.snapshot")
+	failed := cause.Reason == turn.ReasonError
+	if failed {
+		save()
+	}
 	if err := one.Abort(cause); one.State() != turn.Aborted {
 		return err
 	}
 	t.Ended = true
 	t.App.Step("turn.aborted")
+	if !failed {
+		save()
+	}
 	t.remember(ctx, n, func(*session.Finished) {})
 	t.App.Step("turn.remembered")
 	return nil
