@@ -281,8 +281,8 @@ func (r Registry) eachLinked(ctx context.Context, do func(Entry) error) error {
 // ErrNotMerged says that a branch has commits which the other branch has not.
 var ErrNotMerged = errors.New("not merged")
 
-// DeleteBranches deletes the branches that are still at their commit in expect, and whose commits
-// into has: a commit id, or anything that Head takes. DeleteBranches returns why others stay:
+// DeleteBranches deletes the branches of expect that are still at their commit and are merged into
+// the parameter into, a commit id or anything that Head takes. It returns why others stay:
 // ErrNotMerged, or a *ConflictError for a branch that is checked out or has moved. A missing branch
 // counts as deleted. DeleteBranches starts one git process, or two if a tip differs from into.
 func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
