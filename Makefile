@@ -57,7 +57,7 @@ MODELSTEPS ?= 2000
 MODELKILLS ?= 100
 ORDERS ?= 1000
 FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
-	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/demo/program/FuzzDecoder \
+	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/internal/records/FuzzMembers orchestrator/cli/demo/program/FuzzDecoder \
 	orchestrator/children/FuzzOrders orchestrator/queue/FuzzOrders
 
 fuzz:

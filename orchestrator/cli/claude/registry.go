@@ -189,6 +189,10 @@ func (c driver) told(ctx context.Context, s cli.Spec, last *turn.Record, waiting
 	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
 		return &toldTurns{}, nil
 	}
+	// A file with an answer in the worktree's own folder is the one that Conversation finds.
+	if told, err := turns(ownTranscript(s), last, waiting); err == nil && told.used {
+		return told, nil
+	}
 	found, err := c.Conversation(ctx, s)
 	if err != nil || found.Transcript == "" {
 		return &toldTurns{}, err

@@ -81,6 +81,12 @@ func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	return uses.IDs(), nil
 }
 
+// ownTranscript returns the file of the agent's conversation in the folder of its worktree. For a
+// worktree with a very long path it names no file.
+func ownTranscript(s cli.Spec) string {
+	return filepath.Join(projects(s), folderName(s.Resolved(s.Worktree)), s.ConversationID+".jsonl")
+}
+
 func projects(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "projects")
 }

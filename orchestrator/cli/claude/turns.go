@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -53,6 +54,7 @@ const reportedWithin = 10 * time.Second
 type toldTurns struct {
 	path, conversation string
 
+	used  bool         // the transcript has an answer near the turn's begin or after it
 	ended *turn.Event  // end of the requested turn
 	later []turn.Event // begins and ends of later turns
 	wait  int          // number of prompts in claude's queue
@@ -81,15 +83,20 @@ func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 	ids := append(slices.Clone(last.OlderIDs), last.TurnID)
 	t := &toldTurns{path: path, conversation: last.Conversation, ids: ids, own: true, over: !records.IsOpen(last)}
 	var lines []turnLine
-	err := records.EachBack(path, func(line turnLine) bool {
-		if line.Timestamp.IsZero() || line.IsSidechain {
+	err := records.LinesBack(path, func(text []byte) bool {
+		head := headOf(text)
+		if head.at.IsZero() || head.sidechain {
 			return true
 		}
-		mine := records.IsOpen(last) && line.PromptID != "" && slices.Contains(ids, line.PromptID)
-		if !mine && line.Timestamp.Before(from) {
-			return line.Timestamp.After(from.Add(-reportedWithin))
+		t.used = t.used || head.answer
+		mine := records.IsOpen(last) && head.promptID != "" && slices.Contains(ids, head.promptID)
+		if !mine && head.at.Before(from) {
+			return head.at.After(from.Add(-reportedWithin))
 		}
-		lines = append(lines, line)
+		var line turnLine
+		if json.Unmarshal(text, &line) == nil {
+			lines = append(lines, line)
+		}
 		return true
 	})
 	for _, line := range slices.Backward(lines) {
@@ -98,6 +105,33 @@ func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 		}
 	}
 	return t, err
+}
+
+// lineHead has the fields that decide whether a line is decoded: lines can be long, and most are of
+// older turns.
+type lineHead struct {
+	at                time.Time
+	sidechain, answer bool
+	promptID          string
+}
+
+func headOf(line []byte) (head lineHead) {
+	whole := records.Members(line, func(key, value []byte) {
+		switch string(key) {
+		case "timestamp":
+			_ = head.at.UnmarshalJSON(value) // stays zero
+		case "isSidechain":
+			head.sidechain = string(value) == "true"
+		case "type":
+			head.answer = string(value) == `"assistant"`
+		case "promptId":
+			head.promptID = string(bytes.Trim(value, `"`))
+		}
+	})
+	if !whole {
+		return lineHead{}
+	}
+	return head
 }
 
 func (t *toldTurns) read(line turnLine) {
