@@ -186,7 +186,8 @@ func (c completion) agentWords(given []string) []string {
 	return describedAgents(c.statuses(newQuestion(c.cmd, c.h, nil).name), given)
 }
 
-// statuses returns the session with a name, for "" those of the current directory.
+// statuses returns the status of the named session or, without a name, of the sessions of the current
+// directory.
 func (c completion) statuses(name string) []observe.SessionStatus {
 	statuses, _, _ := orchestrator.Status(c.cmd.Context(), c.h, orchestrator.StatusOptions{Name: name})
 	return statuses

@@ -65,8 +65,8 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	}
 }
 
-// TestFailedTurnIsRunningUntilSaved: a turn that failed counts as running until its snapshot is
-// there, and has ended for whoever reads its log only then.
+// TestFailedTurnIsRunningUntilSaved: until the snapshot of a failed turn is taken, the agent's state is
+// running, and the turn's log has no end.
 func TestFailedTurnIsRunningUntilSaved(t *testing.T) {
 	t.Parallel()
 	w, a := claudeWorld(t)

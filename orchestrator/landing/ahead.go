@@ -8,8 +8,8 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// look looks at the target and, the first time, takes the agent's state. Both start several git
-// processes, and so run beside each other; nobody else lands meanwhile.
+// look looks at the target and, the first time, takes the agent's state. The two run at the same
+// time, because each starts several git processes. The caller keeps other landings away.
 func (l *landing) look(ctx context.Context) (t target, err error) {
 	if l.composer != nil {
 		l.composer.work, l.composer.asker = l.work, nil

@@ -191,8 +191,8 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *se
 	return done, err
 }
 
-// checksFor returns the commands that check a landing: those typed with --check, none with
-// --no-check, else those of the configuration. If the repository's checks are not trusted, the
+// checksFor returns the commands that check a landing: those given with --check; with --no-check,
+// none; without either flag, those of the configuration. If the repository's checks are not trusted, the
 // landing is refused, so that nothing lands unchecked by accident.
 func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	if err := RefuseEmpty(typed); err != nil {

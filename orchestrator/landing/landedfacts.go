@@ -144,9 +144,10 @@ func (l *ledger) madeAnew(one *Stand) bool {
 	})
 }
 
-// leftCommits returns commits that a branch was at and may have left: those of its reflog, unless
-// the branch only moved forward, all that its session's usual branch was at, if that is another one,
-// and those that agents began at, if the branch has them no more and its reflog does not know them.
+// leftCommits returns commits that may have been in the branch and no longer are. They come from
+// three places: the reflog of the branch, unless the branch only moved forward; the reflog of the
+// session's target, if that is another branch; and the commits that agents began at, where neither
+// the branch nor its reflog has them.
 func (l *ledger) leftCommits(ctx context.Context) ([]string, error) {
 	log, err := l.m.Refs().PastTips(l.branch)
 	if err != nil {

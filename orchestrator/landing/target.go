@@ -47,7 +47,8 @@ func (w work) branchFor(into string, line func(branch string) string) (string, e
 }
 
 // lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
-// a checkout in the midst of a git command. line is that of branchFor.
+// a checkout with an unfinished merge, rebase or the like. line returns the command with another
+// branch, for hints.
 func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch string) string) (target, error) {
 	t := target{branch: branch, usual: w.Session.Target}
 	var err error

@@ -89,8 +89,8 @@ func (f Family) beingTold() bool {
 	return false
 }
 
-// unseen reports whether tmux did not answer for a remaining child, which may have ended: the report
-// of that end is what the attempt was made for.
+// unseen reports whether tmux did not answer when a child was looked at whose end the parent has not
+// been told. That child may have ended, so the caller has to look again.
 func (f Family) unseen() bool {
 	return slices.ContainsFunc(f.Left(), func(name string) bool { return f.Children[name].Status.Cause == session.CauseTmuxSilent })
 }

@@ -25,7 +25,8 @@ func ended(name string) Facts {
 	return child(name, session.StateIdle, &turn.Record{Number: 2, State: turn.Finished, Outcome: "success"}, 1)
 }
 
-// unanswered is a child of which nobody knows whether it has ended: its turn has, and tmux did not answer.
+// unanswered is a child whose turn has ended, and for which tmux did not answer: the child may be at
+// work again.
 func unanswered(name string) Facts {
 	one := ended(name)
 	one.Running, one.Status = false, State(Observation{Lock: session.LockHeld, Pane: session.PaneUnknown, Tmux: session.TmuxUnknown})

@@ -141,7 +141,7 @@ func (l *Look) newRecording(base *keptState) *recording {
 	return r
 }
 
-// fileStat is what lstat(2) says of a path.
+// fileStat is the result of lstat(2) for a path.
 type fileStat struct {
 	info fs.FileInfo
 	err  error

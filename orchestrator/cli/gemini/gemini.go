@@ -215,7 +215,7 @@ func (r record) resumes() bool {
 	return false
 }
 
-// text joins the texts of the content, with those of thoughts.
+// text joins the texts of all parts of a message, also of the model's thoughts.
 func (r record) text() string {
 	var text strings.Builder
 	for _, part := range r.Content {
