@@ -2,9 +2,7 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,21 +20,11 @@ var waiting = []string{
 // their comments are the list of all waits. A pause between two looks is given in ticks of package
 // poll.
 func TestWaitsHaveNames(t *testing.T) {
-	root := filepath.Join("..", "..")
-	set := token.NewFileSet()
+	tools := filepath.Join(projectRoot, "cmd", "paw", "internal") + string(filepath.Separator)
 	calls := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || path == filepath.Join(root, "cmd", "paw", "internal")):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+	eachProductFile(t, func(path string, set *token.FileSet, file *ast.File) {
+		if strings.HasPrefix(path, tools) {
+			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
@@ -55,11 +43,7 @@ func TestWaitsHaveNames(t *testing.T) {
 			}
 			return true
 		})
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if calls < 50 {
 		t.Errorf("found %d calls that wait", calls)
 	}
