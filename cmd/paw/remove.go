@@ -81,11 +81,11 @@ func (p *printer) printRemoved(r *teardown.Removed) {
 	out := forReading(p.stdout) // branches and folders have names from other people
 	switch {
 	case r.BranchGone && r.Place == teardown.Stays:
-		fmt.Fprintf(out, "%s removed; its worktree %s stays, there is no branch %s any more\n", r.Name, r.Worktree, r.Branch)
+		fmt.Fprintf(out, "%s removed; its worktree %s stays, there is no branch %s any more\n", r.Name, r.WorktreePath, r.Branch)
 	case r.BranchGone:
 		fmt.Fprintf(out, "%s removed; there is no branch %s any more\n", r.Name, r.Branch)
 	case r.Place == teardown.Stays:
-		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
+		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.WorktreePath, r.Branch)
 		if r.Back {
 			fmt.Fprintf(out, "%s takes it back\n", errs.Line("paw add --cli %s --branches %s --session %s", r.CLI, r.Branch, r.Session))
 		}
@@ -124,7 +124,7 @@ type removedJSON struct {
 func removedView(r *teardown.Removed) removedJSON {
 	where := map[teardown.Place]string{teardown.Deleted: "deleted", teardown.Trashed: "trashed", teardown.Stays: "stays", teardown.Gone: "gone"}
 	return removedJSON{
-		Name: r.Name, Branch: r.Branch, BranchDeleted: r.Landed || r.BranchGone, WorktreePath: r.Worktree, Worktree: where[r.Place],
+		Name: r.Name, Branch: r.Branch, BranchDeleted: r.Landed || r.BranchGone, WorktreePath: r.WorktreePath, Worktree: where[r.Place],
 		RescueRef: orNull(r.RescueRef), Trash: orNull(r.Trash), Children: append([]string{}, r.Children...),
 	}
 }

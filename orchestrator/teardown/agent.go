@@ -3,23 +3,30 @@
 // nothing: where the world has changed since the plan, it refuses, or leaves what it cannot account
 // for.
 //
-// Begin with Stop, Agent and Purge. The package may import observe, turns, landing and launch; it
+// Begin with Stop (stop.go), Agent (agent.go) and Purge (purge.go). The package may import observe, turns, landing and launch; it
 // prompts nobody and tells no parent.
 package teardown
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
+	"runtime"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
 )
 
 // Options selects what is removed, and how.
@@ -32,30 +39,33 @@ type Options struct {
 	Landed       *session.Landing // what the agent has just landed, nil for nothing
 }
 
-// Agent is the plan for removing one agent.
+// Agent is one agent that is to be removed: what was found of the agent and its worktree before
+// anything ends, and the plan.
 type Agent struct {
-	Name     string
-	CLI      string
-	Session  string
-	Branch   string
-	Worktree string
-	End      Ended
-	Children []string // children of the agent, which stay
-	Place    Place
-	Aside    []string     // files that git does not have, because of which the directory stays in the trash
-	Save     bool         // commit all files to a rescue ref first
-	Holds    string       // summary of the uncommitted work, "" for none or unknown
-	Teardown app.Teardown // runs before the worktree is removed
-	Words    []string     // files with text of the user that the agent never got; they are moved aside and kept
+	session.Agent // entry in the record
+	Session       string
+	End           Ended
+	Children      []string     // children of the agent, which stay
+	Teardown      app.Teardown // runs before the worktree is removed
+	Words         []string     // files with text of the user that the agent never got; they are moved aside and kept
 
-	torn        bool   // the teardown has begun: files that it leaves are saved and do not block the removal
-	tornDown    bool   // the teardown is done
-	clean       bool   // forced, but there is nothing to save
-	repository  string // path of the main worktree
-	turnSession string
-	phase       session.Phase // intent to record
-	worktree    worktree.Plan
-	seen        worktree.Seen // state of the agent's worktree when the plan was made
+	repository string        // path of the main worktree
+	plan       worktree.Plan // the agent's worktree, with the commit of it that has landed
+	there      bool          // the worktree's directory or registration exists
+	missing    bool          // the directory is gone
+	halfMade   bool
+	seen       worktree.Seen
+	unseen     error // why the worktree's files could not be read, nil when they were read
+	wrong      error // why the worktree cannot go whatever its content, nil when it can
+	torn       bool  // the teardown has begun: files that it leaves are saved and do not block the removal
+
+	Place    Place
+	Aside    []string      // files that git does not have, because of which the directory stays in the trash
+	Save     bool          // commit all files to a rescue ref first
+	Holds    string        // summary of the uncommitted work, "" for none or unknown
+	intent   session.Phase // phase to record
+	clean    bool          // forced, but there is nothing to save
+	tornDown bool          // the teardown is done
 }
 
 // Place tells what becomes of a worktree.
@@ -69,20 +79,118 @@ const (
 	Gone                 // did not exist
 )
 
-// planAgent plans the removal of one agent, and refuses while work would be lost.
-func planAgent(f AgentFacts, o Options) (Agent, error) {
-	p := planRemoval(f, f.phase(o))
+// looked reports whether the worktree has files that had to be looked at.
+func (p Agent) looked() bool { return p.there && !p.missing && !p.halfMade }
+
+// lookAtAgents finds agents, and looks at their worktrees unless those stay, with as many goroutines
+// as there are processors.
+func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe.Facts, names []string, o Options) []Agent {
+	found := make([]Agent, len(names))
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
+	for i, name := range names {
+		all.Go(func() error {
+			found[i] = agentOf(h, f, name, o)
+			if o.KeepWorktree {
+				found[i].missing = !disk.Exists(found[i].plan.Path)
+			} else {
+				found[i].look(ctx, m, f.Session, o.Landed)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return found
+}
+
+// agentOf returns an agent without a look at its worktree, with its teardown command and whether
+// that has begun.
+func agentOf(h *app.App, f observe.Facts, name string, o Options) Agent {
+	s, w := f.Session, f.Session.Agent(name)
+	p := Agent{
+		Agent: *w, Session: s.Name, End: endOf(observe.Agent{Record: *w}), Children: s.Children(name), Teardown: h.Teardown(o.NoTeardown),
+		repository: s.RepoPath, plan: app.PlanOf(s, *w),
+		torn: w.Phase == session.PhaseRemoving && h.TeardownBegan(s.Name, name),
+	}
+	if a := f.Agent(name); a != nil {
+		p.Agent, p.End = a.Record, endOf(*a)
+	}
+	return p
+}
+
+// look looks at the agent's worktree; landed is what the agent has just landed, nil for nothing.
+func (p *Agent) look(ctx context.Context, m worktree.Manager, s *session.Session, landed *session.Landing) {
+	if landed != nil && landed.Turn == 0 && landed.TurnSession == p.TurnSession {
+		if tip, err := m.Refs().BranchTip(ctx, landed.Target); err == nil && tip == landed.After {
+			p.plan.Saved = landed.State
+		}
+	}
+	if p.plan.Saved == "" {
+		p.plan.Saved = landing.Safe(ctx, m, s, &p.Agent)
+	}
+	p.inspect(ctx, m, s)
+	if p.wrong == nil && p.looked() {
+		p.seen, p.unseen = m.See(ctx, p.plan)
+	}
+}
+
+// inspect looks at the path of the agent's worktree.
+func (p *Agent) inspect(ctx context.Context, m worktree.Manager, s *session.Session) {
+	p.missing, p.halfMade = !disk.Exists(p.WorktreePath), m.HalfMade(p.WorktreePath)
+	if !p.missing && !p.halfMade {
+		if err := gitdir.Verify(p.WorktreePath, s.GitCommonDir, ""); err != nil {
+			p.wrong = p.notTheWorktree(ctx, m, s, err)
+			return
+		}
+	}
+	var err error
+	if p.there, err = m.Removable(ctx, p.plan); err != nil {
+		p.wrong = p.notRemoved(err)
+	}
+}
+
+// notRemoved adds hints to a refusal of package worktree.
+func (p *Agent) notRemoved(err error) error {
+	var refused *git.ConflictError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	e := errs.New(errs.Refused, "%s: not removed: %w", p.Name, err)
+	if refused.Hint != "" {
+		return e.Hint("%s", refused.Hint)
+	}
+	return e.Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).Hint("paw remove %s --force --session %s", p.Name, p.Session)
+}
+
+// notTheWorktree refuses a directory that is not the agent's worktree any more, with a hint.
+func (p *Agent) notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, err error) error {
+	refused := errs.New(errs.Refused, "%s: not removed: %w", p.Name, err)
+	unlinked, _ := m.Registry().Unlinked(ctx, p.plan)
+	if p.Phase == session.PhaseCreating || unlinked || m.Registry().Unregistered(p.plan) {
+		return refused.Hint("paw recover %s", s.Name)
+	}
+	return refused.Hint("%s", launch.WayBack(s, &p.Agent))
+}
+
+// planned plans the removal of the agent, and refuses while work would be lost.
+func (p Agent) planned(o Options) (Agent, error) {
+	p = p.removal(o.intent())
 	switch {
 	case o.KeepWorktree:
 		return p, nil
-	case f.wrong != nil:
-		return p, f.wrong
-	case o.Force && f.looked() && f.unseen == nil && f.seen.Clean():
-		return p.savingNothing(), nil
-	case !f.looked() || o.Force || p.torn:
+	case p.wrong != nil:
+		return p, p.wrong
+	case o.Force && p.looked() && p.unseen == nil && p.seen.Clean():
+		// Forced, and possible without force: nothing has to be saved.
+		p.clean, p.Save, p.Place, p.Aside = true, false, Deleted, p.seen.Aside
+		if len(p.Aside) > 0 {
+			p.Place = Trashed
+		}
+		return p, nil
+	case !p.looked() || o.Force || p.torn:
 		return p, nil
 	}
-	return p, p.refuseUnclean(f.seen, f.unseen)
+	return p, p.refuseUnclean(p.seen, p.unseen)
 }
 
 // refuseUnclean refuses a worktree with work that would be lost, or whose state cannot be read.
@@ -92,51 +200,38 @@ func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
 		return errs.New(errs.Refused, "%s: not removed, its state cannot be read: %w", p.Name, unseen)
 	case !seen.Clean():
 		return errs.New(errs.Refused, "%s has %s", p.Name, seen.Summary()).
-			Hint("git -C %s status --ignored", errs.Quote(p.Worktree)).
+			Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).
 			Hint("paw remove %s --force --session %s", p.Name, p.Session)
 	}
 	return nil
 }
 
-// savingNothing changes the plan of a forced removal that would be possible without force.
-func (p Agent) savingNothing() Agent {
-	p.clean, p.Save, p.Place, p.Aside = true, false, Deleted, p.seen.Aside
-	if len(p.Aside) > 0 {
-		p.Place = Trashed
-	}
-	return p
-}
-
-// planRemoval plans the removal for a recorded intent, without refusals.
-func planRemoval(f AgentFacts, intent session.Phase) Agent {
-	w := f.agent.Record
-	p := Agent{
-		Name: w.Name, CLI: w.CLI, Session: f.session, Branch: w.Branch, Worktree: w.WorktreePath, End: endOf(f.agent), Children: f.children,
-		Place: Deleted, repository: f.repository, turnSession: w.TurnSession, phase: intent, worktree: f.plan, seen: f.seen,
-	}
+// removal plans the removal for an intent, without refusals.
+func (p Agent) removal(intent session.Phase) Agent {
+	p.intent, p.Place = intent, Deleted
 	force := intent == session.PhaseDiscarding
 	switch {
-	case intent == session.PhaseLeaving && !f.missing:
+	case intent == session.PhaseLeaving && !p.missing:
 		p.Place, p.seen = Stays, worktree.Seen{}
-	case !f.there || f.missing:
+	case !p.there || p.missing:
 		p.Place = Gone
-	case force || f.halfMade:
+	case force || p.halfMade:
 		p.Place = Trashed
-		p.Save = force && f.looked()
-	case len(f.seen.Aside) > 0:
-		p.Place, p.Aside = Trashed, f.seen.Aside
+		p.Save = force && p.looked()
+	case len(p.seen.Aside) > 0:
+		p.Place, p.Aside = Trashed, p.seen.Aside
 	}
 	if p.Save {
-		p.Holds = f.seen.Summary()
+		p.Holds = p.seen.Summary()
 	}
-	if f.looked() && p.Place != Stays {
-		p.Teardown, p.torn = f.teardown, f.torn
+	if !p.looked() || p.Place == Stays {
+		p.Teardown, p.torn = app.Teardown{}, false
 	}
 	return p
 }
 
-// phase returns the intent that a removal records.
-func (f AgentFacts) phase(o Options) session.Phase {
+// intent returns the phase that a removal records.
+func (o Options) intent() session.Phase {
 	switch {
 	case o.KeepWorktree:
 		return session.PhaseLeaving
@@ -163,19 +258,19 @@ func (p Agent) lines() []string {
 		if p.Holds != "" {
 			what += ", with " + p.Holds + ","
 		}
-		lines = append(lines, fmt.Sprintf("%s: save %s in a commit under %s", p.Name, what, turn.RefPrefix(p.turnSession)+"rescue/"))
+		lines = append(lines, fmt.Sprintf("%s: save %s in a commit under %s", p.Name, what, turn.RefPrefix(p.TurnSession)+"rescue/"))
 	}
 	switch at := p.Name + ": "; {
 	case p.Place == Stays:
-		lines = append(lines, at+"leave its worktree "+p.Worktree+" where it is, no longer paw's")
+		lines = append(lines, at+"leave its worktree "+p.WorktreePath+" where it is, no longer paw's")
 	case p.Place == Deleted:
-		lines = append(lines, at+"delete its worktree "+p.Worktree)
+		lines = append(lines, at+"delete its worktree "+p.WorktreePath)
 	case p.Place == Gone:
-		lines = append(lines, at+"its worktree "+p.Worktree+" is gone")
+		lines = append(lines, at+"its worktree "+p.WorktreePath+" is gone")
 	case len(p.Aside) > 0:
-		lines = append(lines, at+"move its worktree "+p.Worktree+" to the trash folder, because of what git does not have: "+strings.Join(p.Aside, ", "))
+		lines = append(lines, at+"move its worktree "+p.WorktreePath+" to the trash folder, because of what git does not have: "+strings.Join(p.Aside, ", "))
 	default:
-		lines = append(lines, at+"move its worktree "+p.Worktree+" to the trash folder")
+		lines = append(lines, at+"move its worktree "+p.WorktreePath+" to the trash folder")
 	}
 	for _, path := range p.Words {
 		lines = append(lines, p.Name+": keep what you wrote for it and it never got, "+path)
@@ -184,114 +279,4 @@ func (p Agent) lines() []string {
 		lines = append(lines, p.Name+": the agents that it has started stay: "+strings.Join(p.Children, ", "))
 	}
 	return lines
-}
-
-// Removed tells what removing an agent did, and how to get it back.
-type Removed struct {
-	Agent
-	RescueRef  string // ref with the uncommitted work, with --force
-	Rescue     string // refs with commits that only the worktree's git directory kept
-	Trash      string // folder in the trash that was kept: with --force, or because of Aside
-	WordsDir   string // folder with text of the user that the agent never got
-	Landed     bool   // the branch was deleted too: all of the branch has landed
-	BranchGone bool   // the branch had already been deleted
-	Back       bool   // the worktree stays, and a new agent on the branch can take it over
-}
-
-// Kept says where the kept work is, with the commands that bring it back or delete it.
-func (r *Removed) Kept() []string {
-	var lines []string
-	if r.RescueRef != "" {
-		git := "git -C " + errs.Quote(r.repository)
-		lines = append(lines, "its files are in the commit "+r.RescueRef,
-			"  back: "+errs.Line("%s worktree add --detach %s %s", git, errs.Quote(r.Worktree), r.RescueRef),
-			"  drop: "+errs.Line("%s update-ref -d %s", git, r.RescueRef))
-	}
-	if r.Rescue != "" {
-		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
-	}
-	if r.WordsDir != "" {
-		lines = append(lines, "what you wrote for it and it never got is kept in "+r.WordsDir, "  drop: "+errs.Line("rm -rf %s", errs.Quote(r.WordsDir)))
-	}
-	switch {
-	case r.Trash == "":
-		return lines
-	case len(r.Aside) > 0:
-		lines = append(lines, fmt.Sprintf("its directory is kept in %s, because of what git does not have: %s", r.Trash, strings.Join(r.Aside, ", ")))
-	default:
-		lines = append(lines, "its directory is kept in "+r.Trash)
-	}
-	return append(lines, "  drop: "+errs.Line("rm -rf %s", errs.Quote(filepath.Dir(r.Trash))))
-}
-
-// Removal is the plan for removing some agents of a session. Their branches stay, except those that
-// have landed.
-type Removal struct {
-	Agents   []Agent
-	Branches []Branch
-
-	m worktree.Manager
-}
-
-// PlanRemoval plans the removal of agents. It refuses all of them when one cannot be removed.
-func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []string, o Options) (Removal, error) {
-	m, err := h.ManagerOf(ctx, s)
-	if err != nil {
-		return Removal{}, err
-	}
-	m = m.Remembering()
-	r := Removal{m: m}
-	f, err := atRest(ctx, h, s, names, o.Force)
-	if err != nil {
-		return r, err
-	}
-	var leaving []worktree.Plan
-	var agents []session.Agent
-	for _, found := range lookAtAgents(ctx, h, m, f, names, o) {
-		p, err := planAgent(found, o)
-		if err != nil {
-			return r, err
-		}
-		p.Words = h.Texts().Words(s.Name, p.Name)
-		r.Agents = append(r.Agents, p)
-		leaving, agents = append(leaving, p.worktree), append(agents, found.agent.Record)
-	}
-	r.Branches = planLanded(lookAtLandings(ctx, m, s.Name, agents, leaving))
-	return r, nil
-}
-
-// String describes the plan, line by line.
-func (r Removal) String() string {
-	var lines []string
-	for i, p := range r.Agents {
-		lines = append(append(lines, p.lines()...), r.Branches[i].line())
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Apply removes the agent with index i.
-func (r Removal) Apply(ctx context.Context, h *app.App, i int) (*Removed, error) {
-	p := r.Agents[i]
-	if s, err := h.Load(p.Session); err == nil {
-		turns.CloseDead(ctx, h, s, p.Name)
-	}
-	rec, err := record(ctx, h, p.Session, p)
-	if err != nil {
-		return nil, err
-	}
-	h.Step("remove.recorded")
-	return p.carryOut(ctx, h, r.m, rec, r.Branches[i:i+1])
-}
-
-// atRest refuses to end agents in the middle of a turn, unless force is set, and agents whose state
-// is unknown. It returns the facts by which it decided.
-func atRest(ctx context.Context, h *app.App, s *session.Session, names []string, force bool) (observe.Facts, error) {
-	if !force {
-		return observe.RefuseBusy(ctx, h, s, names...)
-	}
-	f, err := observe.Revived(ctx, h, s)
-	if err != nil {
-		return f, err
-	}
-	return f, observe.RefuseSilent(f, names)
 }

@@ -13,57 +13,52 @@ import (
 	"paw/worktree"
 )
 
-// Branch is the plan for the branch of a removed agent.
+// Branch is the branch of a removed agent: what was found, and the plan.
 type Branch struct {
 	Agent string
 	Name  string
-	Tip   string
+	Tip   string // "" when the branch does not exist
 	Into  string // HEAD, a ref or a commit that has all commits of the branch; "" when the branch stays
 	Why   string // reason for deleting or keeping the branch
 	Gone  bool   // renamed or deleted by somebody else
-}
 
-type branchFacts struct {
-	agent, name string
-	made        bool   // made by paw
-	tip         string // "" when the branch does not exist
-	err         error  // why the facts are unknown, nil when they are known
-	holder      string // remaining worktree that has the branch checked out
-	inHead      bool   // HEAD has all commits of the branch
-	landed      string // commit of a landing that has all commits of the branch
-	also        []string
+	made   bool   // made by paw
+	err    error  // why what was found is unknown, nil when it is known
+	holder string // remaining worktree that has the branch checked out
+	inHead bool   // HEAD has all commits of the branch
+	landed string // commit of a landing that has all commits of the branch
+	also   []string
 }
 
 // planBranches decides which branches are deleted: those that paw made and whose commits are kept
 // elsewhere. A branch that is itself deleted keeps no commits.
-func planBranches(found []branchFacts) []Branch {
-	found = slices.SortedFunc(slices.Values(found), func(a, b branchFacts) int { return cmp.Compare(a.name, b.name) })
+func planBranches(found []Branch) []Branch {
+	found = slices.SortedFunc(slices.Values(found), func(a, b Branch) int { return cmp.Compare(a.Name, b.Name) })
 	goes := map[string]bool{}
-	for _, f := range found {
-		goes["refs/heads/"+f.name] = f.goes() && (f.inHead || f.landed != "")
+	for _, b := range found {
+		goes["refs/heads/"+b.Name] = b.goes() && (b.inHead || b.landed != "")
 	}
 	var plan []Branch
-	for _, f := range found {
-		if f.gone() {
+	for _, b := range found {
+		if b.err == nil && b.Tip == "" {
 			continue
 		}
-		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip}
-		switch other := f.elsewhere(goes); {
-		case !f.made:
+		switch other := b.elsewhere(goes); {
+		case !b.made:
 			b.Why = "paw did not make it"
-		case f.err != nil:
-			b.Why = f.err.Error()
-		case !f.inHead && f.landed == "" && other == "":
+		case b.err != nil:
+			b.Why = b.err.Error()
+		case !b.inHead && b.landed == "" && other == "":
 			b.Why = "not merged"
-		case f.holder != "":
-			b.Why = "checked out at " + f.holder
-		case f.inHead:
+		case b.holder != "":
+			b.Why = "checked out at " + b.holder
+		case b.inHead:
 			b.Into, b.Why = "HEAD", "HEAD has it"
-		case f.landed != "":
-			b.Into, b.Why = f.landed, "it has landed"
+		case b.landed != "":
+			b.Into, b.Why = b.landed, "it has landed"
 		default:
 			b.Into, b.Why = other, other+" has it"
-			goes["refs/heads/"+f.name] = true
+			goes["refs/heads/"+b.Name] = true
 		}
 		plan = append(plan, b)
 	}
@@ -71,29 +66,41 @@ func planBranches(found []branchFacts) []Branch {
 }
 
 // planLanded decides which branches are deleted with removed agents: only those that have landed.
-func planLanded(found []branchFacts) []Branch {
-	var plan []Branch
-	for _, f := range found {
-		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip, Gone: f.gone()}
-		if f.goes() && f.landed != "" {
-			b.Into, b.Why = f.landed, "it has landed"
-		}
-		plan = append(plan, b)
+func planLanded(ctx context.Context, m worktree.Manager, sessionName string, agents []Agent) []Branch {
+	var records []session.Agent
+	for _, p := range agents {
+		records = append(records, p.Agent)
 	}
-	return plan
+	leaving := plansOf(agents)
+	found := lookAtTips(ctx, m, sessionName, records, leaving)
+	for i := range found {
+		b := &found[i]
+		b.lookAtLanding(ctx, m, leaving)
+		b.Gone = b.err == nil && b.Tip == ""
+		if b.goes() && b.landed != "" {
+			b.Into, b.Why = b.landed, "it has landed"
+		}
+	}
+	return found
 }
 
-// gone reports whether the branch does not exist.
-func (f branchFacts) gone() bool { return f.err == nil && f.tip == "" }
+// plansOf returns the worktree plans of agents.
+func plansOf(agents []Agent) []worktree.Plan {
+	plans := make([]worktree.Plan, len(agents))
+	for i, p := range agents {
+		plans[i] = p.plan
+	}
+	return plans
+}
 
 // goes reports whether the branch may be deleted if its commits are kept elsewhere.
-func (f branchFacts) goes() bool { return f.made && f.err == nil && f.tip != "" && f.holder == "" }
+func (b Branch) goes() bool { return b.made && b.err == nil && b.Tip != "" && b.holder == "" }
 
 // elsewhere returns another branch, or a tag that is no turn tag, that has the branch's commits and
 // stays, "" for none.
-func (f branchFacts) elsewhere(goes map[string]bool) string {
-	for _, ref := range f.also {
-		if ref != "refs/heads/"+f.name && !goes[ref] && !strings.HasPrefix(ref, "refs/tags/"+turn.TagPrefix) {
+func (b Branch) elsewhere(goes map[string]bool) string {
+	for _, ref := range b.also {
+		if ref != "refs/heads/"+b.Name && !goes[ref] && !strings.HasPrefix(ref, "refs/tags/"+turn.TagPrefix) {
 			return ref
 		}
 	}
@@ -114,54 +121,45 @@ func (b Branch) line() string {
 	return line
 }
 
-// lookAtBranches gathers the facts of agents' branches: whether HEAD has them, whether they have
+// lookAtBranches looks at agents' branches: whether HEAD has them, whether they have
 // landed, and which other refs have them. leaving are the worktrees that are removed too. A branch
-// with unknown facts stays.
-func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
+// of which that is unknown stays.
+func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}
-	for _, f := range found {
-		if f.made && f.tip != "" && f.err == nil {
-			tips[f.name] = f.tip
+	for _, b := range found {
+		if b.made && b.Tip != "" && b.err == nil {
+			tips[b.Name] = b.Tip
 		}
 	}
 	merged, err := m.Refs().MergedBranches(ctx, tips, "HEAD")
 	for i := range found {
-		f := &found[i]
-		if tips[f.name] == "" {
+		b := &found[i]
+		if tips[b.Name] == "" {
 			continue
 		}
-		if f.inHead, f.err = merged[f.name], err; f.inHead || err != nil {
+		if b.inHead, b.err = merged[b.Name], err; b.inHead || err != nil {
 			continue
 		}
-		if f.lookAtLanding(ctx, m, leaving); f.landed == "" {
-			f.also, f.err = m.Refs().Containing(ctx, f.tip)
+		if b.lookAtLanding(ctx, m, leaving); b.landed == "" {
+			b.also, b.err = m.Refs().Containing(ctx, b.Tip)
 		}
-	}
-	return found
-}
-
-// lookAtLandings is like lookAtBranches, but only looks whether branches have landed.
-func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
-	found := lookAtTips(ctx, m, sessionName, agents, leaving)
-	for i := range found {
-		found[i].lookAtLanding(ctx, m, leaving)
 	}
 	return found
 }
 
 // lookAtTips reads the tips of the branches, who made them, and which worktrees use them.
-func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
-	found := make([]branchFacts, len(agents))
+func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
+	found := make([]Branch, len(agents))
 	holders, err := m.Registry().Holders(ctx, leaving...)
 	for i, w := range agents {
-		f := &found[i]
-		*f = branchFacts{agent: w.Name, name: w.Branch, made: app.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
+		b := &found[i]
+		found[i] = Branch{Agent: w.Name, Name: w.Branch, made: app.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
 		if err == nil {
-			f.tip, f.err = m.Refs().Tip(ctx, w.Branch)
+			b.Tip, b.err = m.Refs().Tip(ctx, w.Branch)
 		}
-		if f.made && !w.BranchCreated && madeByHand(m, w.Branch) {
-			f.made = false
+		if b.made && !w.BranchCreated && madeByHand(m, w.Branch) {
+			b.made = false
 		}
 	}
 	return found
@@ -174,13 +172,13 @@ func madeByHand(m worktree.Manager, branch string) bool {
 }
 
 // lookAtLanding finds out whether all of a branch has landed.
-func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
-	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == f.name && p.Saved != "" })
-	if i < 0 || !f.made || f.tip == "" || f.err != nil {
+func (b *Branch) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
+	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == b.Name && p.Saved != "" })
+	if i < 0 || !b.made || b.Tip == "" || b.err != nil {
 		return
 	}
-	if there, err := m.Objects().Contains(ctx, leaving[i].Saved, f.tip); err == nil && there {
-		f.landed = leaving[i].Saved
+	if there, err := m.Objects().Contains(ctx, leaving[i].Saved, b.Tip); err == nil && there {
+		b.landed = leaving[i].Saved
 	}
 }
 

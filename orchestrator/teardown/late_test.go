@@ -48,7 +48,10 @@ func TestForceSavesWhatComesLate(t *testing.T) {
 	if err != nil || !seen.Clean() {
 		t.Fatal(err, seen)
 	}
-	late := Agent{Name: "one", Worktree: place, clean: true, phase: session.PhaseDiscarding, turnSession: "shop_one", worktree: plan, seen: seen}
+	late := Agent{
+		Agent: session.Agent{Name: "one", WorktreePath: place, TurnSession: "shop_one"},
+		clean: true, intent: session.PhaseDiscarding, plan: plan, seen: seen,
+	}
 	if err := os.WriteFile(filepath.Join(place, "late.txt"), []byte("late\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -33,8 +34,8 @@ func shop(names ...string) observe.Facts {
 func off(a *observe.Agent) { a.Pane, a.Lock = nil, session.AgentLock{State: session.LockFree} }
 
 // found is what a look at an agent of the session finds whose worktree is clean.
-func found(f observe.Facts, name string) AgentFacts {
-	a := agentOf(f, name)
+func found(f observe.Facts, name string) Agent {
+	a := agentOf(&app.App{}, f, name, Options{})
 	a.there = true
 	return a
 }
@@ -141,38 +142,38 @@ func TestPlanStopRecordsHowTheyWereFound(t *testing.T) {
 func TestPlanAgent(t *testing.T) {
 	dirty := worktree.Seen{Dirt: worktree.Dirt{Untracked: []string{"work.txt"}}}
 	for name, c := range map[string]struct {
-		change func(*AgentFacts)
+		change func(*Agent)
 		o      Options
 		want   string
 	}{
 		"clean":        {want: "one: close pane %1 and end pid 100\none: delete its worktree /w/one"},
-		"does not run": {change: func(f *AgentFacts) { off(&f.agent) }, want: "one: delete its worktree /w/one"},
-		"dirty":        {change: func(f *AgentFacts) { f.seen = dirty }, want: "refused: one has 1 untracked file (work.txt)"},
-		"dirty, and kept": {change: func(f *AgentFacts) { f.seen = dirty }, o: Options{KeepWorktree: true},
+		"does not run": {change: func(f *Agent) { f.End = Ended{} }, want: "one: delete its worktree /w/one"},
+		"dirty":        {change: func(f *Agent) { f.seen = dirty }, want: "refused: one has 1 untracked file (work.txt)"},
+		"dirty, and kept": {change: func(f *Agent) { f.seen = dirty }, o: Options{KeepWorktree: true},
 			want: "one: close pane %1 and end pid 100\none: leave its worktree /w/one where it is, no longer paw's"},
-		"dirty, by force": {change: func(f *AgentFacts) { f.seen = dirty; off(&f.agent) }, o: Options{Force: true}, want: `
+		"dirty, by force": {change: func(f *Agent) { f.seen = dirty; f.End = Ended{} }, o: Options{Force: true}, want: `
 one: save its files, with 1 untracked file (work.txt), in a commit under refs/paw/shop_one/rescue/
 one: move its worktree /w/one to the trash folder`},
-		"clean, by force": {change: func(f *AgentFacts) { off(&f.agent) }, o: Options{Force: true}, want: "one: delete its worktree /w/one"},
-		"clean with ignored folders, by force": {change: func(f *AgentFacts) { f.seen.Aside = []string{"build/"}; off(&f.agent) }, o: Options{Force: true},
+		"clean, by force": {change: func(f *Agent) { f.End = Ended{} }, o: Options{Force: true}, want: "one: delete its worktree /w/one"},
+		"clean with ignored folders, by force": {change: func(f *Agent) { f.seen.Aside = []string{"build/"}; f.End = Ended{} }, o: Options{Force: true},
 			want: "one: move its worktree /w/one to the trash folder, because of what git does not have: build/"},
-		"unreadable": {change: func(f *AgentFacts) { f.unseen = errors.New("no index") }, want: "refused: one: not removed, its state cannot be read: no index"},
-		"unreadable, by force": {change: func(f *AgentFacts) { f.unseen = errors.New("no index"); off(&f.agent) }, o: Options{Force: true}, want: `
+		"unreadable": {change: func(f *Agent) { f.unseen = errors.New("no index") }, want: "refused: one: not removed, its state cannot be read: no index"},
+		"unreadable, by force": {change: func(f *Agent) { f.unseen = errors.New("no index"); f.End = Ended{} }, o: Options{Force: true}, want: `
 one: save its files in a commit under refs/paw/shop_one/rescue/
 one: move its worktree /w/one to the trash folder`},
-		"with ignored folders": {change: func(f *AgentFacts) { f.seen.Aside = []string{"build/", "tmp/"}; off(&f.agent) },
+		"with ignored folders": {change: func(f *Agent) { f.seen.Aside = []string{"build/", "tmp/"}; f.End = Ended{} },
 			want: "one: move its worktree /w/one to the trash folder, because of what git does not have: build/, tmp/"},
-		"half made":           {change: func(f *AgentFacts) { f.halfMade = true; off(&f.agent) }, want: "one: move its worktree /w/one to the trash folder"},
-		"half made, by force": {change: func(f *AgentFacts) { f.halfMade = true; off(&f.agent) }, o: Options{Force: true}, want: "one: move its worktree /w/one to the trash folder"},
-		"gone":                {change: func(f *AgentFacts) { f.there = false; off(&f.agent) }, want: "one: its worktree /w/one is gone"},
-		"gone, by force":      {change: func(f *AgentFacts) { f.missing = true; off(&f.agent) }, o: Options{Force: true}, want: "one: its worktree /w/one is gone"},
-		"somebody else's": {change: func(f *AgentFacts) {
+		"half made":           {change: func(f *Agent) { f.halfMade = true; f.End = Ended{} }, want: "one: move its worktree /w/one to the trash folder"},
+		"half made, by force": {change: func(f *Agent) { f.halfMade = true; f.End = Ended{} }, o: Options{Force: true}, want: "one: move its worktree /w/one to the trash folder"},
+		"gone":                {change: func(f *Agent) { f.there = false; f.End = Ended{} }, want: "one: its worktree /w/one is gone"},
+		"gone, by force":      {change: func(f *Agent) { f.missing = true; f.End = Ended{} }, o: Options{Force: true}, want: "one: its worktree /w/one is gone"},
+		"somebody else's": {change: func(f *Agent) {
 			f.wrong = errs.New(errs.Refused, "one: not removed: the main worktree is never removed")
 		},
 			o: Options{Force: true}, want: "refused: one: not removed: the main worktree is never removed"},
-		"somebody else's, and kept": {change: func(f *AgentFacts) { f.wrong = errors.New("not its worktree"); off(&f.agent) }, o: Options{KeepWorktree: true},
+		"somebody else's, and kept": {change: func(f *Agent) { f.wrong = errors.New("not its worktree"); f.End = Ended{} }, o: Options{KeepWorktree: true},
 			want: "one: leave its worktree /w/one where it is, no longer paw's"},
-		"with children": {change: func(f *AgentFacts) { f.children = []string{"two", "three"}; off(&f.agent) },
+		"with children": {change: func(f *Agent) { f.Children = []string{"two", "three"}; f.End = Ended{} },
 			want: "one: delete its worktree /w/one\none: the agents that it has started stay: two, three"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,34 +181,34 @@ one: move its worktree /w/one to the trash folder`},
 			if c.change != nil {
 				c.change(&f)
 			}
-			p, err := planAgent(f, c.o)
+			p, err := f.planned(c.o)
 			compare(t, text(p, err), c.want)
 		})
 	}
 }
 
 func TestPlanBranches(t *testing.T) {
-	branch := func(name string, change func(*branchFacts)) branchFacts {
-		f := branchFacts{agent: name, name: name, made: true, tip: "c-" + name}
+	branch := func(name string, change func(*Branch)) Branch {
+		f := Branch{Agent: name, Name: name, made: true, Tip: "c-" + name}
 		change(&f)
 		return f
 	}
 	var lines []string
-	for _, b := range planBranches([]branchFacts{
-		branch("yours", func(f *branchFacts) { f.made, f.inHead = false, true }),
-		branch("merged", func(f *branchFacts) { f.inHead = true }),
-		branch("used", func(f *branchFacts) { f.inHead, f.holder = true, "/w/other" }),
-		branch("landed", func(f *branchFacts) { f.landed = "c-landing" }),
-		branch("own", func(*branchFacts) {}),
-		branch("none", func(f *branchFacts) { f.tip = "" }),
-		branch("unread", func(f *branchFacts) { f.err = errors.New("no refs") }),
-		branch("remote", func(f *branchFacts) { f.also = []string{"refs/heads/remote", "refs/remotes/origin/x"} }),
-		branch("tagged", func(f *branchFacts) { f.also = []string{"refs/tags/afk-shop_tagged-1"} }),
+	for _, b := range planBranches([]Branch{
+		branch("yours", func(f *Branch) { f.made, f.inHead = false, true }),
+		branch("merged", func(f *Branch) { f.inHead = true }),
+		branch("used", func(f *Branch) { f.inHead, f.holder = true, "/w/other" }),
+		branch("landed", func(f *Branch) { f.landed = "c-landing" }),
+		branch("own", func(*Branch) {}),
+		branch("none", func(f *Branch) { f.Tip = "" }),
+		branch("unread", func(f *Branch) { f.err = errors.New("no refs") }),
+		branch("remote", func(f *Branch) { f.also = []string{"refs/heads/remote", "refs/remotes/origin/x"} }),
+		branch("tagged", func(f *Branch) { f.also = []string{"refs/tags/afk-shop_tagged-1"} }),
 		// Two of the same commits: one of them stays.
-		branch("twin_a", func(f *branchFacts) { f.also = []string{"refs/heads/twin_a", "refs/heads/twin_b"} }),
-		branch("twin_b", func(f *branchFacts) { f.also = []string{"refs/heads/twin_a", "refs/heads/twin_b"} }),
+		branch("twin_a", func(f *Branch) { f.also = []string{"refs/heads/twin_a", "refs/heads/twin_b"} }),
+		branch("twin_b", func(f *Branch) { f.also = []string{"refs/heads/twin_a", "refs/heads/twin_b"} }),
 		// A branch that goes because it has landed keeps nothing for another.
-		branch("below", func(f *branchFacts) { f.also = []string{"refs/heads/landed"} }),
+		branch("below", func(f *Branch) { f.also = []string{"refs/heads/landed"} }),
 	}) {
 		lines = append(lines, b.line())
 	}
@@ -232,7 +233,7 @@ func TestPlanPurge(t *testing.T) {
 		"refs/tags/afk-shop_one_b-1": "c9", "refs/tags/afk-shop_one-x": "c9", // of another, and of nobody
 	}
 	for name, c := range map[string]struct {
-		change func(*purgeFacts)
+		change func(*Purge, *observe.Facts)
 		o      Options
 		want   string
 	}{
@@ -259,7 +260,7 @@ keep refs/paw/shop_one/rescue/20260101T000000Z: it holds work that was rescued
 delete tag afk-shop_two-0
 delete the record of shop
 delete the logs of its turns`},
-		"with tags, by force": {o: Options{Tags: true, Force: true}, change: func(f *purgeFacts) { f.agents = f.agents[:1]; f.checks = "/w/_check" }, want: `
+		"with tags, by force": {o: Options{Tags: true, Force: true}, change: func(p *Purge, _ *observe.Facts) { p.Agents, p.Checks = p.Agents[:1], "/w/_check" }, want: `
 one: delete its worktree /w/one
 delete branch paw/shop/one: HEAD has it
 keep branch paw/shop/two: not merged
@@ -269,31 +270,33 @@ delete 3 refs under refs/paw/shop_one/
 delete tag afk-shop_two-0
 delete the record of shop
 delete the logs of its turns`},
-		"one is dirty": {change: func(f *purgeFacts) { f.agents[1].seen.Uncommitted = []string{"a.go"} }, want: "refused: two has 1 uncommitted file (a.go)"},
-		"both are dirty": {change: func(f *purgeFacts) {
-			f.agents[0].seen.Untracked, f.agents[1].seen.Uncommitted = []string{"b.go"}, []string{"a.go"}
+		"one is dirty": {change: func(p *Purge, _ *observe.Facts) { p.Agents[1].seen.Uncommitted = []string{"a.go"} }, want: "refused: two has 1 uncommitted file (a.go)"},
+		"both are dirty": {change: func(p *Purge, _ *observe.Facts) {
+			p.Agents[0].seen.Untracked, p.Agents[1].seen.Uncommitted = []string{"b.go"}, []string{"a.go"}
 		}, want: "refused: one has 1 untracked file (b.go); two has 1 uncommitted file (a.go)"},
-		"silence": {change: func(f *purgeFacts) { f.fleet.Tmux, f.fleet.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },
+		"silence": {change: func(_ *Purge, f *observe.Facts) { f.Tmux, f.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },
 			want: "refused: shop: tmux did not answer in time; its panes may still run"},
-		"a landing was cut short": {change: func(f *purgeFacts) {
-			f.landings, f.agents, f.branches, f.refs = []string{"landing 2 of shop/one"}, nil, nil, nil
+		"a landing was cut short": {change: func(p *Purge, _ *observe.Facts) {
+			p.Landings, p.Agents, p.Branches, p.Turns = []string{"landing 2 of shop/one"}, nil, nil, nil
 		}, want: `
 finish landing 2 of shop/one, which was cut short
 delete the record of shop`},
-		"the repository is gone": {change: func(f *purgeFacts) { f.gone, f.there = true, []string{"/w/one"} }, want: `
+		"the repository is gone": {change: func(p *Purge, _ *observe.Facts) {
+			*p = Purge{Session: p.Session, Name: p.Name, Gone: "/src/shop", Stay: []string{"/w/one"}}
+		}, want: `
 keep /w/one: without the repository nobody can say what would be lost with it
 delete the record of shop`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := purgeFacts{fleet: shop("one", "two"), turns: []string{"one", "two"}, refs: refs, branches: []branchFacts{
-				{agent: "one", name: "paw/shop/one", made: true, tip: "c1", inHead: true}, {agent: "two", name: "paw/shop/two", made: true, tip: "c2"},
-			}}
-			off(&f.fleet.Agents[0])
-			f.agents = []AgentFacts{found(f.fleet, "one"), found(f.fleet, "two")}
+			f := shop("one", "two")
+			off(&f.Agents[0])
+			p := Purge{Session: f.Session, Name: "shop", options: c.o, Agents: []Agent{found(f, "one"), found(f, "two")}, Branches: []Branch{
+				{Agent: "one", Name: "paw/shop/one", made: true, Tip: "c1", inHead: true}, {Agent: "two", Name: "paw/shop/two", made: true, Tip: "c2"},
+			}, Turns: planTurns("shop", []string{"one", "two"}, refs, c.o.Force)}
 			if c.change != nil {
-				c.change(&f)
+				c.change(&p, &f)
 			}
-			p, err := planPurge(f, c.o)
+			p, err := p.planned(f)
 			compare(t, text(p, err), c.want)
 		})
 	}

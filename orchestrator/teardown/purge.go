@@ -39,45 +39,25 @@ type Purge struct {
 	m       worktree.Manager
 }
 
-type purgeFacts struct {
-	fleet    observe.Facts
-	gone     bool
-	there    []string // existing worktrees, where the repository is gone
-	landings []string // interrupted landings
-	agents   []AgentFacts
-	branches []branchFacts
-	checks   string
-	turns    []string // agents whose turns belong to the session
-	refs     map[string]string
-}
-
-// planPurge plans a purge. It refuses the whole purge when one agent cannot be removed.
-func planPurge(f purgeFacts, o Options) (Purge, error) {
-	s := f.fleet.Session
-	p := Purge{Session: s, Name: s.Name, options: o}
-	stop, err := planStop(f.fleet, StopOptions{})
+// planned plans the purge of what was found. It refuses the whole purge when one agent cannot be
+// removed.
+func (p Purge) planned(f observe.Facts) (Purge, error) {
+	stop, err := planStop(f, StopOptions{})
 	if err != nil {
 		return p, err
 	}
 	p.Others = stop.Others
-	if f.gone {
-		p.Gone, p.Stay = s.RepoPath, f.there
-		return p, nil
-	}
 	var refusals []error
-	for _, found := range f.agents {
-		agent, err := planAgent(found, o)
-		if err != nil {
+	for i, found := range p.Agents {
+		if p.Agents[i], err = found.planned(p.options); err != nil {
 			refusals = append(refusals, err)
 		}
-		agent.Children = nil // the purge removes all children too
-		p.Agents = append(p.Agents, agent)
+		p.Agents[i].Children = nil // the purge removes all children too
 	}
 	if len(refusals) > 0 {
-		return p, refusedPurge(s.Name, refusals, o)
+		return p, refusedPurge(p.Name, refusals, p.options)
 	}
-	p.Landings, p.Branches, p.Checks = f.landings, planBranches(f.branches), f.checks
-	p.Turns = planTurns(s.Name, f.turns, f.refs, o.Force)
+	p.Branches = planBranches(p.Branches)
 	return p, nil
 }
 
@@ -174,51 +154,46 @@ type Purged struct {
 // PlanPurge looks at a session and plans the purge.
 func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (Purge, error) {
 	m, err := h.ManagerOf(ctx, s)
-	if err != nil && !errors.Is(err, app.ErrGone) {
+	gone := errors.Is(err, app.ErrGone)
+	if err != nil && !gone {
 		return Purge{}, err
 	}
-	f := purgeFacts{gone: err != nil}
-	if f.fleet, err = atRest(ctx, h, s, app.AgentNames(s), o.Force); err != nil {
+	f, err := atRest(ctx, h, s, app.AgentNames(s), o.Force)
+	if err != nil {
 		return Purge{}, err
 	}
-	if f.gone {
-		f.there = directoriesOf(s)
-	} else if err := f.look(ctx, h, m, s, o); err != nil {
+	p := Purge{Session: s, Name: s.Name, Teardown: h.Teardown(o.NoTeardown), options: o, m: m}
+	if gone {
+		p.Gone = s.RepoPath
+		for _, w := range s.Agents {
+			if disk.Exists(w.WorktreePath) {
+				p.Stay = append(p.Stay, w.WorktreePath)
+			}
+		}
+	} else if err := p.look(ctx, h, f); err != nil {
 		return Purge{}, err
 	}
-	p, err := planPurge(f, o)
-	p.m, p.Teardown = m, h.Teardown(o.NoTeardown)
+	return p.planned(f)
+}
+
+// look looks at all that the purge takes away.
+func (p *Purge) look(ctx context.Context, h *app.App, f observe.Facts) error {
+	s := p.Session
+	withTurns, err := agentsWithTurns(ctx, h, p.m, s)
+	if err != nil {
+		return err
+	}
+	refs, err := turnRefs(ctx, p.m, s.Name, withTurns)
+	if err != nil {
+		return err
+	}
+	p.Agents = lookAtAgents(ctx, h, p.m, f, app.AgentNames(s), p.options)
 	for i := range p.Agents {
 		p.Agents[i].Words = h.Texts().Words(s.Name, p.Agents[i].Name)
 	}
-	return p, err
-}
-
-func directoriesOf(s *session.Session) []string {
-	var there []string
-	for _, w := range s.Agents {
-		if disk.Exists(w.WorktreePath) {
-			there = append(there, w.WorktreePath)
-		}
-	}
-	return there
-}
-
-func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (err error) {
-	f.agents = lookAtAgents(ctx, h, m, f.fleet, app.AgentNames(s), o)
-	f.landings = landing.CutShort(ctx, h, s)
-	if f.turns, err = agentsWithTurns(ctx, h, m, s); err != nil {
-		return err
-	}
-	if f.refs, err = turnRefs(ctx, m, s.Name, f.turns); err != nil {
-		return err
-	}
-	var leaving []worktree.Plan
-	for _, a := range f.agents {
-		leaving = append(leaving, a.plan)
-	}
-	f.branches = lookAtBranches(ctx, m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, f.turns)), leaving)
-	f.checks, err = landing.CheckPlaceOf(ctx, m, s)
+	p.Landings, p.Turns = landing.CutShort(ctx, h, s), planTurns(s.Name, withTurns, refs, p.options.Force)
+	p.Branches = lookAtBranches(ctx, p.m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, withTurns)), plansOf(p.Agents))
+	p.Checks, err = landing.CheckPlaceOf(ctx, p.m, s)
 	return err
 }
 

@@ -133,7 +133,7 @@ func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager,
 			purged.Aside = append(purged.Aside, *removed)
 		}
 		if err != nil {
-			return errors.Join(err, notTorn, giveUp(context.WithoutCancel(ctx), h, p.Name, agents[i+1:]...))
+			return errors.Join(err, notTorn, giveUp(context.WithoutCancel(ctx), h, agents[i+1:]...))
 		}
 		purged.Removed = append(purged.Removed, agent.Name)
 		h.Step("purge.removed")
@@ -173,7 +173,7 @@ func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec
 		}
 	}
 	if len(stay) > 0 {
-		failed = errors.Join(errors.Join(errs...), giveUp(context.WithoutCancel(ctx), h, p.Name, stay...))
+		failed = errors.Join(errors.Join(errs...), giveUp(context.WithoutCancel(ctx), h, stay...))
 	}
 	return agents, failed
 }
@@ -182,7 +182,7 @@ func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec
 func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager, purged *Purged) error {
 	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session, p.options.NoTeardown)
 	if place.Trash != "" {
-		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the checks", Aside: place.Aside}, Trash: place.Trash})
+		purged.Aside = append(purged.Aside, Removed{Agent: named("the checks", place.Aside...), Trash: place.Trash})
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 			return err
 		}
 		if dir != "" {
-			purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: agent}, WordsDir: dir})
+			purged.Aside = append(purged.Aside, Removed{Agent: named(agent), WordsDir: dir})
 		}
 	}
 	kept, err := h.Texts().SetQueueAside(p.Name)
@@ -205,7 +205,7 @@ func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 		return err
 	}
 	if kept != "" {
-		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the queue"}, WordsDir: kept})
+		purged.Aside = append(purged.Aside, Removed{Agent: named("the queue"), WordsDir: kept})
 	}
 	dirs := []string{filepath.Join(h.Paths.LaunchDir(), p.Name), filepath.Dir(h.StateDir(p.Name, "x"))}
 	if p.Gone != "" && p.options.Tags {
@@ -217,4 +217,9 @@ func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
 		}
 	}
 	return nil
+}
+
+// named returns what stands in a result for an agent, or for something beside the agents.
+func named(name string, aside ...string) Agent {
+	return Agent{Agent: session.Agent{Name: name}, Aside: aside}
 }

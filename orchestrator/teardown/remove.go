@@ -3,7 +3,10 @@ package teardown
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -18,6 +21,113 @@ import (
 	"paw/worktree/gitdir"
 )
 
+// Removal is the plan for removing some agents of a session. Their branches stay, except those that
+// have landed.
+type Removal struct {
+	Agents   []Agent
+	Branches []Branch
+
+	m worktree.Manager
+}
+
+// PlanRemoval plans the removal of agents. It refuses all of them when one cannot be removed.
+func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []string, o Options) (Removal, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return Removal{}, err
+	}
+	m = m.Remembering()
+	r := Removal{m: m}
+	f, err := atRest(ctx, h, s, names, o.Force)
+	if err != nil {
+		return r, err
+	}
+	for _, found := range lookAtAgents(ctx, h, m, f, names, o) {
+		p, err := found.planned(o)
+		if err != nil {
+			return r, err
+		}
+		p.Words = h.Texts().Words(s.Name, p.Name)
+		r.Agents = append(r.Agents, p)
+	}
+	r.Branches = planLanded(ctx, m, s.Name, r.Agents)
+	return r, nil
+}
+
+// String describes the plan, line by line.
+func (r Removal) String() string {
+	var lines []string
+	for i, p := range r.Agents {
+		lines = append(append(lines, p.lines()...), r.Branches[i].line())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Apply removes the agent with index i.
+func (r Removal) Apply(ctx context.Context, h *app.App, i int) (*Removed, error) {
+	p := r.Agents[i]
+	if s, err := h.Load(p.Session); err == nil {
+		turns.CloseDead(ctx, h, s, p.Name)
+	}
+	rec, err := record(ctx, h, p.Session, p)
+	if err != nil {
+		return nil, err
+	}
+	h.Step("remove.recorded")
+	return p.carryOut(ctx, h, r.m, rec, r.Branches[i:i+1])
+}
+
+// atRest refuses to end agents in the middle of a turn, unless force is set, and agents whose state
+// is unknown. It returns the facts by which it decided.
+func atRest(ctx context.Context, h *app.App, s *session.Session, names []string, force bool) (observe.Facts, error) {
+	if !force {
+		return observe.RefuseBusy(ctx, h, s, names...)
+	}
+	f, err := observe.Revived(ctx, h, s)
+	if err != nil {
+		return f, err
+	}
+	return f, observe.RefuseSilent(f, names)
+}
+
+// Removed tells what removing an agent did, and how to get it back.
+type Removed struct {
+	Agent
+	RescueRef  string // ref with the uncommitted work, with --force
+	Rescue     string // refs with commits that only the worktree's git directory kept
+	Trash      string // folder in the trash that was kept: with --force, or because of Aside
+	WordsDir   string // folder with text of the user that the agent never got
+	Landed     bool   // the branch was deleted too: all of the branch has landed
+	BranchGone bool   // the branch had already been deleted
+	Back       bool   // the worktree stays, and a new agent on the branch can take it over
+}
+
+// Kept says where the kept work is, with the commands that bring it back or delete it.
+func (r *Removed) Kept() []string {
+	var lines []string
+	if r.RescueRef != "" {
+		git := "git -C " + errs.Quote(r.repository)
+		lines = append(lines, "its files are in the commit "+r.RescueRef,
+			"  back: "+errs.Line("%s worktree add --detach %s %s", git, errs.Quote(r.WorktreePath), r.RescueRef),
+			"  drop: "+errs.Line("%s update-ref -d %s", git, r.RescueRef))
+	}
+	if r.Rescue != "" {
+		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
+	}
+	if r.WordsDir != "" {
+		lines = append(lines, "what you wrote for it and it never got is kept in "+r.WordsDir, "  drop: "+errs.Line("rm -rf %s", errs.Quote(r.WordsDir)))
+	}
+	switch {
+	case r.Trash == "":
+		return lines
+	case len(r.Aside) > 0:
+		lines = append(lines, fmt.Sprintf("its directory is kept in %s, because of what git does not have: %s", r.Trash, strings.Join(r.Aside, ", ")))
+	default:
+		lines = append(lines, "its directory is kept in "+r.Trash)
+	}
+	return append(lines, "  drop: "+errs.Line("rm -rf %s", errs.Quote(filepath.Dir(r.Trash))))
+}
+
 // record records the removal of agents and its kind, and returns the record.
 func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent) (*session.Session, error) {
 	return h.Update(ctx, sessionName, func(rec *session.Session) error {
@@ -26,7 +136,7 @@ func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 			if err != nil {
 				return err
 			}
-			w.Phase = p.phase
+			w.Phase = p.intent
 		}
 		return nil
 	})
@@ -63,15 +173,15 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 	}
 	h.Step("remove.agent-ended")
 	turns.Cut(ctx, h.Agent(rec, rec.Agent(p.Name)), turn.ReasonStopped)
-	if p.phase == session.PhaseLeaving {
-		if err := m.Release(ctx, p.worktree); err != nil {
+	if p.intent == session.PhaseLeaving {
+		if err := m.Release(ctx, p.plan); err != nil {
 			return removed, err
 		}
-		removed.Back = gitdir.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
+		removed.Back = gitdir.Verify(p.WorktreePath, m.Repository.CommonDir, p.Branch) == nil
 	} else if err := p.tearDown(ctx, h, m, rec); err != nil {
-		return removed, errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Session, p))
+		return removed, errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p))
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
-		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
+		return removed, errors.Join(p.notRemoved(err), giveUp(ctx, h, p))
 	}
 	h.Step("remove.worktree-gone")
 	if removed.WordsDir, err = h.Texts().SetWordsAside(p.Session, p.Name); err != nil {
@@ -89,11 +199,11 @@ func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, re
 	case p.Teardown.Command == "":
 		return h.Agent(rec, rec.Agent(p.Name)).In(m).TearDown(ctx, p.Teardown) // only notes a command that is not trusted
 	}
-	if there, err := m.Removable(ctx, p.worktree); err != nil || !there {
-		return notRemoved(p.Session, p.Name, p.Worktree, err)
+	if there, err := m.Removable(ctx, p.plan); err != nil || !there {
+		return p.notRemoved(err)
 	}
-	if p.phase == session.PhaseRemoving && !p.torn {
-		if err := p.refuseUnclean(m.See(ctx, p.worktree)); err != nil {
+	if p.intent == session.PhaseRemoving && !p.torn {
+		if err := p.refuseUnclean(m.See(ctx, p.plan)); err != nil {
 			return err
 		}
 	}
@@ -131,40 +241,36 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 	var done worktree.Removal
 	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
 	saves := p.clean || p.torn // files that appeared since in a clean worktree are saved, too
-	if saves || p.phase != session.PhaseDiscarding {
-		done, err = m.Remove(ctx, p.worktree, p.seen)
+	if saves || p.intent != session.PhaseDiscarding {
+		done, err = m.Remove(ctx, p.plan, p.seen)
 		var changed *git.ConflictError
 		if !saves || !errors.As(err, &changed) {
 			return err
 		}
 	}
 	if p.Save || saves {
-		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw may have removed the worktree since the plan
+		if there, err := m.Removable(ctx, p.plan); err != nil || !there { // another paw may have removed the worktree since the plan
 			return err
 		}
-		ref := turn.RescueRef(p.turnSession, h.Now())
-		snapshot, err := m.Snapshots().Take(ctx, p.Worktree, ref, "paw: "+p.Name+" before its worktree was removed")
+		ref := turn.RescueRef(p.TurnSession, h.Now())
+		snapshot, err := m.Snapshots().Take(ctx, p.WorktreePath, ref, "paw: "+p.Name+" before its worktree was removed")
 		if err != nil {
 			return errs.New(errs.Refused, "%s: not removed, its work could not be saved: %w", p.Name, err)
 		}
 		removed.RescueRef = snapshot.Ref
 		h.Step("remove.rescued")
 	}
-	done, err = m.RemoveKept(ctx, p.worktree)
+	done, err = m.RemoveKept(ctx, p.plan)
 	return err
 }
 
 // giveUp records that agents stay after all, as stopped.
-func giveUp(ctx context.Context, h *app.App, sessionName string, agents ...Agent) error {
-	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
-		for _, p := range agents {
-			if w := rec.Agent(p.Name); w != nil {
-				w.Phase = session.PhaseStopped
-			}
-		}
-		return nil
-	})
-	return err
+func giveUp(ctx context.Context, h *app.App, agents ...Agent) error {
+	var failed []error
+	for _, p := range agents {
+		failed = append(failed, h.UpdateAgent(ctx, p.Session, p.Name, func(w *session.Agent) { w.Phase = session.PhaseStopped }))
+	}
+	return errors.Join(failed...)
 }
 
 // dropAgents removes entries of agents from the record. After a loss of power the record may have
@@ -182,17 +288,14 @@ func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...st
 
 // Resume finishes an interrupted removal, as recorded.
 func Resume(ctx context.Context, h *app.App, s *session.Session, name string) (*Removed, error) {
-	f := agentOf(observe.Facts{Session: s}, name)
-	f.lookAtTeardown(h, Options{})
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return &Removed{}, err
 	}
-	intent := f.agent.Record.Phase
-	if intent != session.PhaseLeaving {
-		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
+	p := agentOf(h, observe.Facts{Session: s}, name, Options{})
+	if p.Phase != session.PhaseLeaving {
+		p.plan.Saved = landing.Safe(ctx, m, s, &p.Agent)
 	}
-	f.place(ctx, m, s)
-	branches := planLanded(lookAtLandings(ctx, m, s.Name, []session.Agent{f.agent.Record}, []worktree.Plan{f.plan}))
-	return planRemoval(f, intent).carryOut(ctx, h, m, s, branches)
+	p.inspect(ctx, m, s)
+	return p.removal(p.Phase).carryOut(ctx, h, m, s, planLanded(ctx, m, s.Name, []Agent{p}))
 }
