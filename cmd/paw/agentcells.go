@@ -11,6 +11,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -177,4 +178,120 @@ func turnsOf(ag *observe.AgentStatus) string {
 
 func branchOf(ag *observe.AgentStatus) string {
 	return cmp.Or(ag.Branch, "(no branch)")
+}
+
+// relative is an agent in the tree of parents and children.
+type relative struct {
+	*observe.AgentStatus
+	depth int // 0 for an agent without a parent in the session
+}
+
+// families sorts agents so that children follow their parents. An agent whose parent has left
+// counts as one without a parent. Agents whose parents form a circle, which paw never writes, come
+// last.
+func families(agents []observe.AgentStatus) []relative {
+	children, known := map[string][]*observe.AgentStatus{}, map[string]bool{}
+	for i := range agents {
+		known[agents[i].Record.Name] = true
+	}
+	for i := range agents {
+		a := &agents[i]
+		parent := a.Record.Parent
+		if !known[parent] {
+			parent = ""
+		}
+		children[parent] = append(children[parent], a)
+	}
+	ordered := make([]relative, 0, len(agents))
+	placed := map[string]bool{}
+	var place func(a *observe.AgentStatus, depth int)
+	place = func(a *observe.AgentStatus, depth int) {
+		if placed[a.Record.Name] {
+			return
+		}
+		placed[a.Record.Name] = true
+		ordered = append(ordered, relative{a, depth})
+		for _, child := range children[a.Record.Name] {
+			place(child, depth+1)
+		}
+	}
+	for _, a := range children[""] {
+		place(a, 0)
+	}
+	for i := range agents {
+		place(&agents[i], 0)
+	}
+	return ordered
+}
+
+// label returns the agent's name, for a child behind a branch of the tree.
+func (r relative) label() string {
+	if r.depth == 0 {
+		return r.Record.Name
+	}
+	return strings.Repeat("  ", r.depth-1) + "└ " + r.Record.Name
+}
+
+func statusView(statuses []observe.SessionStatus, problems []error) object {
+	return object{{"version", 1}, {"sessions", objects(statuses, sessionView)}, {"problems", problemsView(problems)}}
+}
+
+func sessionView(st observe.SessionStatus) object {
+	s := st.Session
+	return object{
+		{"name", s.Name}, {"repo_path", s.RepoPath}, {"project_name", s.ProjectName}, {"created_at", s.CreatedAt},
+		{"status", st.Status}, {"record_status", s.Status}, {"reason", orNull(st.Reason)},
+		{"tmux", object{{"session", s.Tmux.Session}, {"socket", s.Tmux.Socket}, {"alive", given(st.TmuxAlive)}}},
+		{"agents", objects(st.Agents, agentView)},
+	}
+}
+
+func agentView(ag observe.AgentStatus) object {
+	w, forecast, usage := ag.Record, absent, absent
+	if o := ag.Forecast; o != nil { // with: agents whose work conflicts with this agent's
+		forecast = object{{"target", o.Target}, {"files_changed", o.Files}, {"conflicts", o.Conflicts}, {"with", o.Others}}
+	}
+	if ag.Used != nil {
+		usage = spentView(*ag.Used)
+	}
+	return object{
+		{"name", w.Name}, {"cli", w.CLI}, {"branch", w.Branch}, {"head_branch", orNull(ag.Branch)}, {"worktree_path", w.WorktreePath},
+		{"pane_id", orNull(ag.PaneID)}, {"pane_alive", given(ag.PaneAlive)}, {"pid", orNull(ag.PID)},
+		{"state", ag.State}, {"state_since", ag.Since}, {"state_source", ag.Source}, {"reason", orNull(ag.Reason)},
+		{"parent", orNull(w.Parent)}, {"children", ag.Children}, {"conversation_id", orNull(w.Conversation())},
+		{"exit_code", ag.ExitCode}, {"dirty", given(ag.Dirty)}, {"turns_completed", ag.TurnsCompleted}, {"current_turn", orNull(ag.CurrentTurn)},
+		{"last_tag", orNull(ag.LastTag)}, {"hooks", ag.Hooks}, {"to_review", ag.ToReview}, {"cut_turn", orNull(ag.CutTurn)},
+		{"limit", limitView(ag.Limit)}, {"limits", ag.Windows}, {"ports", portsView(w.Ports)},
+		{"pull_request", orNull(w.PullRequest)}, {"set_up_failed", orNull(w.SetUpFailed)}, {"forecast", forecast}, {"usage", usage},
+	}
+}
+
+// limitView returns a usage limit, whose time is null if the CLI does not say when it ends.
+func limitView(l *session.Limit) any {
+	if l == nil {
+		return nil
+	}
+	return object{{"until", orNull(l.Until.UTC())}}
+}
+
+func recoveredView(all []orchestrator.Recovered, problems []error, notes []string) object {
+	return object{{"version", 1}, {"sessions", objects(all, func(r orchestrator.Recovered) object {
+		failed, hints := any(nil), []string{}
+		if r.Err != nil {
+			failed, hints = r.Err.Error(), hintsOf(r.Err)
+		}
+		return object{{"name", r.Session.Name}, {"left_alone", orNull(r.Left)}, {"agents", objects(r.Results, resultView)}, {"error", failed}, {"hints", hints}}
+	})}, {"problems", problemsView(problems)}, {"notes", notes}}
+}
+
+func resultView(r launch.Result) object {
+	return object{{"name", r.Agent}, {"cli", r.CLI}, {"result", r.Kind}, {"reason", orNull(r.Reason)}, {"hints", r.Hints}, {"notes", r.Notes}}
+}
+
+// portsView returns the first and the last port of a block, nil for none.
+func portsView(p *session.Ports) *[2]int {
+	if p == nil {
+		return nil
+	}
+	return &[2]int{p.First, p.Last()}
 }

@@ -10,6 +10,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -62,7 +63,7 @@ func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(questionView(s.Name, asked))
+		return o.printJSON(questionView(s.Name, asked, nil))
 	}
 	o.printQuestion(asked)
 	if !o.interactive() || !isTerminal(o.stdout) {
@@ -105,9 +106,7 @@ func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Se
 	}
 	orchestrator.FollowAnswer(h, s, agent)
 	if o.json {
-		view := questionView(s.Name, &answered.Asked)
-		view.Answered = &answered.Took.Label
-		return o.printJSON(view)
+		return o.printJSON(questionView(s.Name, &answered.Asked, &answered.Took.Label))
 	}
 	fmt.Fprintln(forReading(o.stdout), display.OneLine(answered.String()))
 	return nil
@@ -125,35 +124,22 @@ func (o *answerOptions) printQuestion(asked *typing.Asked) {
 	}
 }
 
-type questionJSON struct {
-	Version  int          `json:"version"`
-	Session  string       `json:"session"`
-	Agent    string       `json:"agent"`
-	ID       string       `json:"id"`
-	Turn     *int         `json:"turn"`
-	Since    any          `json:"since"`
-	Question string       `json:"question"`
-	Reason   *string      `json:"reason"`
-	Options  []optionJSON `json:"options"`
-	Answered *string      `json:"answered"`
-}
-
-type optionJSON struct {
-	Number int     `json:"number"`
-	Label  string  `json:"label"`
-	About  *string `json:"about"`
-	Means  *string `json:"means"`
-}
-
-func questionView(sessionName string, asked *typing.Asked) questionJSON {
-	view := questionJSON{Version: 1, Session: sessionName, Agent: asked.Agent, ID: asked.ID, Question: asked.Text, Reason: orNull(asked.Hook)}
+// questionView returns a question with its options; answered is the option that was taken, nil before.
+// A question outside of a turn has neither turn nor since.
+func questionView(sessionName string, asked *typing.Asked, answered *string) object {
+	asksIn, since := any(nil), any(nil)
 	if !asked.Outside {
-		view.Turn, view.Since = &asked.Turn, asked.Since.UTC()
+		asksIn, since = asked.Turn, asked.Since.UTC()
 	}
-	for i, o := range asked.Options {
-		view.Options = append(view.Options, optionJSON{Number: i + 1, Label: o.Label, About: orNull(o.About), Means: orNull(string(o.Means()))})
+	number := 0
+	options := objects(asked.Options, func(o cli.Option) object {
+		number++
+		return object{{"number", number}, {"label", o.Label}, {"about", orNull(o.About)}, {"means", orNull(o.Means())}}
+	})
+	return object{
+		{"version", 1}, {"session", sessionName}, {"agent", asked.Agent}, {"id", asked.ID}, {"turn", asksIn}, {"since", since},
+		{"question", asked.Text}, {"reason", orNull(asked.Hook)}, {"options", options}, {"answered", answered},
 	}
-	return view
 }
 
 // answer completes AGENT, then the numbers of the options of the agent's question.

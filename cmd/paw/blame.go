@@ -153,41 +153,21 @@ func (o *blameOptions) printLine(line orchestrator.Blamed) {
 	fmt.Fprintf(out, "\npaw log %s --turn %d\npaw diff %s %d\n", name, origin.Turn, name, origin.Turn)
 }
 
-type blameJSON struct {
-	Version int             `json:"version"`
-	File    string          `json:"file"`
-	Lines   []blameLineJSON `json:"lines"`
-}
-
-type blameLineJSON struct {
-	Line       int       `json:"line"`
-	Text       string    `json:"text"`
-	By         string    `json:"by"`
-	Session    *string   `json:"session"`
-	Agent      *string   `json:"agent"`
-	CLI        *string   `json:"cli"`
-	Turn       *int      `json:"turn"`
-	TurnFirst  *int      `json:"turn_first"`
-	BeforeTurn *int      `json:"before_turn"`
-	Prompt     *string   `json:"prompt"`
-	Commit     *string   `json:"commit"`
-	Author     *string   `json:"author"`
-	At         time.Time `json:"at"`
-}
-
-func blameView(file string, lines []orchestrator.Blamed) blameJSON {
-	view := blameJSON{Version: 1, File: file, Lines: []blameLineJSON{}}
-	for _, line := range lines {
-		one := blameLineJSON{Line: line.Line, Text: line.Text, By: string(line.By), At: line.At}
-		if o := line.Origin; o != nil {
-			one.Session, one.Agent, one.CLI, one.Prompt = orNull(o.Session), orNull(o.Agent), orNull(o.CLI), orNull(o.Prompt)
-			one.Turn, one.TurnFirst, one.BeforeTurn = orNull(o.Turn), orNull(o.First), orNull(o.Before)
+func blameView(file string, lines []orchestrator.Blamed) object {
+	return object{{"version", 1}, {"file", file}, {"lines", objects(lines, func(line orchestrator.Blamed) object {
+		o := orchestrator.LineOrigin{}
+		commit, author := "", ""
+		if line.Origin != nil {
+			o = *line.Origin
 		} else if line.By == orchestrator.ByCommit {
-			one.Commit, one.Author = orNull(line.Commit), orNull(line.Author)
+			commit, author = line.Commit, line.Author
 		}
-		view.Lines = append(view.Lines, one)
-	}
-	return view
+		return object{
+			{"line", line.Line}, {"text", line.Text}, {"by", line.By}, {"session", orNull(o.Session)}, {"agent", orNull(o.Agent)}, {"cli", orNull(o.CLI)},
+			{"turn", orNull(o.Turn)}, {"turn_first", orNull(o.First)}, {"before_turn", orNull(o.Before)}, {"prompt", orNull(o.Prompt)},
+			{"commit", orNull(commit)}, {"author", orNull(author)}, {"at", line.At},
+		}
+	})}}
 }
 
 var fileAndLines = lazyregexp.New(`^(.+):([0-9]+)(?:[-,]([0-9]+))?$`)

@@ -101,7 +101,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if o.json {
-			return o.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: o.noted()})
+			return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"commit", checked.Commit}, {"checks", checked.Commands}, {"notes", o.noted()}})
 		}
 		fmt.Fprintln(forReading(o.stdout), strings.TrimSpace(checked.String()))
 		return nil
@@ -134,16 +134,6 @@ func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, comma
 	}
 	agent, err := agentMeant(cmd, h, s, errs.Quote(args[0]))
 	return []string{s.Name + "/" + agent}, args, err
-}
-
-// checkJSON lists checks that passed; a failed check is an error instead.
-type checkJSON struct {
-	Version int      `json:"version"`
-	Session string   `json:"session"`
-	Agent   string   `json:"agent"`
-	Commit  string   `json:"commit"`
-	Checks  []string `json:"checks"`
-	Notes   []string `json:"notes"`
 }
 
 func newBisect(a *invocation) *cobra.Command {
@@ -181,20 +171,12 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 	return cmd
 }
 
-type bisectJSON struct {
-	Version  int      `json:"version"`
-	Session  string   `json:"session"`
-	Agent    string   `json:"agent"`
-	Turn     *int     `json:"turn"`      // null if the end of the last turn passes
-	LastGood *int     `json:"last_good"` // last turn whose end passes, 0 for the base
-	Prompt   *string  `json:"prompt"`
-	Notes    []string `json:"notes"`
-}
-
-func bisectView(b *landing.Broken, notes []string) bisectJSON {
-	view := bisectJSON{Version: 1, Session: b.Session, Agent: b.Agent, Notes: notes}
+// bisectView returns the turn that broke the checks, null if the end of the last turn passes, and the
+// last turn whose end passes, 0 for the base.
+func bisectView(b *landing.Broken, notes []string) object {
+	broke, good, prompt := any(nil), any(nil), any(nil)
 	if b.Turn > 0 {
-		view.Turn, view.LastGood, view.Prompt = &b.Turn, &b.Good, &b.Prompt
+		broke, good, prompt = b.Turn, b.Good, b.Prompt
 	}
-	return view
+	return object{{"version", 1}, {"session", b.Session}, {"agent", b.Agent}, {"turn", broke}, {"last_good", good}, {"prompt", prompt}, {"notes", notes}}
 }

@@ -127,9 +127,9 @@ func (o *doctorOptions) try(cmd *cobra.Command, h *app.App) error {
 		return err
 	}
 	if o.json {
-		if err := o.printJSON(trialJSON{
-			Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: orNull(info.Version), LookedAt: lookedAtView(info),
-			Seconds: time.Since(began).Round(100 * time.Millisecond).Seconds(), Plays: lines,
+		if err := o.printJSON(object{
+			{"version", 1}, {"cli", info.Name}, {"path", info.Path}, {"cli_version", orNull(info.Version)}, {"looked_at", lookedAtView(info)},
+			{"seconds", time.Since(began).Round(100 * time.Millisecond).Seconds()}, {"plays", lines},
 		}); err != nil {
 			return err
 		}
@@ -154,16 +154,6 @@ func (o *doctorOptions) printPlay(line selftest.Line) {
 	fmt.Fprintf(o.stdout, "%s  %-15s  %s\n", o.colour(result, playColours[line.Result]), line.Name, display.OneLine(line.Text))
 }
 
-type trialJSON struct {
-	Version    int             `json:"version"`
-	CLI        string          `json:"cli"`
-	Path       string          `json:"path"`
-	CLIVersion *string         `json:"cli_version"`
-	LookedAt   *lookedAtJSON   `json:"looked_at"`
-	Seconds    float64         `json:"seconds"`
-	Plays      []selftest.Line `json:"plays"`
-}
-
 // version is set by the linker in releases.
 var version = ""
 
@@ -176,7 +166,7 @@ func newVersion(a *invocation) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
-				return a.printJSON(versionJSON{Version: 1, Paw: ownVersion()})
+				return a.printJSON(object{{"version", 1}, {"paw", ownVersion()}})
 			}
 			a.printVersion()
 			return nil
@@ -184,11 +174,6 @@ func newVersion(a *invocation) *cobra.Command {
 	}
 	a.addJSON(cmd)
 	return cmd
-}
-
-type versionJSON struct {
-	Version int    `json:"version"` // version of this object
-	Paw     string `json:"paw"`
 }
 
 func (p *printer) printVersion() { fmt.Fprintf(p.stdout, "paw %s\n", ownVersion()) }
@@ -264,44 +249,24 @@ func installedCLIs(ctx context.Context, h *app.App) (names []string) {
 	return names
 }
 
-type cliJSON struct {
-	Name      string  `json:"name"`
-	Installed bool    `json:"installed"`
-	Path      *string `json:"path"`
-	Version   *string `json:"version"`
-	// LookedAt is null for a CLI of which no version was looked at.
-	LookedAt *lookedAtJSON `json:"looked_at"`
-	Resume   string        `json:"resume"`
-	Turns    string        `json:"turns"`
-	Error    *string       `json:"error"`
-}
-
-// lookedAtJSON names the oldest and newest version of a CLI that paw's authors looked at, and says
-// how the installed version compares.
-type lookedAtJSON struct {
-	Oldest   string  `json:"oldest"`
-	Newest   string  `json:"newest"`
-	Standing *string `json:"standing"` // a cli.Standing, null if unknown
-}
-
-func lookedAtView(info orchestrator.CLIInfo) *lookedAtJSON {
+// lookedAtView names the oldest and newest version of a CLI that paw's authors looked at, null for
+// none, and says how the installed version compares.
+func lookedAtView(info orchestrator.CLIInfo) any {
 	if info.Looked.CLI == "" {
 		return nil
 	}
-	return &lookedAtJSON{Oldest: info.Looked.Oldest, Newest: info.Looked.Newest, Standing: orNull(string(info.Standing))}
+	return object{{"oldest", info.Looked.Oldest}, {"newest", info.Looked.Newest}, {"standing", orNull(info.Standing)}}
 }
 
-func clisView(infos []orchestrator.CLIInfo) any {
-	view := struct {
-		Version int       `json:"version"`
-		CLIs    []cliJSON `json:"clis"`
-	}{Version: 1, CLIs: []cliJSON{}}
-	for _, info := range infos {
-		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: orNull(info.Path), Version: orNull(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns, LookedAt: lookedAtView(info)}
+func clisView(infos []orchestrator.CLIInfo) object {
+	return object{{"version", 1}, {"clis", objects(infos, func(info orchestrator.CLIInfo) object {
+		failed := any(nil)
 		if info.Err != nil {
-			v.Error = orNull(info.Err.Error())
+			failed = orNull(info.Err.Error())
 		}
-		view.CLIs = append(view.CLIs, v)
-	}
-	return view
+		return object{
+			{"name", info.Name}, {"installed", info.Path != ""}, {"path", orNull(info.Path)}, {"version", orNull(info.Version)},
+			{"looked_at", lookedAtView(info)}, {"resume", info.Facts.Resume}, {"turns", info.Facts.Turns}, {"error", failed},
+		}
+	})}}
 }

@@ -39,11 +39,11 @@ func (a *invocation) printError(err error) {
 		hints = append([]string{line}, hints...)
 	}
 	if a.json {
-		view := map[string]any{"version": 1, "error": message, "hints": hints, "exit_code": exitCode(err)}
+		notes := absent
 		if len(a.notes) > 0 {
-			view["notes"] = a.notes
+			notes = a.notes
 		}
-		_ = writeJSON(a.stderr, view)
+		_ = writeJSON(a.stderr, object{{"error", message}, {"exit_code", exitCode(err)}, {"hints", hints}, {"notes", notes}, {"version", 1}})
 		return
 	}
 	a.sayError(message, hints)

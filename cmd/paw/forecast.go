@@ -189,44 +189,17 @@ func first(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-type forecastJSON struct {
-	Version int           `json:"version"`
-	Session string        `json:"session"`
-	Target  string        `json:"target"`
-	Agents  []outlookJSON `json:"agents"`
-	Pairs   []pairJSON    `json:"pairs"`
-	Order   []string      `json:"order"`
-}
-
-type outlookJSON struct {
-	Name         string   `json:"name"`
-	Commit       string   `json:"commit"`
-	Turn         *int     `json:"turn"` // null for the commit of the agent's branch
-	FilesChanged int      `json:"files_changed"`
-	Conflicts    []string `json:"conflicts"`
-
-	Submodules []string `json:"submodules"` // submodules because of which a landing would be refused
-
-	UncommittedSince *int `json:"not_committed_since"` // turn after which the agent left uncommitted files that may still exist
-
-	CutShort *string `json:"cut_short"` // command that was killed while it moved the agent's files
-}
-
-type pairJSON struct {
-	Agents    []string `json:"agents"`
-	Conflicts []string `json:"conflicts"`
-}
-
-func forecastView(f *landing.Forecast) forecastJSON {
-	view := forecastJSON{Version: 1, Session: f.Session, Target: f.Target, Agents: []outlookJSON{}, Pairs: []pairJSON{}, Order: append([]string{}, f.Order...)}
-	for _, o := range f.Agents {
-		view.Agents = append(view.Agents, outlookJSON{
-			Name: o.Agent, Commit: o.Commit, Turn: orNull(o.Turn), FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...),
-			Submodules: append([]string{}, o.Submodules...), UncommittedSince: orNull(o.UncommittedSince), CutShort: orNull(o.CutShort),
-		})
-	}
-	for _, p := range f.Pairs {
-		view.Pairs = append(view.Pairs, pairJSON{Agents: []string{p.One, p.Other}, Conflicts: append([]string{}, p.Files...)})
-	}
-	return view
+// forecastView returns a forecast. The turn of an agent is null where the commit is that of its
+// branch; not_committed_since is a turn after which it left uncommitted files that may still exist.
+func forecastView(f *landing.Forecast) object {
+	agents := objects(f.Agents, func(o observe.Forecast) object {
+		return object{
+			{"name", o.Agent}, {"commit", o.Commit}, {"turn", orNull(o.Turn)}, {"files_changed", o.Files}, {"conflicts", o.Conflicts},
+			{"submodules", o.Submodules}, {"not_committed_since", orNull(o.UncommittedSince)}, {"cut_short", orNull(o.CutShort)},
+		}
+	})
+	pairs := objects(f.Pairs, func(p landing.Pair) object {
+		return object{{"agents", []string{p.One, p.Other}}, {"conflicts", p.Files}}
+	})
+	return object{{"version", 1}, {"session", f.Session}, {"target", f.Target}, {"agents", agents}, {"pairs", pairs}, {"order", f.Order}}
 }

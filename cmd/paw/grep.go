@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,25 +105,11 @@ func around(content, text string) string {
 	return begin + strings.Join(strings.Fields(string(before)+string(after)), " ") + end
 }
 
-type grepJSON struct {
-	Version  int             `json:"version"`
-	Messages []grepMatchJSON `json:"messages"`
-	Notes    []string        `json:"notes"`
-}
-
-type grepMatchJSON struct {
-	Session   string     `json:"session"`
-	Agent     string     `json:"agent"`
-	Turn      *int       `json:"turn"`
-	Role      string     `json:"role"`
-	Content   string     `json:"content"`
-	Timestamp *time.Time `json:"timestamp"`
-}
-
-func grepView(found []orchestrator.Match, notes []string) grepJSON {
-	view := grepJSON{Version: 1, Messages: []grepMatchJSON{}, Notes: notes}
-	for _, m := range found {
-		view.Messages = append(view.Messages, grepMatchJSON{m.Session, m.Agent, orNull(m.Turn), string(m.Role), m.Content, orNull(m.Timestamp.UTC())})
-	}
-	return view
+func grepView(found []orchestrator.Match, notes []string) object {
+	return object{{"version", 1}, {"messages", objects(found, func(m orchestrator.Match) object {
+		return object{
+			{"session", m.Session}, {"agent", m.Agent}, {"turn", orNull(m.Turn)}, {"role", string(m.Role)}, {"content", m.Content},
+			{"timestamp", orNull(m.Timestamp.UTC())},
+		}
+	})}, {"notes", notes}}
 }

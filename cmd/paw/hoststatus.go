@@ -20,14 +20,6 @@ import (
 	"paw/session"
 )
 
-// hostJSON says whether a host answered.
-type hostJSON struct {
-	Name    string     `json:"name"`
-	Reached bool       `json:"reached"`
-	AsOf    *time.Time `json:"as_of"` // time of the host's answer; null if there never was one
-	Error   *string    `json:"error"`
-}
-
 // askHosts asks the hosts that have a checkout of the current repository, or with all every host,
 // in the background. The returned function waits for the answers, as long as each host's timeout
 // allows.
@@ -70,28 +62,22 @@ func placesOf(h *app.App, all bool) (places []hosts.Place) {
 // noHosts returns no answers; it stands for askHosts where no host is to be asked.
 func noHosts() []hosts.Answer { return nil }
 
-// machinesJSON is the status of this machine and of hosts.
-type machinesJSON struct {
-	Version  int           `json:"version"`
-	Sessions []any         `json:"sessions"` // each a sessionJSON, or an object from a host's answer
-	Problems []problemJSON `json:"problems"`
-	Hosts    []hostJSON    `json:"hosts"`
-}
-
-func withHosts(own statusJSON, answers []hosts.Answer) machinesJSON {
-	view := machinesJSON{Version: own.Version, Problems: own.Problems}
-	for _, s := range own.Sessions {
-		view.Sessions = append(view.Sessions, s)
+// withHosts adds the answers of hosts to the status of this machine. Sessions of a host are objects
+// from its answer; as_of is the time of the answer, null if there never was one.
+func withHosts(statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) object {
+	var sessions []any
+	for _, st := range statuses {
+		sessions = append(sessions, sessionView(st))
 	}
-	for _, one := range answers {
-		view.Sessions = append(view.Sessions, one.Objects()...)
-		v := hostJSON{Name: one.Host, Reached: one.Err == nil, AsOf: orNull(one.AsOf)}
+	asked := objects(answers, func(one hosts.Answer) object {
+		sessions = append(sessions, one.Objects()...)
+		why := any(nil)
 		if one.Err != nil {
-			v.Error = orNull(whyNot(one.Err))
+			why = orNull(whyNot(one.Err))
 		}
-		view.Hosts = append(view.Hosts, v)
-	}
-	return view
+		return object{{"name", one.Host}, {"reached", one.Err == nil}, {"as_of", orNull(one.AsOf)}, {"error", why}}
+	})
+	return object{{"version", 1}, {"sessions", sessions}, {"problems", problemsView(problems)}, {"hosts", asked}}
 }
 
 // whyNot returns why a host gave no answer, without the name of the host.

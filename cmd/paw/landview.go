@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,55 +17,44 @@ import (
 	"paw/session"
 )
 
-// landJSON lists landings: those of one command, or of a session.
-type landJSON struct {
-	Version   int                 `json:"version"`
-	Landings  []landingJSON       `json:"landings"`
-	Conflicts []landing.Collision `json:"conflicts"`            // of the landing at which the command stopped
-	NotLanded []notLandedJSON     `json:"not_landed,omitempty"` // only with --keep-going
-	Behind    []string            `json:"behind"`               // agents that lack what has landed now
-	Notes     []string            `json:"notes"`
+// landAnswer is the JSON of landings: those of one command, or of a session.
+type landAnswer struct {
+	plan      []string // only with --dry-run, else nil
+	landings  []object
+	conflicts []landing.Collision // of the landing at which the command stopped
+	notLanded []object            // only with --keep-going
+	behind    []string            // agents that lack what has landed now
+	notes     []string
 }
 
-// landPlanJSON is landJSON with a plan, for --dry-run.
-type landPlanJSON struct {
-	Plan []string `json:"plan"`
-	landJSON
-}
-
-// newLandView returns an answer without landings.
-func (p *printer) newLandView() landJSON {
-	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []landing.Collision{}, Behind: []string{}, Notes: p.noted()}
-}
-
-type landingJSON struct {
-	ID           *int       `json:"id"` // null before the landing
-	Session      string     `json:"session"`
-	Agent        string     `json:"agent"`
-	Target       string     `json:"target"`
-	State        string     `json:"state"`
-	Turn         *int       `json:"turn"`  // null for the present state of the agent
-	Turns        *string    `json:"turns"` // null if paw knows of no turns
-	As           string     `json:"as"`
-	Before       string     `json:"before"`
-	After        string     `json:"after"`
-	FilesChanged int        `json:"files_changed"`
-	Title        string     `json:"title"`
-	LandedAt     *time.Time `json:"landed_at"`
-	Standing     string     `json:"standing,omitempty"` // only in a list: whether the target still has the landing
-}
-
-func landingView(sessionName string, l session.Landing) landingJSON {
-	view := landingJSON{
-		Session: sessionName, Agent: l.Agent, Target: l.Target, State: string(l.Phase), As: l.As,
-		Turn: orNull(l.Turn), Turns: orNull(l.Turns), Before: l.Before, After: l.After, FilesChanged: l.Files, Title: l.Title,
+func (r landAnswer) view() object {
+	plan, notLanded := absent, absent
+	if r.plan != nil {
+		plan = r.plan
 	}
-	if l.ID == 0 {
-		view.State = "planned"
-	} else {
-		view.ID, view.LandedAt = &l.ID, &l.At
+	if len(r.notLanded) > 0 {
+		notLanded = r.notLanded
 	}
-	return view
+	return object{
+		{"plan", plan}, {"version", 1}, {"landings", r.landings}, {"conflicts", r.conflicts}, {"not_landed", notLanded}, {"behind", r.behind}, {"notes", r.notes},
+	}
+}
+
+// landingView returns a landing; its turn is null for the state of an agent between turns, and its
+// turns are null if paw knows of none. standing is "" but in a list, which tells whether the target
+// still has the landing.
+func landingView(sessionName string, l session.Landing, standing landing.Standing) object {
+	id, state, at, stands := any(l.ID), l.Phase, any(l.At), absent
+	if l.ID == 0 { // before the landing
+		id, state, at = nil, "planned", nil
+	}
+	if standing != "" {
+		stands = standing
+	}
+	return object{
+		{"id", id}, {"session", sessionName}, {"agent", l.Agent}, {"target", l.Target}, {"state", state}, {"turn", orNull(l.Turn)}, {"turns", orNull(l.Turns)},
+		{"as", l.As}, {"before", l.Before}, {"after", l.After}, {"files_changed", l.Files}, {"title", l.Title}, {"landed_at", at}, {"standing", stands},
+	}
 }
 
 // landResults is what became of the landings of one command.
@@ -82,31 +70,31 @@ func (r landResults) any() bool { return len(r.done)+len(r.collisions)+len(r.out
 
 // landView returns the answer for landings: those that took place, the conflict that stopped them,
 // and the agents that did not land.
-func (p *printer) landView(r landResults) any {
-	view := p.newLandView()
-	view.Behind = append(view.Behind, r.behind...)
-	plan := []string{}
+func (p *printer) landView(r landResults) object {
+	view := landAnswer{conflicts: r.collisions, behind: r.behind, notes: p.noted()}
+	if r.dryRun {
+		view.plan = []string{}
+	}
 	for _, l := range r.done {
 		if !l.Nothing {
-			view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
+			view.landings = append(view.landings, landingView(l.Session, l.Landing, ""))
 		}
-		if plan = append(plan, l.Plan(nil)...); l.Checkout != "" {
-			plan = append(plan, leftAlone(l.Checkout))
+		if r.dryRun {
+			view.plan = append(view.plan, l.Plan(nil)...)
+		}
+		if r.dryRun && l.Checkout != "" {
+			view.plan = append(view.plan, leftAlone(l.Checkout))
 		}
 		if l.LeftOut > 0 {
-			view.Notes = append(view.Notes, l.String())
+			view.notes = append(view.notes, l.String())
 		}
 	}
-	view.Conflicts = append(view.Conflicts, r.collisions...)
 	for _, one := range r.outcomes {
 		if one.err != nil {
-			view.NotLanded = append(view.NotLanded, one.view())
+			view.notLanded = append(view.notLanded, one.view())
 		}
 	}
-	if r.dryRun {
-		return landPlanJSON{Plan: plan, landJSON: view}
-	}
-	return view
+	return view.view()
 }
 
 // landedLines says what has landed, and how to undo it.
@@ -210,19 +198,11 @@ func (p *printer) showOutcomes(outcomes []landOutcome) {
 	p.printTable(p.stdout, "", rows)
 }
 
-// notLandedJSON is an agent that has not landed, while the others did with --keep-going.
-type notLandedJSON struct {
-	Agent     string              `json:"agent"`
-	Error     string              `json:"error"`
-	ExitCode  int                 `json:"exit_code"` // exit code of paw land for this agent alone
-	Conflicts []landing.Collision `json:"conflicts"`
-	Hints     []string            `json:"hints"`
-}
-
-func (o landOutcome) view() notLandedJSON {
-	return notLandedJSON{
-		Agent: o.agent, Error: o.err.Error(), ExitCode: exitCode(o.err), Hints: hintsOf(o.err),
-		Conflicts: append([]landing.Collision{}, landing.CollisionsOf(o.err)...),
+// view describes an agent that has not landed, while the others did with --keep-going. The exit code
+// is that of paw land for this agent alone.
+func (o landOutcome) view() object {
+	return object{
+		{"agent", o.agent}, {"error", o.err.Error()}, {"exit_code", exitCode(o.err)}, {"conflicts", landing.CollisionsOf(o.err)}, {"hints", hintsOf(o.err)},
 	}
 }
 
@@ -237,13 +217,8 @@ func (a *invocation) listLandings(cmd *cobra.Command) error {
 	}
 	all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
 	if a.json {
-		view := a.newLandView()
-		for _, l := range all {
-			one := landingView(s.Name, l.Landing)
-			one.Standing = string(l.Standing)
-			view.Landings = append(view.Landings, one)
-		}
-		return a.printJSON(view)
+		landings := objects(all, func(l landing.Stand) object { return landingView(s.Name, l.Landing, l.Standing) })
+		return a.printJSON(landAnswer{landings: landings, notes: a.noted()}.view())
 	}
 	if len(all) == 0 {
 		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
@@ -302,13 +277,12 @@ func (p *printer) showUndone(s *session.Session, l *session.Landing, dryRun bool
 	if dryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	}
-	view := p.newLandView()
-	view.Landings = append(view.Landings, landingView(s.Name, *l))
-	switch {
-	case p.json && dryRun:
-		return p.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
-	case p.json:
-		return p.printJSON(view)
+	if p.json {
+		view := landAnswer{landings: []object{landingView(s.Name, *l, "")}, notes: p.noted()}
+		if dryRun {
+			view.plan = []string{text}
+		}
+		return p.printJSON(view.view())
 	}
 	fmt.Fprintln(p.stdout, text)
 	return nil

@@ -97,9 +97,9 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(logJSON{
-			Version: 1, Session: s.Name, Agent: logged.Agent, ID: orNull(logged.ID),
-			Messages: append([]history.Message{}, logged.Messages...), Skipped: logged.Skipped,
+		return o.printJSON(object{
+			{"version", 1}, {"session", s.Name}, {"agent", logged.Agent}, {"id", orNull(logged.ID)},
+			{"messages", logged.Messages}, {"skipped", logged.Skipped},
 		})
 	}
 	return o.paged(cmd.Context(), h, func() error {
@@ -156,15 +156,6 @@ func (o *logOptions) printPaneLog(h *app.App, sessionName, agentName string) err
 	}
 	_, err = io.WriteString(o.stdout, display.Printable(string(before)+string(content)))
 	return err
-}
-
-type logJSON struct {
-	Version  int               `json:"version"`
-	Session  string            `json:"session"`
-	Agent    string            `json:"agent"`
-	ID       *string           `json:"id"`
-	Messages []history.Message `json:"messages"`
-	Skipped  int               `json:"skipped"`
 }
 
 var roleColours = map[history.Role]string{

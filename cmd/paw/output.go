@@ -10,14 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"paw/config/disk"
 	"paw/config/display"
-	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/session"
@@ -106,34 +103,6 @@ func (p *printer) note(text string) {
 	}
 	const begin = "paw: note:"
 	fmt.Fprintf(p.stderr, "%s %s\n", p.paintError(begin, display.Grey), p.said(begin, display.Printable(text)))
-}
-
-// printJSON prints v as one line.
-func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
-
-// writeJSON writes v as one line without control characters. JSON allows DEL and U+0080 to U+009F,
-// which some terminals obey.
-func writeJSON(w io.Writer, v any) error {
-	line, err := disk.JSON(v, "")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, controlCharacter().ReplaceAllStringFunc(string(line), func(c string) string {
-		r, _ := utf8.DecodeRuneInString(c)
-		return fmt.Sprintf(`\u%04x`, r)
-	}))
-	return err
-}
-
-var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
-
-// orNull returns nil for the zero value, which is null in JSON.
-func orNull[T comparable](value T) *T {
-	var nothing T
-	if value == nothing {
-		return nil
-	}
-	return &value
 }
 
 // stateColours are the ANSI colours of states. Words carry the meaning; colours only repeat it.

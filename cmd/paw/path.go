@@ -40,7 +40,7 @@ only.`, exitUsage, exitNotFound),
 				return err
 			}
 			if a.json {
-				return a.printJSON(pathJSON{1, s.Name, agent, w.WorktreePath, portsView(w.Ports)})
+				return a.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"worktree_path", w.WorktreePath}, {"ports", portsView(w.Ports)}})
 			}
 			fmt.Fprintln(a.stdout, w.WorktreePath)
 			return nil
@@ -49,14 +49,6 @@ only.`, exitUsage, exitNotFound),
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
-}
-
-type pathJSON struct {
-	Version      int     `json:"version"`
-	Session      string  `json:"session"`
-	Agent        string  `json:"agent"`
-	WorktreePath string  `json:"worktree_path"`
-	Ports        *[2]int `json:"ports"`
 }
 
 func newSh(a *invocation) *cobra.Command {
@@ -256,7 +248,7 @@ func (o *envOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	set := h.Agent(s, w).ProjectVariables()
 	if o.json {
-		return o.printJSON(envJSON{1, s.Name, agent, set, portsView(w.Ports)})
+		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"variables", set}, {"ports", portsView(w.Ports)}})
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if o.export {
@@ -266,14 +258,6 @@ func (o *envOptions) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
-}
-
-type envJSON struct {
-	Version   int               `json:"version"`
-	Session   string            `json:"session"`
-	Agent     string            `json:"agent"`
-	Variables map[string]string `json:"variables"`
-	Ports     *[2]int           `json:"ports"`
 }
 
 type setupOptions struct {

@@ -79,43 +79,24 @@ func (o *pullOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-type pullJSON struct {
-	Version     int      `json:"version"`
-	Session     string   `json:"session"`
-	Agent       string   `json:"agent"`
-	Result      string   `json:"result"` // asked, open, by_hand, browser, nothing or planned
-	Remote      string   `json:"remote"`
-	Branch      string   `json:"branch"`
-	Base        string   `json:"base"`
-	Commit      *string  `json:"commit"` // null if there is nothing to push
-	Commits     int      `json:"commits"`
-	Uncommitted int      `json:"uncommitted"` // number of files
-	Pushed      bool     `json:"pushed"`
-	Title       string   `json:"title"`
-	Text        string   `json:"text"`
-	URL         *string  `json:"url"`
-	Plan        []string `json:"plan,omitempty"`
-	Notes       []string `json:"notes"`
-}
-
-func pulledView(d *landing.Pulled, dryRun bool, notes []string) pullJSON {
-	view := pullJSON{
-		Version: 1, Session: d.Session, Agent: d.Agent, Result: "browser", Remote: d.Remote, Branch: d.Branch, Base: d.Base,
-		Commits: d.Commits, Uncommitted: d.Uncommitted, Pushed: d.Pushed, Title: d.Title, Text: d.Text, Notes: notes,
-	}
+// pulledView returns a pull request. The result is asked, open, by_hand, browser, nothing or planned.
+func pulledView(d *landing.Pulled, dryRun bool, notes []string) object {
+	result, commit, url, plan := "browser", any(d.Commit), orNull(d.Address), absent
 	switch {
 	case d.Nothing:
-		view.Result = "nothing"
-		return view
+		result, commit, url = "nothing", nil, nil
 	case dryRun:
-		view.Result, view.Plan = "planned", d.Plan
+		result, plan = "planned", d.Plan
 	case d.Asked && d.Address != "":
-		view.Result = "asked"
+		result = "asked"
 	case d.Open:
-		view.Result = "open"
+		result = "open"
 	case d.ByHand:
-		view.Result = "by_hand"
+		result = "by_hand"
 	}
-	view.Commit, view.URL = &d.Commit, orNull(d.Address)
-	return view
+	return object{
+		{"version", 1}, {"session", d.Session}, {"agent", d.Agent}, {"result", result}, {"remote", d.Remote}, {"branch", d.Branch}, {"base", d.Base},
+		{"commit", commit}, {"commits", d.Commits}, {"uncommitted", d.Uncommitted}, {"pushed", d.Pushed}, {"title", d.Title}, {"text", d.Text},
+		{"url", url}, {"plan", plan}, {"notes", notes},
+	}
 }

@@ -127,7 +127,7 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(queueJSON{Version: 1, Session: s.Name, Held: orNull(list.Held), Tasks: taskViews(list.Tasks)})
+		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"held", given(orNull(list.Held))}, {"tasks", objects(list.Tasks, taskView)}})
 	}
 	for _, t := range list.Tasks {
 		switch {

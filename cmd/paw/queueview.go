@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -13,36 +12,10 @@ import (
 	"paw/session"
 )
 
-type taskJSON struct {
-	ID    string   `json:"id"`
-	Agent *string  `json:"agent"`
-	State string   `json:"state"`
-	Why   *string  `json:"why"`
-	What  string   `json:"what"`
-	After []string `json:"after"`
-	Turn  *int     `json:"turn"`
-}
-
-type queueJSON struct {
-	Version int        `json:"version"`
-	Session string     `json:"session"`
-	Held    *string    `json:"held,omitempty"`
-	Max     int        `json:"max,omitempty"`
-	Starts  int        `json:"starts,omitempty"`
-	Made    int        `json:"made,omitempty"`
-	Next    *time.Time `json:"next,omitempty"`
-	Tasks   []taskJSON `json:"tasks"`
-	Plan    []string   `json:"plan,omitempty"`
-}
-
-func taskViews(tasks []session.Task) []taskJSON {
-	views := []taskJSON{}
-	for _, t := range tasks {
-		views = append(views, taskJSON{
-			ID: t.ID, Agent: orNull(t.Agent), State: string(t.State), Why: orNull(t.Why), What: t.What, After: append([]string{}, t.After...), Turn: orNull(t.Turn),
-		})
+func taskView(t session.Task) object {
+	return object{
+		{"id", t.ID}, {"agent", orNull(t.Agent)}, {"state", t.State}, {"why", orNull(t.Why)}, {"what", t.What}, {"after", t.After}, {"turn", orNull(t.Turn)},
 	}
-	return views
 }
 
 // showQueue prints the tasks of a session's queue, or with dryRun its next steps.
@@ -88,15 +61,15 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 }
 
 // queueView returns a queue as JSON; a dry run adds the steps that would be taken.
-func queueView(list *queue.List, plan []string, dryRun bool) queueJSON {
-	view := queueJSON{Version: 1, Session: list.Session, Held: orNull(list.Held), Max: list.Max, Starts: list.Starts, Made: list.Made, Tasks: taskViews(list.Tasks)}
-	if !list.Next.IsZero() {
-		view.Next = &list.Next
+func queueView(list *queue.List, plan []string, dryRun bool) object {
+	steps := absent
+	if dryRun && len(plan) > 0 {
+		steps = plan
 	}
-	if dryRun {
-		view.Plan = append([]string{}, plan...)
+	return object{
+		{"version", 1}, {"session", list.Session}, {"held", given(orNull(list.Held))}, {"max", given(orNull(list.Max))}, {"starts", given(orNull(list.Starts))},
+		{"made", given(orNull(list.Made))}, {"next", given(orNull(list.Next))}, {"tasks", objects(list.Tasks, taskView)}, {"plan", steps},
 	}
-	return view
 }
 
 func taskRows(tasks []session.Task) [][]cell {

@@ -159,7 +159,7 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 
 func (p *printer) showPlan(steps []string) error {
 	if p.json {
-		return p.printJSON(planJSON{Version: 1, Plan: steps, Notes: p.noted()})
+		return p.printJSON(object{{"version", 1}, {"plan", steps}, {"notes", p.noted()}})
 	}
 	for _, step := range steps {
 		fmt.Fprintln(forReading(p.stdout), step)

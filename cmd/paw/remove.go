@@ -53,20 +53,21 @@ func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if err != nil {
 		return err
 	}
-	view := removeJSON{Version: 1, Session: s.Name, Removed: []removedJSON{}}
+	var views []object
 	done := o.busy(h, "removing "+strings.Join(agents, ", "))
 	plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o.Options, func(removed *teardown.Removed) {
 		done()
-		if view.Removed = append(view.Removed, removedView(removed)); !o.json {
+		if views = append(views, removedView(removed)); !o.json {
 			o.printRemoved(removed)
 		}
 	})
 	done()
-	if view.Notes = o.noted(); o.json && (err == nil || len(view.Removed) > 0) {
+	if o.json && (err == nil || len(views) > 0) {
+		steps := absent
 		if o.DryRun {
-			view.Plan = strings.Split(plan.String(), "\n")
+			steps = strings.Split(plan.String(), "\n")
 		}
-		return errors.Join(err, o.printJSON(view))
+		return errors.Join(err, o.printJSON(object{{"version", 1}, {"session", s.Name}, {"removed", views}, {"plan", steps}, {"notes", o.noted()}}))
 	}
 	if err != nil {
 		return err
@@ -102,29 +103,10 @@ func (p *printer) printRemoved(r *teardown.Removed) {
 	}
 }
 
-type removeJSON struct {
-	Version int           `json:"version"`
-	Session string        `json:"session"`
-	Removed []removedJSON `json:"removed"`
-	Plan    []string      `json:"plan,omitempty"` // only with --dry-run
-	Notes   []string      `json:"notes"`
-}
-
-type removedJSON struct {
-	Name          string   `json:"name"`
-	Branch        string   `json:"branch"`
-	BranchDeleted bool     `json:"branch_deleted"`
-	WorktreePath  string   `json:"worktree_path"`
-	Worktree      string   `json:"worktree"` // deleted, trashed, stays or gone
-	RescueRef     *string  `json:"rescue_ref"`
-	Trash         *string  `json:"trash"`
-	Children      []string `json:"children"`
-}
-
-func removedView(r *teardown.Removed) removedJSON {
+func removedView(r *teardown.Removed) object {
 	where := map[teardown.Place]string{teardown.Deleted: "deleted", teardown.Trashed: "trashed", teardown.Stays: "stays", teardown.Gone: "gone"}
-	return removedJSON{
-		Name: r.Name, Branch: r.Branch, BranchDeleted: r.Landed || r.BranchGone, WorktreePath: r.WorktreePath, Worktree: where[r.Place],
-		RescueRef: orNull(r.RescueRef), Trash: orNull(r.Trash), Children: append([]string{}, r.Children...),
+	return object{
+		{"name", r.Name}, {"branch", r.Branch}, {"branch_deleted", r.Landed || r.BranchGone}, {"worktree_path", r.WorktreePath}, {"worktree", where[r.Place]},
+		{"rescue_ref", orNull(r.RescueRef)}, {"trash", orNull(r.Trash)}, {"children", r.Children},
 	}
 }

@@ -179,20 +179,15 @@ func (o *reviewOptions) sendComments(cmd *cobra.Command, h *app.App, s *session.
 
 // tell prints what was sent or, for nil, why nothing was.
 func (o *reviewOptions) tell(s *session.Session, sent *typing.Sent, otherwise string) error {
-	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}, Notes: o.noted()}
+	var all []*typing.Sent
 	if sent != nil {
-		view.Sent, otherwise = append(view.Sent, sentView(sent)), sent.String()
+		all, otherwise = append(all, sent), sent.String()
 	}
 	if o.json {
-		return o.printJSON(view)
+		return o.printJSON(o.sentView(s.Name, all))
 	}
 	fmt.Fprintln(o.stdout, otherwise)
 	return nil
-}
-
-type commentJSON struct {
-	review.Comment
-	Stale bool `json:"stale"`
 }
 
 func (o *reviewOptions) listComments(h *app.App, s *session.Session, agent string) error {
@@ -201,16 +196,15 @@ func (o *reviewOptions) listComments(h *app.App, s *session.Session, agent strin
 		return err
 	}
 	if o.json {
-		view := struct {
-			Version  int           `json:"version"`
-			Session  string        `json:"session"`
-			Agent    string        `json:"agent"`
-			Comments []commentJSON `json:"comments"`
-		}{1, s.Name, agent, []commentJSON{}}
-		for i, c := range kept.List {
-			view.Comments = append(view.Comments, commentJSON{c, kept.Stale[i]})
+		type comment struct {
+			review.Comment
+			Stale bool `json:"stale"`
 		}
-		return o.printJSON(view)
+		var comments []comment
+		for i, c := range kept.List {
+			comments = append(comments, comment{c, kept.Stale[i]})
+		}
+		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"comments", comments}})
 	}
 	out := forReading(o.stdout)
 	for i, c := range kept.List {

@@ -71,25 +71,15 @@ func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-type rewindJSON struct {
-	Version      int      `json:"version"`
-	Session      string   `json:"session"`
-	Agent        string   `json:"agent"`
-	Turn         int      `json:"turn"` // turn whose end the worktree is at, 0 for the base
-	Head         *string  `json:"head"`
-	FilesChanged int      `json:"files_changed"`
-	RescueRef    *string  `json:"rescue_ref"` // state before the rewind, null if the worktree was there already
-	Untouched    []string `json:"untouched"`
-	Notes        []string `json:"notes"`
-}
-
-func rewoundView(r *orchestrator.Rewound, notes []string) rewindJSON {
+// rewoundView returns the turn whose end the worktree is at, 0 for the base, and the ref of the state
+// before, null if the worktree was there already.
+func rewoundView(r *orchestrator.Rewound, notes []string) object {
 	if r.Remembers != "" {
 		notes = append(notes, r.Remembers)
 	}
-	return rewindJSON{
-		Version: 1, Session: r.Session, Agent: r.Agent, Turn: r.At, Head: orNull(r.Head), FilesChanged: r.Changed, RescueRef: orNull(r.RescueRef),
-		Untouched: append([]string{}, r.Untouched...), Notes: notes,
+	return object{
+		{"version", 1}, {"session", r.Session}, {"agent", r.Agent}, {"turn", r.At}, {"head", orNull(r.Head)}, {"files_changed", r.Changed},
+		{"rescue_ref", orNull(r.RescueRef)}, {"untouched", r.Untouched}, {"notes", notes},
 	}
 }
 
@@ -129,13 +119,13 @@ func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var conflict error
-	view := updateJSON{Version: 1, Agents: []updatedJSON{}}
+	var views []object
 	for _, agent := range agents {
 		updated, err := landing.Update(cmd.Context(), h, s, agent, o.from, o.dryRun)
 		var refused *errs.Error
 		switch {
 		case err == nil && o.json:
-			view.Agents = append(view.Agents, updatedView(updated))
+			views = append(views, updatedView(updated))
 		case err == nil:
 			fmt.Fprintln(forReading(o.stdout), updated)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Refused:
@@ -148,36 +138,20 @@ func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if o.json {
-		view.Notes = o.noted()
-		return errors.Join(o.printJSON(view), conflict)
+		return errors.Join(o.printJSON(object{{"version", 1}, {"agents", views}, {"notes", o.noted()}}), conflict)
 	}
 	return conflict
 }
 
-type updateJSON struct {
-	Version int           `json:"version"`
-	Agents  []updatedJSON `json:"agents"`
-	Notes   []string      `json:"notes"`
-}
-
-type updatedJSON struct {
-	Session      string  `json:"session"`
-	Name         string  `json:"name"`
-	From         string  `json:"from"`
-	Result       string  `json:"result"` // updated, planned or up_to_date
-	Head         *string `json:"head"`   // null if the worktree was up to date
-	FilesChanged int     `json:"files_changed"`
-}
-
-func updatedView(u *landing.Updated) updatedJSON {
-	view := updatedJSON{Session: u.Session, Name: u.Agent, From: u.From, Result: "updated", FilesChanged: u.Files}
+// updatedView returns the update of an agent. The result is updated, planned or up_to_date; head is
+// null if the worktree was up to date.
+func updatedView(u *landing.Updated) object {
+	result, head := "updated", any(u.Head)
 	switch {
 	case u.Nothing:
-		view.Result = "up_to_date"
-		return view
+		result, head = "up_to_date", nil
 	case u.DryRun:
-		view.Result = "planned"
+		result = "planned"
 	}
-	view.Head = &u.Head
-	return view
+	return object{{"session", u.Session}, {"name", u.Agent}, {"from", u.From}, {"result", result}, {"head", head}, {"files_changed", u.Files}}
 }

@@ -126,18 +126,9 @@ func (o *runOptions) readRunPrompt(cmd *cobra.Command) error {
 	return o.readPrompt(o.stdin)
 }
 
-type runJSON struct {
-	Version int    `json:"version"`
-	Session string `json:"session"`
-	Agent   string `json:"agent"`
-	turnJSON
-}
-
 func (o *runOptions) showRan(ran *orchestrator.Ran) error {
 	if o.json {
-		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}
-		view.Notes = append(view.Notes, ran.Notes...)
-		return o.printJSON(view)
+		return o.printJSON(append(object{{"version", 1}, {"session", ran.Session.Name}, {"agent", ran.Agent}}, turnView(ran.Turn, ran.Notes...)...))
 	}
 	for _, note := range ran.Notes {
 		o.note(ran.Agent + ": " + note)

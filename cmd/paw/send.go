@@ -76,21 +76,21 @@ func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}}
+	var all []*typing.Sent
 	for i, agent := range agents {
 		sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !o.noWait)
 		if err != nil {
-			if view.Notes = o.noted(); o.json && i > 0 {
-				err = errors.Join(err, o.printJSON(view))
+			if o.json && i > 0 {
+				err = errors.Join(err, o.printJSON(o.sentView(s.Name, all)))
 			}
 			return leftToSend(cmd, err, s.Name, agents[:i], agents[i:], text)
 		}
-		if view.Sent = append(view.Sent, sentView(sent)); !o.json {
+		if all = append(all, sent); !o.json {
 			fmt.Fprintln(o.stdout, sent)
 		}
 	}
-	if view.Notes = o.noted(); o.json {
-		return o.printJSON(view)
+	if o.json {
+		return o.printJSON(o.sentView(s.Name, all))
 	}
 	return nil
 }
@@ -100,23 +100,23 @@ func (o *sendOptions) sendQueued(cmd *cobra.Command, h *app.App, s *session.Sess
 	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit {
 		return usagef(cmd, "--queued takes no other prompt")
 	}
-	view := sendJSON{Version: 1, Session: s.Name, Sent: []sentJSON{}}
+	var all []*typing.Sent
 	for _, agent := range agents {
-		before := len(view.Sent)
+		before := len(all)
 		err := orchestrator.SendAgain(cmd.Context(), h, s, agent, !o.noWait, func(sent *typing.Sent) {
-			if view.Sent = append(view.Sent, sentView(sent)); !o.json {
+			if all = append(all, sent); !o.json {
 				fmt.Fprintln(o.stdout, sent)
 			}
 		})
 		if err != nil {
 			return err
 		}
-		if len(view.Sent) == before && !o.json {
+		if len(all) == before && !o.json {
 			fmt.Fprintf(o.stdout, "%s: nothing was queued\n", agent)
 		}
 	}
-	if view.Notes = o.noted(); o.json {
-		return o.printJSON(view)
+	if o.json {
+		return o.printJSON(o.sentView(s.Name, all))
 	}
 	return nil
 }
@@ -313,20 +313,11 @@ func requireText(prompt string) error {
 	return nil
 }
 
-type sendJSON struct {
-	Version int        `json:"version"`
-	Session string     `json:"session"`
-	Sent    []sentJSON `json:"sent"` // agents that got the prompt
-	Notes   []string   `json:"notes"`
-}
-
-type sentJSON struct {
-	Agent   string `json:"agent"`
-	Turn    *int   `json:"turn"`   // turn that the prompt began, or waits behind; null if nothing tells
-	Queued  bool   `json:"queued"` // the prompt waits behind that turn
-	Dropped int    `json:"dropped"`
-}
-
-func sentView(s *typing.Sent) sentJSON {
-	return sentJSON{Agent: s.Agent, Turn: orNull(s.Turn), Queued: s.Queued, Dropped: s.Dropped}
+// sentView returns who got a prompt. The turn is the one that the prompt began, or waits behind if it
+// is queued, null if nothing tells.
+func (p *printer) sentView(sessionName string, all []*typing.Sent) object {
+	sent := objects(all, func(s *typing.Sent) object {
+		return object{{"agent", s.Agent}, {"turn", orNull(s.Turn)}, {"queued", s.Queued}, {"dropped", s.Dropped}}
+	})
+	return object{{"version", 1}, {"session", sessionName}, {"sent", sent}, {"notes", p.noted()}}
 }

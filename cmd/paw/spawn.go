@@ -58,21 +58,6 @@ func (o *spawnOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	return o.showSpawned(spawned)
 }
 
-type spawnJSON struct {
-	Version      int      `json:"version"`
-	Session      string   `json:"session"`
-	Name         string   `json:"name"`
-	CLI          string   `json:"cli"`
-	Parent       string   `json:"parent"`
-	Branch       string   `json:"branch"`
-	WorktreePath string   `json:"worktree_path"`
-	BaseCommit   string   `json:"base_commit"`
-	Snapshot     *string  `json:"snapshot"`
-	Result       string   `json:"result"`
-	Reason       *string  `json:"reason"`
-	Notes        []string `json:"notes"`
-}
-
 // showSpawned prints where the child is, and how the parent waits for it.
 func (o *spawnOptions) showSpawned(s *orchestrator.Spawned) error {
 	w, notes := s.Child, append(append([]string{}, s.Result.Notes...), s.Notes...)
@@ -82,9 +67,10 @@ func (o *spawnOptions) showSpawned(s *orchestrator.Spawned) error {
 	}
 	failed := s.Result.Kind == launch.ResultRefused
 	if o.json {
-		err := o.printJSON(spawnJSON{
-			Version: 1, Session: s.Session.Name, Name: w.Name, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
-			BaseCommit: w.BaseCommit, Snapshot: orNull(snapshot), Result: string(s.Result.Kind), Reason: orNull(s.Result.Reason), Notes: notes,
+		err := o.printJSON(object{
+			{"version", 1}, {"session", s.Session.Name}, {"name", w.Name}, {"cli", w.CLI}, {"parent", w.Parent}, {"branch", w.Branch},
+			{"worktree_path", w.WorktreePath}, {"base_commit", w.BaseCommit}, {"snapshot", orNull(snapshot)}, {"result", s.Result.Kind},
+			{"reason", orNull(s.Result.Reason)}, {"notes", notes},
 		})
 		if err == nil && failed {
 			err = exitStatus(errs.Failed)

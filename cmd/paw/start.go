@@ -307,7 +307,7 @@ func (o *startOptions) showSession(cmd *cobra.Command, h *app.App, name string, 
 	case err != nil:
 		return err
 	case o.json:
-		err = o.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: o.noted()})
+		err = o.printJSON(append(statusView(statuses, problems), field{"results", objects(results, resultView)}, field{"notes", o.noted()}))
 	default:
 		err = statusPrinter{o.invocation}.showStatus(cmd.Context(), h, statuses, problems, nil)
 	}

@@ -179,7 +179,7 @@ func keepAgents(statuses []observe.SessionStatus, agents []string) {
 func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []observe.SessionStatus, problems []error, answers []hosts.Answer) error {
 	if p.json {
 		if len(answers) > 0 {
-			return p.printJSON(withHosts(statusView(statuses, problems), answers))
+			return p.printJSON(withHosts(statuses, problems, answers))
 		}
 		return p.printJSON(statusView(statuses, problems))
 	}

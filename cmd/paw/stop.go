@@ -74,19 +74,19 @@ func (o *stopOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.showStopped([]stoppedSessionJSON{view})
+	return o.showStopped([]object{view})
 }
 
 // showStopped prints the stopped sessions, with --json only.
-func (o *stopOptions) showStopped(sessions []stoppedSessionJSON) error {
+func (o *stopOptions) showStopped(sessions []object) error {
 	if !o.json {
 		return nil
 	}
-	return o.printJSON(stopJSON{Version: 1, Sessions: append([]stoppedSessionJSON{}, sessions...), Notes: o.noted()})
+	return o.printJSON(object{{"version", 1}, {"sessions", sessions}, {"notes", o.noted()}})
 }
 
 // end ends agents of one session. It prints the result, or with --json returns it.
-func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, how teardown.StopOptions) (view stoppedSessionJSON, err error) {
+func (o *stopOptions) end(ctx context.Context, h *app.App, s *session.Session, how teardown.StopOptions) (view object, err error) {
 	done := o.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, how)
 	done()
@@ -117,7 +117,7 @@ func (o *stopOptions) stopAll(ctx context.Context, h *app.App) error {
 		o.printError(h.WithEnd(ctx, h.RecordError("", problem)))
 	}
 	failed, active := len(problems) > 0, 0
-	var views []stoppedSessionJSON
+	var views []object
 	for _, s := range sessions {
 		if s.Status != session.StatusActive {
 			continue
@@ -143,39 +143,20 @@ func (o *stopOptions) stopAll(ctx context.Context, h *app.App) error {
 	return nil
 }
 
-type stopJSON struct {
-	Version  int                  `json:"version"`
-	Sessions []stoppedSessionJSON `json:"sessions"`
-	Notes    []string             `json:"notes"`
-}
-
-type stoppedSessionJSON struct {
-	Name    string      `json:"name"`
-	Whole   bool        `json:"whole"`
-	Already bool        `json:"already"`
-	Agents  []endedJSON `json:"agents"`
-	GoOn    []string    `json:"go_on"`
-	Others  []string    `json:"others"`
-	Plan    []string    `json:"plan,omitempty"` // only with --dry-run
-}
-
-type endedJSON struct {
-	Name   string   `json:"name"`
-	Turn   *int     `json:"turn"` // turn that the stop interrupted
-	Queued []string `json:"queued"`
-}
-
-func stoppedView(h *app.App, p *teardown.Stop, dryRun bool) stoppedSessionJSON {
-	view := stoppedSessionJSON{Name: p.Session.Name, Whole: p.Whole, Already: p.Already, Agents: []endedJSON{}, GoOn: append([]string{}, p.GoOn...), Others: append([]string{}, p.Others...)}
-	for _, e := range p.Agents {
-		ended := endedJSON{Name: e.Agent, Turn: orNull(e.Turn), Queued: []string{}}
-		for _, one := range h.Texts().QueuedPrompts(p.Session.Name, e.Agent) {
-			ended.Queued = append(ended.Queued, one.Text)
-		}
-		view.Agents = append(view.Agents, ended)
-	}
+// stoppedView returns a stopped session. The turn of an agent is the one that the stop interrupted.
+func stoppedView(h *app.App, p *teardown.Stop, dryRun bool) object {
+	plan := absent
 	if dryRun {
-		view.Plan = strings.Split(p.String(), "\n")
+		plan = strings.Split(p.String(), "\n")
 	}
-	return view
+	agents := objects(p.Agents, func(e teardown.Ended) object {
+		var queued []string
+		for _, one := range h.Texts().QueuedPrompts(p.Session.Name, e.Agent) {
+			queued = append(queued, one.Text)
+		}
+		return object{{"name", e.Agent}, {"turn", orNull(e.Turn)}, {"queued", queued}}
+	})
+	return object{
+		{"name", p.Session.Name}, {"whole", p.Whole}, {"already", p.Already}, {"agents", agents}, {"go_on", p.GoOn}, {"others", p.Others}, {"plan", plan},
+	}
 }

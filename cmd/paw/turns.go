@@ -242,67 +242,28 @@ func shorten(text string, n int) string {
 	return line
 }
 
-type turnsJSON struct {
-	Version int              `json:"version"`
-	Session string           `json:"session"`
-	Agents  []agentTurnsJSON `json:"agents"`
-
-	Problems []problemJSON `json:"problems"`
-}
-
-type agentTurnsJSON struct {
-	Name      string     `json:"name"`
-	Turns     []turnJSON `json:"turns"`
-	RewoundTo *int       `json:"rewound_to"`
-}
-
-type turnJSON struct {
-	Number       int        `json:"number"`
-	Type         string     `json:"type"`
-	State        string     `json:"state"`
-	Outcome      *string    `json:"outcome"`
-	Reason       *string    `json:"reason"`
-	CommitHash   *string    `json:"commit_hash"`
-	Snapshot     *string    `json:"snapshot"`
-	Tag          *string    `json:"tag"`
-	StartedAt    *time.Time `json:"started_at"`
-	EndedAt      *time.Time `json:"ended_at"`
-	FilesChanged *int       `json:"files_changed"`
-	Prompt       string     `json:"prompt"`
-	Message      *string    `json:"message"`
-	ErrorType    *string    `json:"error_type"`
-	Limit        *limitJSON `json:"limit"`
-	Trace        *string    `json:"trace"`
-	Children     []string   `json:"children"`
-	Notes        []string   `json:"notes"`
-}
-
-func turnsView(sessionName string, list []turns.AgentTurns, problems []error) turnsJSON {
-	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
-	for _, agent := range list {
-		av := agentTurnsJSON{Name: agent.Agent, RewoundTo: agent.RewoundTo, Turns: []turnJSON{}}
-		for _, t := range agent.Turns {
-			av.Turns = append(av.Turns, turnView(t))
+func turnsView(sessionName string, list []turns.AgentTurns, problems []error) object {
+	return object{{"version", 1}, {"session", sessionName}, {"agents", objects(list, func(one turns.AgentTurns) object {
+		return object{
+			{"name", one.Agent}, {"turns", objects(one.Turns, func(t turns.Turn) object { return turnView(t) })}, {"rewound_to", one.RewoundTo},
 		}
-		view.Agents = append(view.Agents, av)
-	}
-	return view
+	})}, {"problems", problemsView(problems)}}
 }
 
-func turnView(t turns.Turn) turnJSON {
-	message := t.Message
+// turnView returns a turn with its notes, and with more notes behind them.
+func turnView(t turns.Turn, more ...string) object {
+	message, began := t.Message, any(t.StartedAt)
 	if t.State == turn.Aborted {
 		message = t.ErrorMessage
 	}
-	var began *time.Time
-	if !t.LogGone {
-		began = &t.StartedAt
+	if t.LogGone {
+		began = nil
 	}
-	return turnJSON{
-		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: orNull(t.Outcome),
-		Reason: orNull(string(t.Reason)), CommitHash: orNull(t.CommitHash), Snapshot: orNull(t.After), Tag: orNull(t.Tag),
-		StartedAt: began, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: string(t.Prompt), Message: orNull(message),
-		ErrorType: orNull(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: orNull(t.ErrorTrace), Children: append([]string{}, t.Children...),
-		Notes: append([]string{}, t.Notes...),
+	return object{
+		{"number", t.Number}, {"type", t.Type}, {"state", t.State}, {"outcome", orNull(t.Outcome)}, {"reason", orNull(t.Reason)},
+		{"commit_hash", orNull(t.CommitHash)}, {"snapshot", orNull(t.After)}, {"tag", orNull(t.Tag)}, {"started_at", began}, {"ended_at", t.EndedAt},
+		{"files_changed", t.Files}, {"prompt", string(t.Prompt)}, {"message", orNull(message)}, {"error_type", orNull(t.ErrorType)},
+		{"limit", limitView((*session.Limit)(t.Limit))}, {"trace", orNull(t.ErrorTrace)}, {"children", t.Children},
+		{"notes", slices.Concat(t.Notes, more)},
 	}
 }

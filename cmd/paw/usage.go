@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/session"
 )
 
 type usageOptions struct{ *invocation }
@@ -122,52 +121,36 @@ func count(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-type usageJSON struct {
-	Version int              `json:"version"`
-	Session string           `json:"session"`
-	Agents  []agentUsageJSON `json:"agents"`
-}
-
-type agentUsageJSON struct {
-	Name    string          `json:"name"`
-	CLI     string          `json:"cli"`
-	Total   *spentJSON      `json:"total"`
-	Turns   []turnUsageJSON `json:"turns"`
-	Between *spentJSON      `json:"between"`
-	Unknown *string         `json:"unknown"`
-
-	Limits []session.Window `json:"limits"`
-}
-
-type turnUsageJSON struct {
-	Number int `json:"number"`
-	spentJSON
-}
-
-type spentJSON struct {
+// spent is the usage of models, with the cost if it is known.
+type spent struct {
 	cli.Spent
 	Cost *float64 `json:"cost_usd"`
 }
 
-func spentView(s cli.Spent) *spentJSON {
-	if s.Answers == 0 {
+// spentView returns the usage of models, nil if there was none.
+func spentView(s cli.Spent) *spent {
+	switch {
+	case s.Answers == 0:
 		return nil
+	case s.Priced:
+		return &spent{s, &s.Cost}
 	}
-	view := &spentJSON{Spent: s}
-	if s.Priced {
-		view.Cost = &s.Cost
-	}
-	return view
+	return &spent{Spent: s}
 }
 
-func usageView(sessionName string, all []orchestrator.AgentUsage) usageJSON {
-	view := usageJSON{Version: 1, Session: sessionName, Agents: []agentUsageJSON{}}
-	for _, u := range all {
-		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: orNull(u.Unknown), Limits: append([]session.Window{}, u.Windows...)}
-		for _, t := range u.Turns {
-			one.Turns = append(one.Turns, turnUsageJSON{Number: t.Number, spentJSON: *spentView(t.Spent)})
+func usageView(sessionName string, all []orchestrator.AgentUsage) object {
+	return object{{"version", 1}, {"session", sessionName}, {"agents", objects(all, func(u orchestrator.AgentUsage) object {
+		type turn struct {
+			Number int `json:"number"`
+			*spent
 		}
-		view.Agents = append(view.Agents, one)
-	}
-	return view
+		var turns []turn
+		for _, t := range u.Turns {
+			turns = append(turns, turn{t.Number, spentView(t.Spent)})
+		}
+		return object{
+			{"name", u.Agent}, {"cli", u.CLI}, {"total", spentView(u.Total)}, {"turns", turns}, {"between", spentView(u.Outside)},
+			{"unknown", orNull(u.Unknown)}, {"limits", u.Windows},
+		}
+	})}}
 }

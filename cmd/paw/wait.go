@@ -126,21 +126,12 @@ func (o *waitOptions) tellLater(ctx context.Context, h *app.App) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(notifiedJSON{
-			Version: 1, Session: waits.Session, Agent: waits.Agent, WaitsFor: waits.Children, Ended: append([]string{}, waits.Ended...), Any: waits.Any,
+		return o.printJSON(object{
+			{"version", 1}, {"session", waits.Session}, {"agent", waits.Agent}, {"waits_for", waits.Children}, {"ended", waits.Ended}, {"any", waits.Any},
 		})
 	}
 	fmt.Fprintln(o.stdout, waits)
 	return nil
-}
-
-type notifiedJSON struct {
-	Version  int      `json:"version"`
-	Session  string   `json:"session"`
-	Agent    string   `json:"agent"`
-	WaitsFor []string `json:"waits_for"`
-	Ended    []string `json:"ended"`
-	Any      bool     `json:"any"`
 }
 
 // printWaited prints the result of a wait. enough says that all agents it needed have finished.
@@ -175,45 +166,20 @@ func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 	return nil
 }
 
-type waitJSON struct {
-	Version  int           `json:"version"`
-	Session  string        `json:"session"`
-	Finished bool          `json:"finished"`
-	Agents   []awaitedJSON `json:"agents"`
-}
-
-type awaitedJSON struct {
-	Name       string     `json:"name"`
-	CLI        *string    `json:"cli"`
-	Branch     *string    `json:"branch"`
-	Finished   bool       `json:"finished"`
-	State      *string    `json:"state"`
-	StateSince *time.Time `json:"state_since"`
-	Reason     *string    `json:"reason"`
-	Outcome    *string    `json:"outcome"`
-	Failed     *bool      `json:"failed"`
-	Turn       *int       `json:"turn"`
-	Files      *int       `json:"files_changed"`
-	Message    *string    `json:"message"`
-	Host       *string    `json:"host,omitempty"`    // only for an agent of another machine
-	Session    *string    `json:"session,omitempty"` // only for an agent of another machine
-}
-
-func waitedView(w *children.Waited, enough bool) waitJSON {
-	view := waitJSON{Version: 1, Session: w.Session, Finished: enough, Agents: []awaitedJSON{}}
-	for _, one := range w.Agents {
-		v := awaitedJSON{
-			Name: one.Agent, CLI: orNull(one.CLI), Branch: orNull(one.Branch), Finished: one.Finished,
-			State: orNull(string(one.Status.State)), StateSince: one.Status.Since, Reason: orNull(one.Status.Reason),
-			Outcome: orNull(one.Outcome), Turn: orNull(one.Turn), Files: one.Files, Message: orNull(one.Message),
-			Host: orNull(one.Host), Session: orNull(one.Session),
+// waitedView returns the agents of a wait; those of another machine have its host and their session.
+func waitedView(w *children.Waited, enough bool) object {
+	return object{{"version", 1}, {"session", w.Session}, {"finished", enough}, {"agents", objects(w.Agents, func(a children.Awaited) object {
+		failed := any(nil)
+		if a.Finished {
+			failed = a.Failed
 		}
-		if one.Finished {
-			v.Failed = &one.Failed
+		return object{
+			{"name", a.Agent}, {"cli", orNull(a.CLI)}, {"branch", orNull(a.Branch)}, {"finished", a.Finished}, {"state", orNull(a.Status.State)},
+			{"state_since", a.Status.Since}, {"reason", orNull(a.Status.Reason)}, {"outcome", orNull(a.Outcome)}, {"failed", failed},
+			{"turn", orNull(a.Turn)}, {"files_changed", a.Files}, {"message", orNull(a.Message)},
+			{"host", given(orNull(a.Host))}, {"session", given(orNull(a.Session))},
 		}
-		view.Agents = append(view.Agents, v)
-	}
-	return view
+	})}}
 }
 
 // waitingDelay is the time after which a wait is shown.

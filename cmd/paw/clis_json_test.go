@@ -1,0 +1,67 @@
+//go:build clis
+
+package main
+
+import (
+	"paw/orchestrator/cli"
+	"paw/session"
+	"paw/session/history"
+)
+
+// Answers that only the tests with real CLIs read, see jsonread_test.go.
+
+type usageJSON struct {
+	Version int              `json:"version"`
+	Session string           `json:"session"`
+	Agents  []agentUsageJSON `json:"agents"`
+}
+
+type agentUsageJSON struct {
+	Name    string          `json:"name"`
+	CLI     string          `json:"cli"`
+	Total   *spentJSON      `json:"total"`
+	Turns   []turnUsageJSON `json:"turns"`
+	Between *spentJSON      `json:"between"`
+	Unknown *string         `json:"unknown"`
+
+	Limits []session.Window `json:"limits"`
+}
+
+type turnUsageJSON struct {
+	Number int `json:"number"`
+	spentJSON
+}
+
+type spentJSON struct {
+	cli.Spent
+	Cost *float64 `json:"cost_usd"`
+}
+
+type logJSON struct {
+	Version  int               `json:"version"`
+	Session  string            `json:"session"`
+	Agent    string            `json:"agent"`
+	ID       *string           `json:"id"`
+	Messages []history.Message `json:"messages"`
+	Skipped  int               `json:"skipped"`
+}
+
+type questionJSON struct {
+	Version  int          `json:"version"`
+	Session  string       `json:"session"`
+	Agent    string       `json:"agent"`
+	ID       string       `json:"id"`
+	Turn     *int         `json:"turn"`
+	Since    any          `json:"since"`
+	Question string       `json:"question"`
+	Reason   *string      `json:"reason"`
+	Options  []optionJSON `json:"options"`
+	Answered *string      `json:"answered"`
+}
+
+type optionJSON struct {
+	Number int     `json:"number"`
+	Label  string  `json:"label"`
+	About  *string `json:"about"`
+	Means  *string `json:"means"`
+}
