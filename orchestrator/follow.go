@@ -95,9 +95,8 @@ func FollowAnswer(h *app.App, s *session.Session, agentName string) { follow(h, 
 // unless nil, keeps the turns for which that was done, so that it is done once.
 func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 	for _, a := range st.Agents {
-		rests := a.State == session.StateIdle || a.State == session.StateError || a.State == session.StateCompleted
 		key := st.Session.Name + "/" + a.Record.Name
-		if !rests || a.PID == 0 || a.CurrentTurn == 0 || told[key] == a.CurrentTurn {
+		if !a.State.Rests() || a.PID == 0 || a.CurrentTurn == 0 || told[key] == a.CurrentTurn {
 			continue
 		}
 		follow(h, st.Session.Name, a.Record.Name)

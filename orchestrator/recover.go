@@ -268,10 +268,10 @@ func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*sessi
 	var results []launch.Result
 	for _, w := range s.Agents {
 		var err error
-		switch w.Phase {
-		case session.PhaseStopping:
+		switch {
+		case w.Phase == session.PhaseStopping:
 			_, err = Stop(ctx, h, s, teardown.StopOptions{Agents: []string{w.Name}, Only: true})
-		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		case w.Phase.Removal():
 			result := launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
 			var removed *teardown.Removed
 			if removed, err = teardown.Resume(ctx, h, s, w.Name); err != nil {
@@ -283,7 +283,6 @@ func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*sessi
 			}
 			result.Notes = removed.Kept()
 			results = append(results, result)
-		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}
 		if err != nil {
 			return s, results, err

@@ -42,6 +42,14 @@ const (
 	PhaseLeaving    Phase = "leaving"    // the agent is about to leave the record; its worktree stays
 )
 
+// Removal reports whether the agent is about to be removed.
+func (p Phase) Removal() bool {
+	return p == PhaseRemoving || p == PhaseDiscarding || p == PhaseLeaving
+}
+
+// Stop reports whether the agent was stopped, or is being stopped.
+func (p Phase) Stop() bool { return p == PhaseStopping || p == PhaseStopped }
+
 // Session is the record of one `paw start`: a name, a repository and a set of agents.
 type Session struct {
 	Version      int       `json:"version"` // version of the record; Create and Save set it

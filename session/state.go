@@ -22,6 +22,14 @@ const (
 	StateUnknown         State = "unknown"   // facts are missing; paw never guesses a state
 )
 
+// Rests reports whether the agent's work is over for now.
+func (s State) Rests() bool { return s == StateIdle || s == StateCompleted || s == StateError }
+
+// Works reports whether the agent is in a turn, or waits in the midst of its work.
+func (s State) Works() bool {
+	return s == StateRunning || s == StateWaitingInput || s == StateWaitingChildren
+}
+
 // Source says which fact a state was derived from.
 type Source string
 

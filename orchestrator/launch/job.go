@@ -140,7 +140,7 @@ func Intend(w *session.Agent, j Job) {
 	if w.Conversation() == j.planned {
 		w.AddConversation(cmp.Or(j.found, j.chosen))
 	}
-	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
+	if w.Phase.Stop() || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
 	}
 }

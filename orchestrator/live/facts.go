@@ -52,7 +52,7 @@ func (f Facts) Unconfirmed() bool {
 // Ended reports whether the agent has ended a turn, its work or its CLI since its parent was told
 // last.
 func (f Facts) Ended() bool {
-	if f.beingRemoved() {
+	if f.Record.Phase.Removal() {
 		return false // leaving the session is the agent's end
 	}
 	if f.Exited {
@@ -63,7 +63,7 @@ func (f Facts) Ended() bool {
 
 // AtWork reports whether the agent will reach an end without a further prompt.
 func (f Facts) AtWork() bool {
-	if f.beingRemoved() {
+	if f.Record.Phase.Removal() {
 		return true
 	}
 	if f.Exited || f.Ended() {
@@ -82,22 +82,13 @@ func (f Facts) AtWork() bool {
 	}
 }
 
-func (f Facts) beingRemoved() bool {
-	switch f.Record.Phase {
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return true
-	case session.PhaseCreating, session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
-	}
-	return false
-}
-
 // beingMade reports whether the agent has not been launched yet.
 func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
 // Finished reports whether there is nothing to wait for: the agent has had a turn and none is open,
 // or its CLI does not run.
 func (f Facts) Finished() bool {
-	if f.beingRemoved() {
+	if f.Record.Phase.Removal() {
 		return false
 	}
 	if f.Exited || f.Status.State == session.StateSuspended {
@@ -108,12 +99,8 @@ func (f Facts) Finished() bool {
 
 // rests reports whether the CLI is known to do nothing.
 func (f Facts) rests() bool {
-	switch f.Status.State {
-	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
-		return false
-	case session.StateUnknown:
+	if f.Status.State == session.StateUnknown {
 		return f.Silent // the agent was brought back, and has got no prompt since
-	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
-	return true
+	return !f.Status.State.Works()
 }

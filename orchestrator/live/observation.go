@@ -114,9 +114,7 @@ func (o Observation) LastTurn(grace time.Duration) *turn.Record {
 	if !o.open() {
 		return o.Last
 	}
-	status := o.doing()
-	resting := status.State == session.StateIdle || status.State == session.StateError || status.State == session.StateCompleted
-	if !resting || o.Running() != InPane || o.Now.Sub(o.Observed.At).Abs() < grace {
+	if !o.doing().State.Rests() || o.Running() != InPane || o.Now.Sub(o.Observed.At).Abs() < grace {
 		return o.Last
 	}
 	closed := closedAs(*o.Last, turn.ReasonInterrupted, o.Observed.At, o.Observed.Ended)

@@ -100,14 +100,9 @@ func (f Facts) Ready() Verdict {
 	if f.Launch == 0 {
 		return NotRunning
 	}
-	switch f.Status.State {
-	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
+	unknown := f.Status.State == session.StateUnknown && !f.Status.Orphan && (!f.TurnsUnseen || !f.Running)
+	if unknown || f.Status.State.Works() {
 		return Busy
-	case session.StateUnknown:
-		if !f.Status.Orphan && (!f.TurnsUnseen || !f.Running) {
-			return Busy
-		}
-	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
 	if !f.Running {
 		return NotRunning

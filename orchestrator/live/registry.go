@@ -109,8 +109,7 @@ func (r *Registry) Unload(branch Branch) bool {
 	if s == nil {
 		return true
 	}
-	resting := []session.State{session.StateIdle, session.StateCompleted, session.StateError}
-	if len(s.facts.Terminals) > 0 || !slices.Contains(resting, r.status(s).State) {
+	if len(s.facts.Terminals) > 0 || !r.status(s).State.Rests() {
 		return false
 	}
 	if parent := r.sessions[s.facts.Parent]; parent != nil && parent.facts.Waits() {

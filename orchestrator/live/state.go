@@ -91,7 +91,7 @@ func (o Observation) ended() session.AgentStatus {
 			st = o.done()
 		}
 		return st
-	case o.Session == session.StatusStopped || o.Phase == session.PhaseStopping || o.Phase == session.PhaseStopped:
+	case o.Session == session.StatusStopped || o.Phase.Stop():
 		st.Source, st.Reason, st.Cause = session.SourceRecord, session.ReasonStopped, session.CauseStopped
 		if last := o.Last; last != nil && last.State == turn.Aborted && last.Reason == turn.ReasonError {
 			st.Reason = both(st.Reason, fmt.Sprintf("turn %d failed: %s", last.Number, last.ErrorMessage))
@@ -231,8 +231,7 @@ func (o Observation) withWorktree(st session.AgentStatus) session.AgentStatus {
 	if !o.WorktreeGone {
 		return st
 	}
-	resting := st.State == session.StateIdle || st.State == session.StateCompleted || st.State == session.StateError
-	if resting && o.Running() == InPane {
+	if st.State.Rests() && o.Running() == InPane {
 		st = session.AgentStatus{State: session.StateError, Source: session.SourceNone, Reason: st.Reason, Limit: st.Limit}
 	}
 	st.Reason = both(st.Reason, session.ReasonWorktreeGone)

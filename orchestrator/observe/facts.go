@@ -143,10 +143,8 @@ func (a Agent) respawned() bool {
 
 // glance looks at the worktree of an agent, unless the worktree is being made or removed.
 func glance(w session.Agent) worktree.Glimpse {
-	switch w.Phase {
-	case session.PhaseCreating, session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+	if w.Phase == session.PhaseCreating || w.Phase.Removal() {
 		return worktree.Glimpse{Branch: w.Branch}
-	case session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
 	}
 	return worktree.Glance(w.WorktreePath, w.Branch)
 }
@@ -261,16 +259,13 @@ func Withdrawn(s *session.Session, agentName, parent string) string {
 
 // withdrawal says why one agent must not be launched, "" when it may.
 func withdrawal(s *session.Session, agentName string) string {
-	w := s.Agent(agentName)
-	if w == nil {
+	switch w := s.Agent(agentName); {
+	case w == nil:
 		return "was removed in the meantime"
-	}
-	switch w.Phase {
-	case session.PhaseStopping, session.PhaseStopped:
+	case w.Phase.Stop():
 		return "was stopped in the meantime"
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+	case w.Phase.Removal():
 		return "is being removed"
-	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
 	}
 	return ""
 }

@@ -15,9 +15,6 @@ import (
 	"paw/tmux"
 )
 
-// busyStates are the states in which an agent may write to its worktree.
-var busyStates = []session.State{session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren, session.StateUnknown}
-
 // RefuseBusy refuses to take agents away in the middle of a turn, or when that is unknown. An agent
 // that does not run is in no turn; a CLI that was just launched gets a moment to report. RefuseBusy
 // returns the facts by which it decided.
@@ -67,7 +64,7 @@ func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatu
 	for _, a := range StatusOf(h, f).Agents {
 		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
 		switch {
-		case !slices.Contains(agents, a.Record.Name) || !slices.Contains(busyStates, a.State) || harmless(a):
+		case !slices.Contains(agents, a.Record.Name) || !a.State.Works() && a.State != session.StateUnknown || harmless(a):
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
 			continue // the agent's CLI does not run
@@ -120,14 +117,13 @@ func RefuseSilent(f Facts, agents []string) error {
 
 // RefuseUnfinished refuses an agent that another command is still making, stopping or removing.
 func RefuseUnfinished(s *session.Session, w *session.Agent) error {
-	switch w.Phase {
-	case session.PhaseCreating:
+	switch {
+	case w.Phase == session.PhaseCreating:
 		return errs.New(errs.Failed, "%s: was not made completely", w.Name).Hint("paw recover %s", s.Name)
-	case session.PhaseStopping:
+	case w.Phase == session.PhaseStopping:
 		return errs.New(errs.Failed, "%s: is being stopped", w.Name).Hint("paw stop %s %s", s.Name, w.Name)
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+	case w.Phase.Removal():
 		return errs.New(errs.Failed, "%s: is being removed", w.Name).Hint("paw recover %s", s.Name)
-	case session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 	}
 	return nil
 }

@@ -346,15 +346,13 @@ func savePhase(ctx context.Context, h *app.App, name string, targets func(*sessi
 			if w == nil {
 				continue // removed in the meantime
 			}
-			switch w.Phase {
-			case session.PhaseCreating: // recover has to finish the worktree first
-			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // recover has to finish the removal
-			case session.PhaseExited: // the agent had ended before
-			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				next := phase(w.Name)
-				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // a stopped agent never goes back to stopping
-					w.Phase, changed = next, true
-				}
+			next := phase(w.Name)
+			switch {
+			case w.Phase == session.PhaseCreating || w.Phase.Removal(): // recover has to finish the worktree, or the removal, first
+			case w.Phase == session.PhaseExited || w.Phase == next: // the agent had ended before
+			case w.Phase == session.PhaseStopped && next == session.PhaseStopping: // a stopped agent never goes back to stopping
+			default:
+				w.Phase, changed = next, true
 			}
 		}
 		if !changed {
