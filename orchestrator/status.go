@@ -198,52 +198,34 @@ func newTagReader(h *app.App) tagReader {
 // look reads the tags that add will need.
 func (r tagReader) look(s *session.Session) {
 	for i := range s.Agents {
-		if w := &s.Agents[i]; countsTurns(w) {
-			r.id(s.GitCommonDir, turn.TagName(w.TurnSession, w.Last))
-		}
+		r.id(s.GitCommonDir, turn.TagName(s.Agents[i].TurnSession, s.Agents[i].Last))
 	}
 }
-
-// countsTurns reports whether an agent's record counts its finished turns: the record of an older
-// paw does not.
-func countsTurns(w *session.Agent) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
 
 // add fills in the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
 	for i := range st.Agents {
-		r.addTo(ctx, st, &st.Agents[i])
-		st.Agents[i].ToReview = max(st.Agents[i].TurnsCompleted-st.Agents[i].Record.Seen.Turns, 0)
+		a := &st.Agents[i]
+		a.TurnsCompleted, a.ToReview = a.Record.Turns, max(a.Record.Turns-a.Record.Seen.Turns, 0)
+		r.addTag(ctx, st.Session.GitCommonDir, a)
 	}
 }
 
-// addTo fills in the last tag of an agent and the number of its finished turns, from the record, or
-// from the tags for a record of an older paw.
-func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *observe.AgentStatus) {
-	finished := a.Record.Finished
-	counted := countsTurns(&a.Record)
-	if counted {
-		a.TurnsCompleted = finished.Turns
-		name := turn.TagName(a.Record.TurnSession, finished.Last)
-		id, known := r.id(st.Session.GitCommonDir, name)
-		if id != "" && finished.Last == a.LastTurn && a.LastCommit != "" && id != a.LastCommit {
-			a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
-			return // the tag was moved by hand
+// addTag fills in the last tag of an agent.
+func (r tagReader) addTag(ctx context.Context, commonDir string, a *observe.AgentStatus) {
+	last, name := a.Record.Last, turn.TagName(a.Record.TurnSession, a.Record.Last)
+	id, known := r.id(commonDir, name)
+	switch {
+	case id != "" && last == a.LastTurn && a.LastCommit != "" && id != a.LastCommit: // the tag was moved by hand
+		a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
+	case id != "":
+		a.LastTag = name
+	case !known || last > 0: // the agent may have an earlier tag; later ones are not paw's, or of a turn that is just ending
+		for _, n := range r.all(ctx, commonDir)[a.Record.TurnSession] {
+			if n <= last {
+				a.LastTag = turn.TagName(a.Record.TurnSession, n)
+			}
 		}
-		if id != "" {
-			a.LastTag = name
-		}
-		if id != "" || known && finished.Last == 0 {
-			return // the agent has no earlier tag
-		}
-	}
-	for _, n := range r.all(ctx, st.Session.GitCommonDir)[a.Record.TurnSession] {
-		if counted && n > finished.Last {
-			break // the tag is not paw's, or its turn is just ending
-		}
-		if n > 0 && !counted {
-			a.TurnsCompleted++
-		}
-		a.LastTag = turn.TagName(a.Record.TurnSession, n)
 	}
 }
 

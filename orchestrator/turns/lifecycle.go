@@ -185,12 +185,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	}
 	t.Ended = true
 	t.App.Step("turn.ended")
-	t.remember(ctx, n, func(f *session.Finished) {
-		if f.Last == 0 && n > 1 { // an older paw does not count turns in the record
-			*f = countFinished(finishedTurns(t.Record, t.Dir))
-		}
-		f.Add(n)
-	})
+	t.remember(ctx, n, func(f *session.Finished) { f.Add(n) })
 	t.App.Step("turn.remembered")
 	if err = t.tag(ctx, result); err != nil {
 		_ = one.Note(untagged + err.Error())
