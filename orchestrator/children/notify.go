@@ -4,17 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // Notified tells for whom an agent waits from now on.
@@ -146,4 +153,170 @@ func (n *Notified) String() string {
 		text += fmt.Sprintf(" (%d of %d ended already)", len(n.Ended), len(n.Children))
 	}
 	return text + "; " + come + " as a prompt when this turn is over, so end it now"
+}
+
+// lookInterval is how often paw looks at the children of a waiting parent without a report: a
+// killed CLI calls no hook, and a killed hook reports nothing.
+const lookInterval = 5 * time.Second
+
+// needed are the variables that another paw needs to find the files of this one.
+var needed = []string{
+	"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
+}
+
+// TimerEnv returns the environment for a timer in tmux.
+func TimerEnv(h *app.App) map[string]string {
+	env := map[string]string{}
+	for _, name := range needed {
+		if value := h.Getenv(name); value != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// watchWaits sets timers in tmux that look, every few seconds while parents of a session wait, at
+// their children. No process of paw stays for that. If tmux fails, the next command or event finds
+// the end of a child.
+func watchWaits(ctx context.Context, h *app.App, s *session.Session, parents []string) {
+	if h.Watcher != nil {
+		h.Watcher(parents)
+		return
+	}
+	if len(parents) == 0 {
+		return
+	}
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return
+	}
+	for _, a := range f.Agents {
+		if a.Pane != nil && !a.Pane.Dead && slices.Contains(parents, a.Record.Name) {
+			lookLater(ctx, h, s, a.Record.Name, watch{session: a.Pane.SessionID, pane: a.Pane.ID, mark: uuid.NewString()})
+		}
+	}
+}
+
+// watch identifies a chain of looks for one parent.
+type watch struct {
+	session, pane string // tmux ids of the parent's session and pane
+	mark          string
+}
+
+// lookLater sets a timer for one look. Only the newest chain of a parent goes on.
+func lookLater(ctx context.Context, h *app.App, s *session.Session, parent string, w watch) {
+	err := h.TmuxFor(s).SetTimer(ctx, w.session, tmux.Timer{
+		Pane: w.pane, Mark: w.mark, After: lookInterval, Program: h.Executable, Env: TimerEnv(h),
+		Words: []string{"__look", s.Name, parent, strings.TrimPrefix(w.session, "$"), strings.TrimPrefix(w.pane, "%"), w.mark},
+	})
+	if err != nil && ctx.Err() == nil {
+		h.HookLog().Add("paw", "look", err)
+	}
+}
+
+// Look looks once at the children of a waiting parent. It sets the timer for the next look first,
+// then tells the parent if results are due. A busy parent is left to the next look. args are those
+// of lookLater.
+func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
+	if len(args) != 3 {
+		return errs.New(errs.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
+	}
+	w := watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}
+	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
+	s, h, err := h.LoadConfigured(sessionName)
+	if err != nil {
+		return app.UnlessGone(err)
+	}
+	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
+		return nil // a recover that brings the parent back starts a new chain
+	}
+	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane, ""); err != nil || mark != w.mark {
+		return err
+	}
+	lookLater(ctx, h, s, parent, w)
+	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
+	if _, err = d.once(ctx, live.Unasked); app.UnlessGone(err) != nil {
+		h.HookLog().Add("paw", "look", err)
+	}
+	return app.UnlessGone(err)
+}
+
+// WaitsOf returns the families of a session's waiting parents, by the parent's name. It prompts
+// nobody.
+func WaitsOf(ctx context.Context, h *app.App, s *session.Session, ask observe.AskPanes) (map[string]live.Family, error) {
+	waits := map[string]live.Family{}
+	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Wait != nil }) {
+		return waits, nil
+	}
+	registry := live.NewRegistry(liveSource(h, s.Name, ask, observe.NotAtScreens))
+	if err := registry.LoadActive(ctx); err != nil {
+		return nil, err
+	}
+	for _, w := range s.Agents {
+		one := registry.Get(live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
+		if w.Wait != nil && one != nil {
+			waits[w.Name] = one.Family()
+		}
+	}
+	return waits, nil
+}
+
+// WithWaits adds to each result a note about the children for which the agent still waits.
+func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.Result {
+	for i := range results {
+		family, there := waits[results[i].Agent]
+		if text := live.Recall(family); there && text != "" {
+			results[i].Notes = append(results[i].Notes, text)
+		}
+	}
+	return results
+}
+
+// owedIn returns the waiting parents whose results were not typed yet.
+func owedIn(waits map[string]live.Family) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), func(name string) bool { return !live.Owed(waits[name].Parent.Record) })
+}
+
+// ResumeWaits is like WaitsOf, for a session that was brought back, and starts looks for its
+// waiting parents.
+func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observe.AskPanes) (map[string]live.Family, error) {
+	waits, err := WaitsOf(ctx, h, s, ask)
+	if err == nil && slices.ContainsFunc(slices.Collect(maps.Values(waits)), live.Family.Restarted) {
+		err = keepResumed(ctx, h, s.Name, waits)
+	}
+	if err == nil {
+		watchWaits(ctx, h, s, owedIn(waits))
+	}
+	return waits, err
+}
+
+// keepResumed records which children of each relaunched parent have ended by now: these children
+// alone are no reason to prompt the parent.
+func keepResumed(ctx context.Context, h *app.App, sessionName string, waits map[string]live.Family) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for name, family := range waits {
+			w, known := rec.Agent(name), family.Parent.Record.Wait
+			if w == nil || known == nil || !live.Owed(*w) || w.Wait.ID != known.ID || !family.Restarted() {
+				continue
+			}
+			if launch := family.Parent.Launch; w.Wait.Resumed == nil || w.Wait.Resumed.Launch != launch {
+				w.Wait.Resumed = &session.Resumed{Launch: launch, Ended: family.Telling()}
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// Session returns an agent as a live session with facts from the record only, for callers that need
+// its conversation.
+func Session(ctx context.Context, a app.Agent) (*live.Session, error) {
+	branch := live.Branch{Repository: a.Session.GitCommonDir, Name: a.Record.Branch}
+	registry := live.NewRegistry(live.Source{
+		Look: func(context.Context) ([]live.Facts, error) {
+			return []live.Facts{{Branch: branch, Record: *a.Record, Status: live.State(live.Observation{})}}, nil
+		},
+		History: conversations(a.App, a.Session.Name),
+	})
+	return registry.Load(ctx, branch)
 }
