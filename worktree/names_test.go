@@ -25,20 +25,6 @@ func TestNamesOfFilesSurviveJSON(t *testing.T) {
 	if diff := cmp.Diff(in, out); diff != "" {
 		t.Error(diff)
 	}
-	table := disk.ByFileName{}
-	for _, name := range oddNames {
-		table[name] = "of " + name[:len(name)/2]
-	}
-	if content, err = json.Marshal(map[string]any{"files": table}); err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Files disk.ByFileName }
-	if err := json.Unmarshal(content, &got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Files) != len(oddNames) {
-		t.Errorf("%d names of %d are left: %q", len(got.Files), len(oddNames), got.Files)
-	}
 }
 
 // A snapshot goes on from what the one before has left. A file whose name is not UTF-8 stays the same file.

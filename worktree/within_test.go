@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/json"
 	"errors"
@@ -255,17 +256,18 @@ func (w *turns) began(at time.Time) {
 		return
 	}
 	var kept map[string]any
+	header, own, _ := bytes.Cut(content, []byte("\n"))
 	if err == nil {
-		err = json.Unmarshal(content, &kept)
+		err = json.Unmarshal(header, &kept)
 	}
 	if _, there := kept["began"]; err != nil || !there {
 		w.t.Fatalf("%s: %v", content, err)
 	}
 	kept["began"] = at
-	if content, err = json.Marshal(kept); err != nil {
+	if header, err = json.Marshal(kept); err != nil {
 		w.t.Fatal(err)
 	}
-	writeFile(w.t, file, string(content))
+	writeFile(w.t, file, string(header)+"\n"+string(own))
 }
 
 // TestWithinWhenMuchIsResetAtOnce has another branch checked out, whose files are all others than those of the last

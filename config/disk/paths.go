@@ -158,32 +158,3 @@ func (names *FileNames) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
-
-// ByFileName maps file names, which JSON keeps byte for byte, to texts.
-type ByFileName map[string]string
-
-// MarshalJSON encodes each name that is not UTF-8.
-func (m ByFileName) MarshalJSON() ([]byte, error) {
-	encoded := make(map[string]string, len(m))
-	for name, text := range m {
-		encoded[encodedName(name)] = text
-	}
-	return json.Marshal(encoded)
-}
-
-// UnmarshalJSON is the reverse of MarshalJSON.
-func (m *ByFileName) UnmarshalJSON(data []byte) error {
-	var encoded map[string]string
-	if err := json.Unmarshal(data, &encoded); err != nil {
-		return err
-	}
-	*m = make(ByFileName, len(encoded))
-	for text, value := range encoded {
-		name, err := decodedName(text)
-		if err != nil {
-			return err
-		}
-		(*m)[name] = value
-	}
-	return nil
-}

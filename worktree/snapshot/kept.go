@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -24,16 +25,36 @@ type keptState struct {
 	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
 	Began time.Time `json:"began"` // start of the snapshot
 
-	// Files and Gone are the paths in which the kept index differs from the real one: files that
-	// the kept index has, and files that it lacks. A path maps to the entry of the real index, ""
-	// for none.
-	Files disk.ByFileName `json:"files"`
-	Gone  disk.ByFileName `json:"gone,omitempty"`
-	Seen  string          `json:"seen,omitempty"` // imprint of these files' stat data, "" if not all were recorded
+	Seen string `json:"seen,omitempty"` // hash of the stat data of the files in own, "" if not all were recorded
 
 	Tree   string `json:"tree,omitempty"`
 	Head   string `json:"head,omitempty"` // first parent of Commit: HEAD when the snapshot was taken
 	Commit string `json:"commit,omitempty"`
+
+	own  map[string]ownPath // paths in which the kept index differs from the real one, once parsed
+	text string             // own as it is stored, behind the JSON of the rest
+}
+
+// ownPath says how the kept index differs from the real one at a path.
+type ownPath struct {
+	file bool   // the kept index has the file
+	real string // entry of the real index, "" for none
+}
+
+// has reports whether the kept index has its own entry for a path, and whether a file is there.
+func (s *keptState) has(name string) (file, own bool) {
+	at, own := s.own[name]
+	return at.file, own
+}
+
+// parse reads the own paths from the text; there may be thousands, and they are seldom needed.
+func (s *keptState) parse() {
+	s.own = make(map[string]ownPath, strings.Count(s.text, "\x00"))
+	for _, line := range git.NulSeparated(s.text) { // "+" for a file, the entry of the real index, a tab, the path
+		entry, name, _ := strings.Cut(line, "\t")
+		real, file := strings.CutPrefix(entry, "+")
+		s.own[name] = ownPath{file, real}
+	}
 }
 
 // keptIndex returns the path of the kept index; dir is the worktree's folder for scratch files.
@@ -61,32 +82,31 @@ func recent(change, began time.Time) bool {
 // keep stores the scratch index for the next snapshot.
 func (r *recording) keep(tree, commit string) {
 	dir := filepath.Dir(r.Real.File)
-	s := keptState{
-		Real: r.Real.hash, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit, Files: disk.ByFileName{}, Gone: disk.ByFileName{},
-	}
-	if tree == "" && len(r.base.Files) > 0 { // Some of these files may not have been compared again.
-		s.Began = r.base.Began
-		maps.Copy(s.Files, r.base.Files)
-		maps.Copy(s.Gone, r.base.Gone)
+	s := keptState{Real: r.Real.hash, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit, own: map[string]ownPath{}}
+	if tree == "" && len(r.base.own) > 0 { // Some of these files may not have been compared again.
+		s.Began, s.own = r.base.Began, r.base.own
 	}
 	for name, isFile := range r.own {
-		delete(s.Files, name)
-		delete(s.Gone, name)
-		if isFile {
-			s.Files[name] = r.tracked[name].cacheinfo()
-		} else {
-			s.Gone[name] = r.tracked[name].cacheinfo()
-		}
+		s.own[name] = ownPath{isFile, r.tracked[name].cacheinfo()}
 	}
 	if tree != "" && len(r.notSaved) == len(r.special) {
-		s.Seen = r.seen()
+		s.Seen = r.seen
 	}
 	if s.Index = indexHash(r.Scratch); s.Index == "" || s.Real == "" || os.Rename(r.Scratch, keptIndex(dir)) != nil {
 		return
 	}
-	if content, err := json.Marshal(s); err == nil {
-		_ = replaceKept(dir, keptFile(dir), content)
+	header, err := json.Marshal(s)
+	if err != nil {
+		return
 	}
+	content := bytes.NewBuffer(append(header, '\n'))
+	for name, own := range s.own {
+		if own.file {
+			content.WriteByte('+')
+		}
+		content.WriteString(own.real + "\t" + name + "\x00")
+	}
+	_ = replaceKept(dir, keptFile(dir), content.Bytes())
 }
 
 // replaceKept replaces a file as a whole.
@@ -103,8 +123,9 @@ func replaceKept(dir, name string, content []byte) error {
 // settings that affect how content is converted have changed since.
 func (snapshots Taker) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
-	var s keptState
-	if err != nil || json.Unmarshal(content, &s) != nil {
+	header, own, _ := bytes.Cut(content, []byte("\n"))
+	s := keptState{text: string(own)}
+	if err != nil || json.Unmarshal(header, &s) != nil {
 		return nil
 	}
 	for _, name := range []string{

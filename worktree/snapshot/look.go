@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -352,9 +353,10 @@ func nextEntry(from []byte, idSize int) (e IndexEntry, size int) {
 		return e, 0
 	}
 	e.Name = string(from[nameAt : nameAt+length])
-	e.Mode = fmt.Sprintf("%06o", binary.BigEndian.Uint32(from[indexModeAt:]))
+	e.Mode = strconv.FormatUint(uint64(binary.BigEndian.Uint32(from[indexModeAt:])), 8)
 	e.ID = hex.EncodeToString(from[indexIDAt : indexIDAt+idSize])
-	e.Stage = fmt.Sprint(flags & indexStage >> 12)
+	stage := flags & indexStage >> 12
+	e.Stage = "0123"[stage : stage+1]
 	e.assumed = flags&indexAssumed != 0
 	return e, size
 }

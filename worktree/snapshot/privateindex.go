@@ -13,8 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -243,16 +244,11 @@ func (x *PrivateIndex) trust(ctx context.Context, top string, then time.Time) bo
 	}
 	entries, err := x.Entries(ctx)
 	return err == nil && os.Chtimes(x.File, then, then) == nil && !slices.ContainsFunc(entries, func(e IndexEntry) bool {
-		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(e.Name)))
-		if err != nil {
+		var stat unix.Stat_t
+		if unix.Lstat(filepath.Join(top, filepath.FromSlash(e.Name)), &stat) != nil {
 			return false
 		}
-		stat, ok := info.Sys().(*syscall.Stat_t)
-		if !ok {
-			return true
-		}
-		mtime, ctime := disk.StatTimes(stat)
-		return ctime.Unix() >= then.Unix() && mtime.Unix() < then.Unix()
+		return stat.Ctim.Sec >= then.Unix() && stat.Mtim.Sec < then.Unix()
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,8 +15,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 )
@@ -27,25 +29,27 @@ type recording struct {
 	*Look
 	base *keptState // state of the earlier snapshot
 
-	linked  map[string]bool   // folder -> whether it is a symlink, or inside one
-	own     map[string]bool   // paths that differ from the real index -> whether a file is there
-	facts   []string          // stat data of each of these files
-	imprint string            // hash of facts, "" until needed
-	resets  map[string]string // index entries to set, by path; "" removes the entry
-	files   []file            // files that git must read
-	size    int64             // bytes of content that is new to the repository
+	seen   string            // hash of the stat data of all files
+	same   bool              // the earlier snapshot has recorded the same files, and none can have changed since
+	linked map[string]bool   // folder -> whether it is a symlink, or inside one
+	own    map[string]bool   // paths that differ from the real index -> whether a file is there
+	resets map[string]string // index entries to set, by path; "" removes the entry
+	files  []file            // what git must look at
+	size   int64             // bytes of content that is new to the repository
 
-	special  []string // paths that are neither file, symlink nor folder
+	replaced []string // paths without a file for git: a folder, a pipe, or a file behind a symlinked folder
+	special  []string // those that are neither file, symlink nor folder
 	notSaved []string // paths that could not be recorded
 	cause    error    // git's error about the first unreadable file
 }
 
 // file describes a changed path for git to record.
 type file struct {
-	name  string
-	size  int64
-	gone  bool // the file does not exist
-	known bool // most likely the index has this content
+	name    string
+	size    int64
+	changed time.Time // change time of the inode
+	gone    bool      // the file does not exist
+	known   bool      // most likely the index has this content
 }
 
 const (
@@ -108,14 +112,26 @@ func (l *Look) plan(ctx context.Context, admin, dir string) (*recording, error) 
 		return l.planAnew()
 	}
 	l.use(scratch)
-	r := l.newRecording(base)
+	r, err := l.newRecording(base)
+	if err != nil {
+		return nil, err
+	}
+	alike := base.Seen != "" && base.Seen == r.seen
+	if alike && base.Real == l.Real.hash && !slices.ContainsFunc(r.files, r.isRecent) {
+		r.same = !slices.ContainsFunc(r.Names, convertsOthers)
+	}
+	if r.same {
+		return r, nil
+	}
 	if err := r.settle(ctx); err != nil {
 		return nil, err
 	}
-	if r.convertsOtherwise() {
+	r.decide()
+	if slices.ContainsFunc(r.Names, convertsOthers) || slices.ContainsFunc(slices.Collect(maps.Keys(r.resets)), convertsOthers) {
 		DropIndex(scratch)
 		return l.planAnew()
 	}
+	r.same = alike && len(r.resets) == 0
 	return r, nil
 }
 
@@ -126,86 +142,125 @@ func (l *Look) planAnew() (*recording, error) {
 		return nil, err
 	}
 	l.use(scratch)
-	return l.newRecording(&keptState{Real: l.Real.hash}), nil
+	r, err := l.newRecording(&keptState{Real: l.Real.hash})
+	if err != nil {
+		return nil, err
+	}
+	r.decide()
+	return r, nil
 }
 
-// newRecording plans every file that differs from the real index.
-func (l *Look) newRecording(base *keptState) *recording {
-	r := &recording{
-		Look: l, base: base, linked: map[string]bool{}, own: make(map[string]bool, len(l.Names)), resets: map[string]string{},
-		facts: make([]string, 0, len(l.Names)), files: make([]file, 0, len(l.Names)),
+// convertsOthers reports whether a file decides how the content of others is converted.
+func convertsOthers(name string) bool { return path.Base(name) == ".gitattributes" }
+
+// newRecording looks at every file that differs from the real index.
+func (l *Look) newRecording(base *keptState) (*recording, error) {
+	stats, err := l.stat()
+	if err != nil {
+		return nil, err
 	}
-	for i, at := range l.stat() {
-		r.see(l.Names[i], at.info, at.err)
+	r := &recording{Look: l, base: base, linked: map[string]bool{}, own: map[string]bool{}, resets: map[string]string{}}
+	r.files = make([]file, 0, len(l.Names))
+	var facts []byte
+	for i, name := range l.Names {
+		at := &stats[i]
+		if r.isReplaced(name, at) {
+			r.replaced, r.own[name] = append(r.replaced, name), false
+			*at = fileStat{}
+		} else {
+			f := file{name: name, size: at.Size, changed: time.Unix(at.Ctim.Unix()), gone: at.isGone()}
+			if at.err != nil {
+				f.changed = r.Began
+			}
+			r.files = append(r.files, f)
+		}
+		facts = disk.AppendFacts(facts, name, int64(at.Ino), int64(at.Mode), at.Size, at.Mtim.Nano(), at.Ctim.Nano())
 	}
-	return r
+	sum := sha256.Sum256(facts)
+	r.seen = hex.EncodeToString(sum[:])
+	return r, nil
 }
 
 // fileStat is the result of lstat(2) for a path.
 type fileStat struct {
-	info fs.FileInfo
-	err  error
+	unix.Stat_t // zero after an error
+	err         error
+}
+
+func (s *fileStat) isGone() bool {
+	return errors.Is(s.err, unix.ENOENT) || errors.Is(s.err, unix.ENOTDIR)
 }
 
 // stat returns what lstat(2) says of each path of the look. Each processor looks at its share, since
 // there may be thousands.
-func (l *Look) stat() []fileStat {
+func (l *Look) stat() ([]fileStat, error) {
+	top, err := os.Open(l.Top)
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	at := int(top.Fd())
 	all := make([]fileStat, len(l.Names))
 	var looks sync.WaitGroup
 	share := max(len(all)/runtime.GOMAXPROCS(0), fewFiles)
 	for first := 0; first < len(all); first += share {
 		looks.Go(func() {
 			for i := first; i < min(first+share, len(all)); i++ {
-				all[i].info, all[i].err = os.Lstat(filepath.Join(l.Top, filepath.FromSlash(l.Names[i])))
+				for all[i].err = unix.EINTR; errors.Is(all[i].err, unix.EINTR); {
+					all[i].err = unix.Fstatat(at, l.Names[i], &all[i].Stat_t, unix.AT_SYMLINK_NOFOLLOW)
+				}
 			}
 		})
 	}
 	looks.Wait()
-	return all
+	return all, nil
 }
 
-// see plans a path that differs from the real index, and of which lstat(2) has said info or err.
-func (r *recording) see(name string, info fs.FileInfo, err error) {
-	before, had := r.base.has(name)
-	var mode fs.FileMode // that of a regular file for one that cannot be read, so that git reports why
-	if err == nil {
-		mode = info.Mode()
-	}
+// isReplaced reports whether something without a file for git is at a path that differs from the
+// real index. A file that lstat(2) cannot look at is left to git, which reports why.
+func (r *recording) isReplaced(name string, at *fileStat) bool {
+	mode := at.Mode & unix.S_IFMT
 	switch {
 	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
-		r.replaced(name)
-		return
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		r.facts = append(r.facts, name)
-		r.files = append(r.files, file{name: name, gone: true})
-		return
-	case r.deleted[name] || mode.IsDir() && !r.tracked[name].gitlink(): // a symlink or a folder is there instead, whose files are listed
-		r.replaced(name)
-		return
-	case !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0:
-		r.special = append(r.special, name)
-		r.replaced(name)
-		return
+		return true
+	case at.isGone():
+		return false
+	case r.deleted[name] || mode == unix.S_IFDIR && !r.tracked[name].gitlink(): // a symlink or a folder is there instead, whose files are listed
+		return true
+	case at.err != nil || mode == unix.S_IFDIR || mode == unix.S_IFREG || mode == unix.S_IFLNK:
+		return false
 	}
-	f, changed := file{name: name}, time.Now()
-	if err == nil {
-		f.size = info.Size()
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			_, changed = disk.StatTimes(stat)
-			r.facts = append(r.facts, factsOf(name, stat, info))
+	r.special = append(r.special, name)
+	return true
+}
+
+// isRecent reports whether a file may have changed since the earlier snapshot has read it, even if
+// the times look equal.
+func (r *recording) isRecent(f file) bool { return !f.gone && recent(f.changed, r.base.Began) }
+
+// decide plans what to do in the scratch index.
+func (r *recording) decide() {
+	for _, name := range r.replaced {
+		if before, had := r.base.has(name); before || !had || r.base.Real != r.Real.hash {
+			r.resets[name] = ""
 		}
 	}
-	// git must read a file that may have changed since the earlier snapshot has read it, even if
-	// the times look equal; and the old index entry affects how git converts content.
-	entry := r.tracked[name].cacheinfo()
-	f.known = before && !recent(changed, r.base.Began)
-	if !f.known && (had || r.base.Index != "" && entry != "" || r.hides[name]) {
-		r.resets[name] = entry
+	for i := range r.files {
+		f := &r.files[i]
+		if f.gone {
+			continue
+		}
+		before, had := r.base.has(f.name)
+		f.known = before && !r.isRecent(*f)
+		// git must read a file that it may not have read as it is; and the old index entry affects how
+		// git converts content.
+		if entry := r.tracked[f.name].cacheinfo(); !f.known && (had || r.base.Index != "" && entry != "" || r.hides[f.name]) {
+			r.resets[f.name] = entry
+		}
+		if !before || !f.changed.Before(r.base.Began) {
+			r.size += f.size
+		}
 	}
-	if !before || !changed.Before(r.base.Began) {
-		r.size += f.size
-	}
-	r.files = append(r.files, f)
 }
 
 // behindLink reports whether a folder is a symlink, or inside one.
@@ -222,46 +277,6 @@ func (r *recording) behindLink(folder string) bool {
 	return linked
 }
 
-// replaced plans an index path without a file for git: a folder, a pipe, or a file behind a
-// symlinked folder.
-func (r *recording) replaced(name string) {
-	r.facts = append(r.facts, name)
-	if before, had := r.base.has(name); before || !had || r.base.Real != r.Real.hash {
-		r.resets[name] = ""
-	}
-	r.own[name] = false
-}
-
-// has reports whether the kept index has its own entry for a path, and whether a file is there.
-func (s *keptState) has(name string) (file, own bool) {
-	if _, own = s.Files[name]; own {
-		return true, true
-	}
-	_, own = s.Gone[name]
-	return false, own
-}
-
-// factsOf returns a file's stat data as a text.
-func factsOf(name string, stat *syscall.Stat_t, info fs.FileInfo) string {
-	mtime, ctime := disk.StatTimes(stat)
-	return string(disk.AppendFacts(nil, name, int64(stat.Ino), int64(info.Mode()), info.Size(), mtime.UnixNano(), ctime.UnixNano()))
-}
-
-// seen returns a hash of the stat data of all files.
-func (r *recording) seen() string {
-	if r.imprint == "" {
-		sum := sha256.Sum256([]byte(strings.Join(r.facts, "\n")))
-		r.imprint = hex.EncodeToString(sum[:])
-	}
-	return r.imprint
-}
-
-// unchanged reports whether the earlier snapshot has recorded the same files, and none can have
-// changed since.
-func (r *recording) unchanged() bool {
-	return len(r.resets) == 0 && r.base.Seen != "" && r.base.Seen == r.seen()
-}
-
 // settle resets entries of the kept index to those of the real index: at paths that no longer
 // differ from the real index and, if that has changed since the earlier snapshot, at all other
 // paths.
@@ -270,12 +285,11 @@ func (r *recording) settle(ctx context.Context) error {
 	for _, name := range r.Names {
 		now[name] = true
 	}
+	r.base.parse()
 	if r.base.Real == r.Real.hash {
-		for _, own := range []map[string]string{r.base.Files, r.base.Gone} {
-			for name, entry := range own {
-				if !now[name] {
-					r.resets[name] = entry
-				}
+		for name, own := range r.base.own {
+			if !now[name] {
+				r.resets[name] = own.real
 			}
 		}
 		return nil
@@ -292,9 +306,6 @@ func (r *recording) settle(ctx context.Context) error {
 	differ := func(name string, have, real IndexEntry) {
 		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
 			return // The path was not in the real index, and still is not.
-		}
-		if _, replaced := r.own[name]; replaced {
-			return // The path is in neither index.
 		}
 		if have.Name != real.Name || have.Stage != real.Stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
 			r.resets[name] = real.cacheinfo()
@@ -314,16 +325,4 @@ func (r *recording) settle(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// convertsOtherwise reports whether a file may have changed that decides how content is converted
-// (.gitattributes).
-func (r *recording) convertsOtherwise() bool {
-	decides := func(name string) bool { return path.Base(name) == ".gitattributes" }
-	for name := range r.resets {
-		if decides(name) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(r.Names, decides)
 }

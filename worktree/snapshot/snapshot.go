@@ -227,7 +227,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 	if err == nil {
 		commit, err = s.commitOf(ctx, r, tree)
 	}
-	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.Real.hash
+	again := err == nil && r.same && commit == r.base.Commit && r.base.Real == l.Real.hash
 	if !again && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
@@ -235,10 +235,10 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 }
 
 func (r *recording) tree(ctx context.Context) (string, error) {
-	if r.unchanged() {
+	if r.same {
 		r.notSaved = r.special
-		for _, name := range r.Names {
-			r.own[name], _ = r.base.has(name)
+		for _, f := range r.files {
+			r.own[f.name] = !f.gone
 		}
 		return r.base.Tree, nil
 	}
