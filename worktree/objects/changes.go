@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"paw/worktree/git"
@@ -19,6 +18,7 @@ type Change struct {
 	OldID, ID     string
 	OldMode, Mode string
 	Added, Gone   bool
+	letter        string // git's letter for the change: A, D, M or T
 }
 
 // Gitlink reports whether the path is a submodule in one of the trees.
@@ -33,23 +33,39 @@ func (o Store) ChangesBetween(ctx context.Context, from, to string) ([]Change, e
 }
 
 // Between lists the paths that differ between two trees, by name.
-func Between(ctx context.Context, repo git.Repo, from, to string) ([]Change, error) {
-	out, err := repo.Output(ctx, git.Quietly("diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", from, to)...)
+func Between(ctx context.Context, repo git.Repo, from, to string) (all []Change, err error) {
+	err = eachChange(ctx, repo, nil, nil, func(c Change) { all = append(all, c) }, git.Quietly("diff-tree"), from, to)
+	return all, err
+}
+
+// eachChange runs a command of git that lists changes, of some commits or trees, and calls each for
+// each differing path, and header, unless nil, for the ids that stand before the paths of a pair.
+func eachChange(ctx context.Context, repo git.Repo, input []byte, header func(ids string), each func(Change), command []string, of ...string) error {
+	out, err := repo.Input(ctx, input, slices.Concat(command, []string{
+		"-r", "--raw", "-z", "--no-renames", "--no-abbrev", "-O/dev/null", "--ignore-submodules=none",
+	}, of)...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []Change
-	fields := git.NulSeparated(out)
-	for i := 0; i+1 < len(fields); i += 2 {
-		info := strings.Fields(strings.TrimPrefix(fields[i], ":")) // old mode, new mode, old id, new id, status
-		if len(info) != 5 {
-			return nil, fmt.Errorf("git diff-tree says %q, which is not understood", fields[i])
+	for fields := git.NulSeparated(out); len(fields) > 0; fields = fields[1:] {
+		ids, raw, isRaw := strings.Cut(fields[0], ":")
+		if ids = strings.TrimSpace(ids); ids != "" && header != nil {
+			header(ids)
+			if ids = ""; !isRaw {
+				continue
+			}
 		}
-		all = append(all, Change{
-			Name: fields[i+1], OldMode: info[0], Mode: info[1], OldID: info[2], ID: info[3], Added: info[4] == "A", Gone: info[4] == "D",
+		info := strings.Fields(raw) // old mode, new mode, old id, new id, letter
+		if ids != "" || len(info) != 5 || len(fields) < 2 {
+			return fmt.Errorf("git says %q, which is not understood", fields[0])
+		}
+		each(Change{
+			Name: fields[1], OldMode: info[0], Mode: info[1], OldID: info[2], ID: info[3],
+			letter: info[4], Added: info[4] == "A", Gone: info[4] == "D",
 		})
+		fields = fields[1:]
 	}
-	return all, nil
+	return nil
 }
 
 // Changes counts the files that differ between two commits.
@@ -87,28 +103,18 @@ func (o Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Ch
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := o.Home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
-	if err != nil {
-		return nil, err
-	}
 	var at [][2]string
-	for line := range strings.Lines(out) {
-		line = strings.TrimRight(line, "\n")
-		if same, header := byTrees[line]; header {
-			at = same
-			continue
-		}
-		submodule := submoduleIn(line)
+	err = eachChange(ctx, o.Home(), []byte(input.String()), func(line string) { at = byTrees[line] }, func(change Change) {
 		for _, pair := range at {
 			c := counts[pair]
 			c.Files++
-			if submodule != "" {
-				c.Submodules = append(c.Submodules, submodule)
+			if change.Gitlink() {
+				c.Submodules = append(c.Submodules, change.Name)
 			}
 			counts[pair] = c
 		}
-	}
-	return counts, nil
+	}, []string{"diff-tree", "--stdin"})
+	return counts, err
 }
 
 // trees returns the tree of each commit.
@@ -132,20 +138,6 @@ func (o Store) trees(ctx context.Context, pairs [][2]string) (map[string]string,
 	return trees, nil
 }
 
-// submoduleIn returns the path in a raw line of git diff-tree if it is a submodule on one side,
-// else "".
-func submoduleIn(line string) string {
-	modes, path, _ := strings.Cut(line, "\t")
-	f := strings.Fields(strings.TrimPrefix(modes, ":"))
-	if len(f) < 2 || !(Change{OldMode: f[0], Mode: f[1]}).Gitlink() {
-		return ""
-	}
-	if plain, err := strconv.Unquote(path); err == nil {
-		return plain
-	}
-	return path
-}
-
 // BlobChange holds mode and id of a path in each of two trees; zeros if the path is missing.
 type BlobChange struct{ From, To string }
 
@@ -163,46 +155,37 @@ func (o Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string
 	for _, pair := range pairs {
 		input.WriteString(pair[1] + " " + pair[0] + "\n") // git takes the second one for the parent of the first
 	}
-	out, err := o.Home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
-	if err != nil {
-		return nil, err
-	}
 	told := 0
-	for fields := git.NulSeparated(out); len(fields) > 0; fields = fields[1:] {
-		what := strings.Fields(strings.TrimPrefix(fields[0], ":"))
-		switch {
-		case told < len(pairs) && fields[0] == pairs[told][1]: // before the changes of each pair
+	err := eachChange(ctx, o.Home(), []byte(input.String()), func(commit string) {
+		if told < len(pairs) && commit == pairs[told][1] { // before the changes of each pair
 			all[told] = map[string]BlobChange{}
 			told++
-		case told > 0 && len(what) == 5 && len(fields) > 1: // modes, ids, letter
-			all[told-1][fields[1]] = BlobChange{what[0] + " " + what[2], what[1] + " " + what[3]}
-			fields = fields[1:]
-		default:
-			return nil, fmt.Errorf("git diff-tree says %q, which is not understood", fields[0])
 		}
+	}, func(c Change) {
+		if told > 0 {
+			all[told-1][c.Name] = BlobChange{c.OldMode + " " + c.OldID, c.Mode + " " + c.ID}
+		}
+	}, []string{"diff-tree", "--stdin", "--always"})
+	if err == nil && told != len(pairs) {
+		err = fmt.Errorf("git diff-tree tells of %d pairs of commits, not of %d", told, len(pairs))
 	}
-	if told != len(pairs) {
-		return nil, fmt.Errorf("git diff-tree tells of %d pairs of commits, not of %d", told, len(pairs))
-	}
-	return all, nil
+	return all, err
 }
 
 // ChangedPaths returns the paths at which two commits differ, in git's order.
 func (o Store) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
-	changes, err := o.ChangesBetween(ctx, from, to)
-	var paths []string
-	for _, c := range changes {
-		paths = append(paths, c.Name)
-	}
-	return paths, err
+	return o.pathsWhere(ctx, from, to, func(Change) bool { return true })
 }
 
 // DeletedPaths returns the paths that from has and to does not have, in git's order.
 func (o Store) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
+	return o.pathsWhere(ctx, from, to, func(c Change) bool { return c.Gone })
+}
+
+func (o Store) pathsWhere(ctx context.Context, from, to string, is func(Change) bool) (paths []string, err error) {
 	changes, err := o.ChangesBetween(ctx, from, to)
-	var paths []string
 	for _, c := range changes {
-		if c.Gone {
+		if is(c) {
 			paths = append(paths, c.Name)
 		}
 	}

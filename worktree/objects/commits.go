@@ -44,16 +44,9 @@ func (o Store) Work(ctx context.Context, base, commit, snapshot string, most int
 	if snapshot == "" || snapshot == commit {
 		return w, nil
 	}
-	changed, err := o.Home().Output(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--ignore-submodules=none",
-		"-O/dev/null", "--end-of-options", commit, snapshot, "--")
-	if err != nil {
-		return w, err
-	}
-	fields := strings.Split(strings.TrimRight(changed, "\x00"), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		w.Uncommitted = append(w.Uncommitted, fields[i]+" "+fields[i+1])
-	}
-	return w, nil
+	err = eachChange(ctx, o.Home(), nil, nil, func(c Change) { w.Uncommitted = append(w.Uncommitted, c.letter+" "+c.Name) },
+		git.Quietly("diff-tree"), "--end-of-options", commit, snapshot, "--")
+	return w, err
 }
 
 // NewCommit describes a commit to make.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,25 +87,14 @@ func (o Store) Had(ctx context.Context, base, tip, snapshot string) ([]string, e
 	for _, c := range taken {
 		wanted[c.Name] = c.Entry()
 	}
-	out, err := o.Home().Output(ctx, git.Quietly("log", "--first-parent", "--diff-merges=first-parent", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev",
-		"-O/dev/null", "--ignore-submodules=none", base+".."+tip)...)
-	if err != nil {
-		return nil, err
-	}
 	var had []string
-	fields := git.NulSeparated(out)
-	for i := 0; i+1 < len(fields); i += 2 {
-		info := strings.Fields(strings.TrimPrefix(strings.TrimSpace(fields[i]), ":"))
-		if len(info) != 5 {
-			return nil, fmt.Errorf("git log says %q, which is not understood", fields[i])
+	err = eachChange(ctx, o.Home(), nil, nil, func(c Change) {
+		if entry, is := wanted[c.Name]; is && entry == c.Entry() {
+			had = append(had, c.Name)
+			delete(wanted, c.Name)
 		}
-		name := fields[i+1]
-		if entry, is := wanted[name]; is && entry == EntryOf(info[1], info[3]) {
-			had = append(had, name)
-			delete(wanted, name)
-		}
-	}
-	return had, nil
+	}, git.Quietly("log", "--first-parent", "--diff-merges=first-parent", "--format="), base+".."+tip)
+	return had, err
 }
 
 // Ancestry returns a common ancestor of all tips, "" for none, and the parents of tips and others
