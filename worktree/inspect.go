@@ -12,7 +12,6 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
-	"paw/worktree/snapshot"
 )
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
@@ -120,34 +119,32 @@ type inspection struct {
 }
 
 func (i inspection) look(ctx context.Context) error {
-	submodules, err := i.index(ctx)
+	dir, err := os.MkdirTemp("", "paw") // A folder in the git directory would look like a change.
 	if err != nil {
 		return err
-	}
-	i.dirt.Operation = gitdir.Operation(i.admin)
-	if err := i.readStatus(ctx); err != nil {
-		return err
-	}
-	return i.lookIntoSubmodules(ctx, submodules)
-}
-
-// index lists the submodules in the worktree's index, and collects changes that the index hides.
-func (i inspection) index(ctx context.Context) (submodules []string, err error) {
-	bits, err := snapshot.BitsOf(snapshot.ListIndex(ctx, git.In(i.path), filepath.Join(i.admin, "index")))
-	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
-		return bits.Submodules, err
-	}
-	dir, err := snapshot.NewScratch(i.admin)
-	if err != nil {
-		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	private, err := snapshot.CopyOfIndex(ctx, i.path, i.admin, dir)
+	l, err := i.m.Snapshots().LookAt(ctx, i.path, i.admin, dir, "--ignored=matching")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	i.dirt.Hidden, err = private.HiddenChanges(ctx)
-	return bits.Submodules, err
+	defer l.Drop()
+	for _, name := range l.Changed {
+		if l.Hides(name) {
+			i.dirt.Hidden = append(i.dirt.Hidden, name)
+		} else {
+			i.dirt.Uncommitted = append(i.dirt.Uncommitted, name)
+		}
+	}
+	i.dirt.Uncommitted = disk.SortedPaths(i.dirt.Uncommitted, l.Indexed, l.Submodules)
+	i.dirt.Untracked, i.dirt.Embedded = l.Untracked, l.Embedded
+	for _, name := range l.Ignored {
+		if err := i.addIgnored(name); err != nil {
+			return err
+		}
+	}
+	i.dirt.Operation = gitdir.Operation(i.admin)
+	return i.lookIntoSubmodules(ctx, l.Real.Submodules)
 }
 
 // Unfinished names the merge, rebase or the like that is unfinished in the worktree at path, "" for
@@ -158,38 +155,6 @@ func (m Manager) Unfinished(path string) (string, error) {
 		return "", err
 	}
 	return gitdir.Operation(admin), nil
-}
-
-func (i inspection) readStatus(ctx context.Context) error {
-	out, err := git.In(i.path).Output(ctx, git.Quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
-		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=none", "--no-renames")...)
-	if err != nil {
-		return err
-	}
-	for _, line := range git.NulSeparated(out) {
-		kind, rest, _ := strings.Cut(line, " ")
-		switch kind {
-		case "?":
-			if name, folder := strings.CutSuffix(rest, "/"); folder {
-				i.dirt.Embedded = append(i.dirt.Embedded, name)
-			} else {
-				i.dirt.Untracked = append(i.dirt.Untracked, name)
-			}
-		case "!":
-			if err := i.addIgnored(rest); err != nil {
-				return err
-			}
-		default:
-			// "XY sub mH mI mW hH hI path" or, for a conflict, "XY sub m1 m2 m3 mW h1 h2 h3 path"
-			count := map[string]int{"1": 8, "u": 10}[kind]
-			fields := strings.SplitN(rest, " ", count)
-			if count == 0 || len(fields) != count {
-				return fmt.Errorf("%s: git status says %q, which is not understood", i.path, line)
-			}
-			i.dirt.Uncommitted = append(i.dirt.Uncommitted, fields[count-1])
-		}
-	}
-	return nil
 }
 
 func (i inspection) addIgnored(name string) error {

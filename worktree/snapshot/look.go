@@ -40,6 +40,7 @@ type Look struct {
 	Changed    []string // tracked paths to record again
 	Indexed    []string // paths at which the index differs from HEAD
 	Untracked  []string
+	Ignored    []string // only if asked for; folders end with a slash
 	Embedded   []string // repositories that are no submodules
 	Submodules []string // submodules with changes of their own
 	Dirty      bool     // files differ from HEAD
@@ -49,8 +50,9 @@ type Look struct {
 }
 
 // LookAt compares a worktree with HEAD through a copy of its index in dir. LookAt runs one git
-// process if no entry is hidden, and writes nowhere else. The caller ends the look with drop.
-func (snapshots Taker) LookAt(ctx context.Context, path, admin, dir string) (*Look, error) {
+// process if no entry is hidden, and writes nowhere else; options are for git status. The caller ends
+// the look with Drop.
+func (snapshots Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
 	l := &Look{m: snapshots, Top: path, Began: time.Now(), tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
 	var err error
 	if l.Real, err = CopyOfIndex(ctx, path, admin, dir); err != nil {
@@ -60,11 +62,10 @@ func (snapshots Taker) LookAt(ctx context.Context, path, admin, dir string) (*Lo
 		l.hides[name] = true
 	}
 	l.use(l.Real.File)
-	if err := l.compare(ctx); err != nil {
+	if err := l.compare(ctx, options); err != nil {
 		l.Drop()
 		return nil, err
 	}
-	l.Real.keep(ctx, path, dir, l.Began)
 	l.Names = disk.SortedPaths(l.Changed, l.Untracked)
 	return l, nil
 }
@@ -85,6 +86,9 @@ func (l *Look) AsReal() bool {
 	return l.Scratch == l.Real.File && len(l.Real.hidden) == 0 && len(l.Real.Submodules) == 0
 }
 
+// Hides reports whether the real index hides changes of a file, which exists.
+func (l *Look) Hides(name string) bool { return l.hides[name] }
+
 // Drop removes the files of the look.
 func (l *Look) Drop() {
 	l.Real.drop()
@@ -94,13 +98,13 @@ func (l *Look) Drop() {
 // compare runs git status, overruling settings that make it list less. Git stores refreshed stat
 // data in the copy of the index, to read fewer files next time; not with submodules, whose real
 // indexes git would refresh as well.
-func (l *Look) compare(ctx context.Context) error {
+func (l *Look) compare(ctx context.Context, options []string) error {
 	repo := l.Repo
 	if len(l.Real.Submodules) == 0 {
 		repo = repo.WithEnv("GIT_OPTIONAL_LOCKS=1")
 	}
-	out, err := repo.Output(ctx, Privately("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
-		"--untracked-files=all", "--ignored=no", "--ignore-submodules=none", "--no-renames")...)
+	out, err := repo.Output(ctx, append(Privately("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+		"--untracked-files=all", "--ignored=no", "--ignore-submodules=none", "--no-renames"), options...)...)
 	if err != nil {
 		return err
 	}
@@ -120,6 +124,8 @@ func (l *Look) add(line string) bool {
 		if oid, ok := strings.CutPrefix(rest, "branch.oid "); ok && gitdir.IsOID(oid) {
 			l.Head = oid
 		}
+	case "!":
+		l.Ignored = append(l.Ignored, rest)
 	case "?":
 		if name, folder := strings.CutSuffix(rest, "/"); folder {
 			l.Embedded = append(l.Embedded, name)

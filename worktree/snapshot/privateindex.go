@@ -122,7 +122,7 @@ func (x *PrivateIndex) readBits(ctx context.Context, dir string) error {
 		return nil
 	}
 	var err error
-	if x.IndexBits, err = BitsOf(x.Entries(ctx)); err != nil {
+	if x.IndexBits, err = bitsOf(x.Entries(ctx)); err != nil {
 		return err
 	}
 	if content, err := json.Marshal(x.IndexBits); err == nil && x.hash != "" && replaceKept(dir, keptBits(dir, x.hash), content) == nil {
@@ -131,8 +131,8 @@ func (x *PrivateIndex) readBits(ctx context.Context, dir string) error {
 	return nil
 }
 
-// BitsOf returns the bits of listed entries, and passes on the error of the listing.
-func BitsOf(entries []IndexEntry, err error) (bits IndexBits, _ error) {
+// bitsOf returns the bits of listed entries, and passes on the error of the listing.
+func bitsOf(entries []IndexEntry, err error) (bits IndexBits, _ error) {
 	for _, e := range entries {
 		if e.assumed {
 			bits.Assumed = append(bits.Assumed, e.Name)
@@ -179,20 +179,6 @@ func (x *PrivateIndex) reveal(ctx context.Context, top string) error {
 	})
 	x.hidden = disk.SortedPaths(x.Assumed, skipped)
 	return UpdateBits(ctx, x.repo, "--no-assume-unchanged", x.Assumed, "--no-skip-worktree", skipped)
-}
-
-// HiddenChanges returns the files with changes that the real index hides.
-func (x *PrivateIndex) HiddenChanges(ctx context.Context) ([]string, error) {
-	if len(x.hidden) == 0 {
-		return nil, nil
-	}
-	// Exit status 1 means that files need an update, which diff-files lists.
-	_ = x.repo.Run(ctx, Privately("update-index", "-q", "--refresh")...)
-	out, err := x.repo.Output(ctx, Privately("diff-files", "--name-only", "-z")...)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(git.NulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }
 
 func (x *PrivateIndex) drop() { DropIndex(x.File) }

@@ -193,6 +193,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer l.Drop()
+	l.Real.keep(within, s.top, s.dir, l.Began)
 	submodules, err := l.changedSubmodules(within)
 	if err != nil {
 		return Snapshot{}, err
