@@ -87,7 +87,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 
 // whyNotBlamed returns an error that says why git could not tell of a file, nil for an unknown
 // reason.
-func whyNotBlamed(ctx context.Context, objects objects.Store, of objects.BlameOptions, o BlameOptions) error {
+func whyNotBlamed(ctx context.Context, objects *objects.Store, of objects.BlameOptions, o BlameOptions) error {
 	if of.Lines != "" {
 		of.Lines = ""
 		all, err := objects.Blame(ctx, of)
@@ -117,7 +117,7 @@ func whyNotBlamed(ctx context.Context, objects objects.Store, of objects.BlameOp
 }
 
 // blamedIn returns the manager of the repository of s or, if s is nil, of the current directory.
-func blamedIn(ctx context.Context, h *app.App, s *session.Session) (worktree.Manager, error) {
+func blamedIn(ctx context.Context, h *app.App, s *session.Session) (*worktree.Manager, error) {
 	if s != nil {
 		return h.ManagerOf(ctx, s)
 	}

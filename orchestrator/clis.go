@@ -107,7 +107,7 @@ func Trust(h *app.App, commands []config.Command) error {
 
 // notes returns a function that returns notes for the user about a start. git works on them
 // meanwhile: the first one needs a look at every file.
-func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
+func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
 	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0
@@ -135,7 +135,7 @@ func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 
 // branchNotes names existing branches of an earlier session on which agents go on, instead of at
 // HEAD, although the user did not name them.
-func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []string {
+func branchNotes(ctx context.Context, m *worktree.Manager, s *session.Session) []string {
 	var notes []string
 	for _, w := range s.Agents {
 		if w.BranchCreated || w.Branch != app.AutomaticBranch(s.Name, w.Name) {
@@ -234,7 +234,7 @@ func HideTags(ctx context.Context, h *app.App) error {
 
 // decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
 // first ones.
-func decorationNote(ctx context.Context, m worktree.Manager) []string {
+func decorationNote(ctx context.Context, m *worktree.Manager) []string {
 	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
 		return nil
 	}

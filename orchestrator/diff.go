@@ -38,8 +38,8 @@ type Compared struct {
 	From, To string // commits to compare
 
 	of     app.Agent
-	reader worktree.Manager // writes nothing into the repository
-	drop   func()           // deletes the objects that the reader has made
+	reader *worktree.Manager // writes nothing into the repository
+	drop   func()            // deletes the objects that the reader has made
 
 	look turns.State // state of To, to be marked as seen
 	upto string

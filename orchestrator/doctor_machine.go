@@ -104,7 +104,7 @@ func (f *findings) examineRecords(ctx context.Context, a app.Agent) {
 
 // examineLinks names links in a session's worktrees through which an agent reads files of the main
 // checkout: an older paw made them, and worktree.link now refuses them.
-func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *session.Session) {
+func (f *findings) examineLinks(ctx context.Context, m *worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
 		links, err := m.Setups().LinksToMain(ctx, w.WorktreePath)
 		if err != nil {
@@ -123,7 +123,7 @@ func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *sess
 
 // examinePaths names copied files that contain absolute paths of the main checkout, which no copy
 // can correct.
-func (f *findings) examinePaths(ctx context.Context, m worktree.Manager, s *session.Session) {
+func (f *findings) examinePaths(ctx context.Context, m *worktree.Manager, s *session.Session) {
 	for _, w := range s.Agents {
 		files, err := m.Setups().PathsToMain(ctx, w.WorktreePath)
 		if err != nil {
@@ -197,7 +197,7 @@ const sweepPatience = time.Hour
 
 // keptTrash says how much is kept in the trash folder of a repository, "" for nothing. Only the
 // user can decide when to delete it.
-func keptTrash(m worktree.Manager) string {
+func keptTrash(m *worktree.Manager) string {
 	kept, dir := m.Trash().Kept()
 	if len(kept) == 0 {
 		return ""

@@ -92,7 +92,7 @@ func (f Far) elsewhere() error {
 }
 
 // parcel has the host set refs on the states, and fetches the refs.
-func (f Far) parcel(ctx context.Context, h *app.App, m worktree.Manager, newest bool) (*landing.Parcel, error) {
+func (f Far) parcel(ctx context.Context, h *app.App, m *worktree.Manager, newest bool) (*landing.Parcel, error) {
 	words := f.Words
 	if newest {
 		words = append([]string{"--newest"}, words...)
@@ -170,7 +170,7 @@ func (f Far) ask(ctx context.Context, command string, words ...string) ([]byte, 
 }
 
 // fetch runs git fetch for the host's checkout.
-func (f Far) fetch(ctx context.Context, h *app.App, m worktree.Manager, refspecs []string) error {
+func (f Far) fetch(ctx context.Context, h *app.App, m *worktree.Manager, refspecs []string) error {
 	program := fmt.Sprintf("%s %s %s %s", errs.Quote(h.Executable), FetchCommand, errs.Quote(f.Host.Name), errs.Quote(f.Dir))
 	err := m.Remotes().FetchRefs(ctx, h.Env, program, f.Host.Name, refspecs)
 	var failed *git.Error

@@ -40,7 +40,7 @@ type LineOrigin struct {
 // lineage collects the states of agents in order, with the origins that they stand for.
 type lineage struct {
 	h       *app.App
-	m       worktree.Manager // writes nothing into the repository
+	m       *worktree.Manager // writes nothing into the repository
 	steps   []objects.LineStep
 	origins []*LineOrigin
 	ends    map[string]map[int]int // for each turn session, the index of the step at the end of each turn

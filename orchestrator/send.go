@@ -90,7 +90,7 @@ type Asked struct {
 
 // threads reads issues and pull requests of a repository from its server.
 type threads struct {
-	m       worktree.Manager
+	m       *worktree.Manager
 	remote  worktree.Remote
 	place   hosting.Place
 	program hosting.Program

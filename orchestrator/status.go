@@ -121,7 +121,7 @@ func CountLines(ctx context.Context, s *session.Session, agentName string) (work
 	if err != nil {
 		return worktree.Lines{}, err
 	}
-	return worktree.Manager{Repository: repository}.ChangedLines(ctx, w.WorktreePath, w.Base())
+	return (&worktree.Manager{Repository: repository}).ChangedLines(ctx, w.WorktreePath, w.Base())
 }
 
 // CountDirty counts the uncommitted files of each agent and the lines that it has changed since its

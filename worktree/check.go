@@ -27,7 +27,7 @@ import (
 type Checks struct {
 	Repository gitdir.Repository
 
-	m Manager
+	m *Manager
 }
 
 // Place makes the worktree of p for checks, with a detached HEAD; p's branch only exists meanwhile.
@@ -268,4 +268,4 @@ func (c Checks) dropLinks(ctx context.Context, path string) error {
 }
 
 // Checks returns access to the worktrees in which checks run.
-func (m Manager) Checks() Checks { return Checks{m.Repository, m} }
+func (m *Manager) Checks() Checks { return Checks{m.Repository, m} }

@@ -19,7 +19,7 @@ import (
 // CheckoutOf returns the worktree that has a branch checked out, nil for none. The error is a
 // *ConflictError if there are several, if the worktree is missing or not valid, or if a merge,
 // rebase or the like is unfinished there; a *MoveError if a move of paw is unfinished there.
-func (r Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Checkout, error) {
+func (r *Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (r Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Checko
 
 // CheckoutAt returns the worktree with that directory, whatever it has checked out; nil if it is
 // not registered.
-func (r Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkout, error) {
+func (r *Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkout, error) {
 	e, err := r.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && disk.SamePath(e.Path, path) })
 	if e == nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What
 // was told to hide. Nothing is written. The error is a *ConflictError if the index has a conflict.
 // A checkout without an index has no obstacles, since it has no files of its branch. For filesFrom
 // see Move.
-func (m Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) ([]Obstacle, error) {
+func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) ([]Obstacle, error) {
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (m Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 // obstacles is Obstacles for a checkout with an index; it also returns which of the differing paths
 // are hidden. If keep is not "", the refreshed copy of the index is renamed to that path, provided
 // that it only differs from the index in its stat data.
-func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
@@ -134,7 +134,7 @@ func (m Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, files
 
 // alike returns new files whose names differ from others only in case, on a file system that
 // ignores case.
-func (m Moves) alike(ctx context.Context, changes []objects.Change, to string) ([]Obstacle, error) {
+func (m *Moves) alike(ctx context.Context, changes []objects.Change, to string) ([]Obstacle, error) {
 	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
 	if err != nil || !cfg.IgnoreCase {
 		return nil, err

@@ -36,7 +36,7 @@ func child() int {
 	if err != nil {
 		panic(err)
 	}
-	m := Manager{Repository: r, Locks: fileLock(order.Lock)}
+	m := &Manager{Repository: r, Locks: fileLock(order.Lock)}
 	_, err = m.Create(context.Background(), order.Plans, func(name string) {
 		if name == order.DieAt {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -28,7 +28,7 @@ func TestClaimingProcess(t *testing.T) {
 	}
 	times, _ := strconv.Atoi(order[3])
 	for range times {
-		n, err := Manager{Repository: r}.Refs().Claim(t.Context(), "refs/paw/"+order[1]+"/claim/", 1, order[2])
+		n, err := (&Manager{Repository: r}).Refs().Claim(t.Context(), "refs/paw/"+order[1]+"/claim/", 1, order[2])
 		if err != nil {
 			t.Fatal(err)
 		}

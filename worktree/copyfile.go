@@ -115,7 +115,7 @@ type Space struct {
 // CopySpace returns the space that the copies into a worktree at path need: none if the file system
 // can share blocks, which is tried only if this number of worktrees would leave fewer than leave
 // bytes free.
-func (u Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
+func (u *Setups) CopySpace(ctx context.Context, path string, s Setup, worktrees int, leave int64) (Space, error) {
 	names, err := u.included(ctx, s)
 	if err != nil || u.Repository.Path == "" {
 		return Space{}, err

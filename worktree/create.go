@@ -52,7 +52,7 @@ type creation struct {
 // step, which may be nil, is called after each step, and for StepFilled once all are filled. After an
 // error the incomplete worktrees and branches are removed again, and the result names the complete
 // ones, for Rollback.
-func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
+func (m *Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
 	if step == nil {
 		step = func(string) {}
 	}
@@ -78,7 +78,7 @@ type filling struct {
 	fill    func(c *creation)
 }
 
-func (m Manager) newFilling(ctx context.Context) *filling {
+func (m *Manager) newFilling(ctx context.Context) *filling {
 	ctx, cancel := context.WithCancel(ctx)
 	places := make(chan struct{}, runtime.NumCPU())
 	return &filling{cancel: cancel, fill: func(c *creation) {
@@ -95,7 +95,7 @@ func (f *filling) abandon() {
 }
 
 // finish undoes the creations that failed.
-func (m Manager) finish(ctx context.Context, creations []*creation) ([]Made, error) {
+func (m *Manager) finish(ctx context.Context, creations []*creation) ([]Made, error) {
 	var made []Made
 	var failed []*creation
 	var errs []error
@@ -125,7 +125,7 @@ func (c *creation) close() {
 }
 
 // register does the part of Create under the repository lock, and begins to fill what is registered.
-func (m Manager) register(ctx context.Context, plans []Plan, report func(string), f *filling) ([]*creation, error) {
+func (m *Manager) register(ctx context.Context, plans []Plan, report func(string), f *filling) ([]*creation, error) {
 	for {
 		creations, busy, err := m.tryRegister(ctx, plans, report, f)
 		if busy == "" || err != nil {
@@ -141,7 +141,7 @@ func (m Manager) register(ctx context.Context, plans []Plan, report func(string)
 	}
 }
 
-func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(string), f *filling) (creations []*creation, busy string, err error) {
+func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(string), f *filling) (creations []*creation, busy string, err error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return nil, "", err
@@ -201,7 +201,7 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 
 // createBranches makes the missing branches, all or none. Without any it starts no git.
 // createBranches writes no tracking configuration, since update-ref never does.
-func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
+func (m *Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
 	var input strings.Builder
 	for _, p := range plans {
 		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
@@ -231,7 +231,7 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 const addRetries = 6
 
 // add registers the worktree, empty and locked.
-func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
+func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	pause := 10 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		if err := ctx.Err(); err != nil {
@@ -270,7 +270,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 }
 
 // clear moves what a failed or killed add has left at path, for any of these plans, to the trash.
-func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
+func (m *Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 	entries, err := m.Registry().List(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 	return nil
 }
 
-func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
+func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
 	if err := m.folders().make(p.Path); err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func retryable(err error) bool {
 // files. `reset --hard` and `read-tree --reset` overwrite, and `read-tree -m` runs no hook.
 // --no-overwrite-ignore protects ignored files as well. In a filled worktree `git checkout` changes
 // no file and runs the hook.
-func (m Manager) fill(ctx context.Context, c *creation) error {
+func (m *Manager) fill(ctx context.Context, c *creation) error {
 	if _, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
@@ -332,7 +332,7 @@ func (m Manager) fill(ctx context.Context, c *creation) error {
 // filledAnyway reports whether a failed git checkout has filled the worktree, so that only the hook
 // failed: git gives both the same exit code, but writes the index after the last file and before
 // the hook.
-func (m Manager) filledAnyway(ctx context.Context, c *creation) bool {
+func (m *Manager) filledAnyway(ctx context.Context, c *creation) bool {
 	if !disk.Exists(filepath.Join(c.admin, "index")) || disk.Exists(filepath.Join(c.admin, "index.lock")) {
 		return false
 	}

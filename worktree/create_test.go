@@ -157,7 +157,7 @@ func TestCreateInBareRepository(t *testing.T) {
 	w := newWorld(t)
 	dir := realTemp(t)
 	w.git("clone", "-q", "--bare", w.Dir, filepath.Join(dir, "b.git"))
-	m := Manager{Repository: discovered(t, filepath.Join(dir, "b.git"))}
+	m := &Manager{Repository: discovered(t, filepath.Join(dir, "b.git"))}
 	p := w.plan("agent")
 	p.Path = filepath.Join(dir, "agent")
 	if _, err := m.Create(t.Context(), []Plan{p}, nil); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // Changed counts the uncommitted files of the checkout at path: changed, staged, in conflict or
 // untracked.
-func (m Manager) Changed(ctx context.Context, path string) (int, error) {
+func (m *Manager) Changed(ctx context.Context, path string) (int, error) {
 	if path != m.Repository.Path {
 		if err := gitdir.Verify(path, m.Repository.CommonDir, ""); err != nil {
 			return 0, err
@@ -37,7 +37,7 @@ type Lines struct{ Added, Deleted int }
 
 // ChangedLines counts the lines in which tracked files of a worktree differ from a commit. New
 // files that are not staged, and binary files, count nothing.
-func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
+func (m *Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
 	var lines Lines
 	if _, err := gitdir.Linked(path, m.Repository.CommonDir, ""); err != nil {
 		return lines, err
@@ -108,7 +108,7 @@ func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.
 // PathsToMain looks into each ignored folder of a worktree that the main checkout has, too, and
 // returns the first file in it that holds the main checkout's path. PathsToMain reads only kinds of
 // files in which tools write absolute paths: a copied one would lead back to the main checkout.
-func (u Setups) PathsToMain(ctx context.Context, path string) ([]string, error) {
+func (u *Setups) PathsToMain(ctx context.Context, path string) ([]string, error) {
 	if u.Repository.Path == "" {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 // HandedFiles makes a commit of the commit from plus uncommitted files of a checkout: those that
 // equal an earlier snapshot of the checkout, at paths where from and to differ. A move to the
 // commit to may overwrite these files (Move.FilesFrom). The result is "" for no such file.
-func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, earlier string) (string, error) {
+func (m *Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, earlier string) (string, error) {
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return "", nil
 	}
@@ -51,7 +51,7 @@ func (m Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, ear
 
 // handed lists the paths at which from and to differ and earlier, a snapshot, differs from both its HEAD and
 // from.
-func (m Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.Change, error) {
+func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.Change, error) {
 	between, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (m Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.
 
 // mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
 // from. The others are returned as obstacles.
-func (m Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
+func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
 		return nil, nil, nil
 	}

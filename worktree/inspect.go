@@ -67,7 +67,7 @@ func (d Dirt) Summary() string {
 
 // inspect is See without regard to Plan.Saved. compared reports whether something outside of the
 // worktree was compared with it.
-func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
+func (m *Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Dirt{}, false, err
@@ -85,7 +85,7 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 
 // forgive removes the uncommitted files from dirt if the commit p.Saved has all of the worktree's
 // files unchanged, and reports whether it did.
-func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
+func (m *Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Saved) {
 		return false
 	}
@@ -95,7 +95,7 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 
 // holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
 // there.
-func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
+func (m *Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	reader, drop, err := m.WithScratch()
 	if err != nil {
 		return false
@@ -111,7 +111,7 @@ func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 
 // inspection inspects one worktree, or a submodule of it.
 type inspection struct {
-	m           Manager
+	m           *Manager
 	path, admin string // directory of the worktree, and its git directory
 	main        string // same path in the main checkout, "" if missing
 	dirt        *Dirt
@@ -149,7 +149,7 @@ func (i inspection) look(ctx context.Context) error {
 
 // Unfinished names the merge, rebase or the like that is unfinished in the worktree at path, "" for
 // none.
-func (m Manager) Unfinished(path string) (string, error) {
+func (m *Manager) Unfinished(path string) (string, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return "", err

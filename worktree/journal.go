@@ -33,14 +33,14 @@ func (l placeLock) release() { l.file.Close() }
 
 // lockPlace waits for the right to move files in a worktree. Git processes started for the move
 // inherit the lock.
-func (m Moves) lockPlace(ctx context.Context, c gitdir.Checkout) (placeLock, error) {
+func (m *Moves) lockPlace(ctx context.Context, c gitdir.Checkout) (placeLock, error) {
 	path := filepath.Join(c.AdminDir, journal.LockFile)
 	file, err := m.waiting.Await(ctx, path, gitdir.RegistryWait)
 	return placeLock{c, file}, err
 }
 
 // Unended lists the worktrees in which a move (see Journal) has left something.
-func (r Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
+func (r *Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 // move is an open Journal together with the lock to carry the move out.
 type move struct {
 	journal.Journal
-	m       Moves
+	m       *Moves
 	at      placeLock
 	also    *os.File // another file that git processes inherit, nil for none
 	step    func(name string)
@@ -67,7 +67,7 @@ type move struct {
 
 // begin locks the index of a worktree against every other git, calls refuse, and, if refuse returns
 // nil, opens the journal of a move.
-func (m Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, refuse func() error) (*move, error) {
+func (m *Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, refuse func() error) (*move, error) {
 	v := &move{m: m, at: at, step: func(string) {}}
 	if err := v.lockIndex(ctx); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (m Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, refu
 
 // unlockStale removes an index.lock left by a move that was killed before its journal was open.
 // unlockStale returns a *MoveError if a journal is open.
-func (m Moves) unlockStale(at placeLock) error {
+func (m *Moves) unlockStale(at placeLock) error {
 	if disk.Exists(filepath.Join(at.AdminDir, journal.File)) {
 		return m.journals.UnsettledAt(at.Checkout, false)
 	}
@@ -127,7 +127,7 @@ func (v *move) done() error {
 
 // TookPlace reports whether the last move of the worktree at path, with this rescue ref, has taken
 // place, or will when its open journal is ended.
-func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
+func (m *Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
@@ -144,7 +144,7 @@ func (m Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error)
 
 // reached reports whether a ref, now at head, has been moved by this move. The ref may have been
 // moved on since.
-func (m Moves) reached(ctx context.Context, head string, j *journal.Journal) (bool, error) {
+func (m *Moves) reached(ctx context.Context, head string, j *journal.Journal) (bool, error) {
 	switch head {
 	case j.To:
 		return true, nil

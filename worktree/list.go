@@ -20,7 +20,7 @@ type Registry struct {
 	Repository gitdir.Repository
 	Locks      func(ctx context.Context) (unlock func(), err error) // see Manager.Locks
 
-	objects  objects.Store
+	objects  *objects.Store
 	journals journal.Reader
 	waiting  gitdir.Waiting
 }
@@ -41,7 +41,7 @@ type Entry struct {
 // List returns the main worktree, then the linked ones by name. List reads the files itself: one
 // half-made entry makes `git worktree list` fail. Such an entry is listed with the fields that can
 // be read.
-func (r Registry) List(ctx context.Context) ([]Entry, error) {
+func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	refs := &gitdir.Refs{CommonDir: r.Repository.CommonDir}
 	main := Entry{Path: r.Repository.Path, AdminDir: r.Repository.CommonDir, Bare: r.Repository.Bare}
 	if main.Path == "" {
@@ -65,7 +65,7 @@ func (r Registry) List(ctx context.Context) ([]Entry, error) {
 }
 
 // find returns the first worktree that the function is accepts, nil for none.
-func (r Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
+func (r *Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
 	entries, err := r.List(ctx)
 	if at := slices.IndexFunc(entries, is); err == nil && at >= 0 {
 		return &entries[at], nil
@@ -74,7 +74,7 @@ func (r Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error)
 }
 
 // adminDirs lists the git directories of the linked worktrees.
-func (r Registry) adminDirs() ([]string, error) {
+func (r *Registry) adminDirs() ([]string, error) {
 	root := filepath.Join(r.Repository.CommonDir, "worktrees")
 	found, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {

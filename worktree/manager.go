@@ -50,68 +50,69 @@ type Manager struct {
 // WithScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
 // set refs to such objects, as in a quarantine.
-func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
-	o, drop, err := m.Objects().WithScratch()
-	m.objects = &o
-	return m, drop, err
+func (m *Manager) WithScratch() (reader *Manager, drop func(), err error) {
+	reading := *m
+	reading.objects, drop, err = m.Objects().WithScratch()
+	return &reading, drop, err
 }
 
 // Remembering returns m with a cache of facts about objects, for one command.
-func (m Manager) Remembering() Manager {
-	o := m.Objects().Remembering()
-	m.objects = &o
-	return m
+func (m *Manager) Remembering() *Manager {
+	remembering := *m
+	remembering.objects = m.Objects().Remembering()
+	return &remembering
 }
 
 // WritingRefs returns m with one git process for all refs that it creates, as long as done is not
 // called.
-func (m Manager) WritingRefs() (writing Manager, done func()) {
-	m.writer = &refs.Writer{}
-	return m, m.writer.Close
+func (m *Manager) WritingRefs() (writing *Manager, done func()) {
+	made := *m
+	made.writer = &refs.Writer{}
+	return &made, made.writer.Close
 }
 
 // Objects returns the object store of the repository.
-func (m Manager) Objects() objects.Store {
+func (m *Manager) Objects() *objects.Store {
 	if m.objects != nil {
-		return *m.objects
+		return m.objects
 	}
 	return objects.New(m.Repository)
 }
 
 // Refs returns the refs of the repository.
-func (m Manager) Refs() refs.Store { return refs.New(m.Objects()).Through(m.writer) }
+func (m *Manager) Refs() *refs.Store { return refs.New(m.Objects()).Through(m.writer) }
 
 // Journals returns access to moves (see Journal) that have not ended.
-func (m Manager) Journals() journal.Reader {
+func (m *Manager) Journals() journal.Reader {
 	return journal.Reader{Repository: m.Repository, Unsettled: m.Unsettled}
 }
 
 // Snapshots returns access to snapshots of worktrees.
-func (m Manager) Snapshots() snapshot.Taker {
+func (m *Manager) Snapshots() *snapshot.Taker {
 	return snapshot.New(m.Objects(), m.Refs(), m.Journals())
 }
 
 // Moves returns access to moves of files, indexes and refs.
-func (m Manager) Moves() Moves {
+func (m *Manager) Moves() *Moves {
 	o, journals := m.Objects(), m.Journals()
 	r := refs.New(o)
-	return Moves{o.Repository, o, r, journals, snapshot.New(o, r, journals), m.waiting()}
+	return &Moves{o.Repository, o, r, journals, snapshot.New(o, r, journals), m.waiting()}
 }
 
 // Registry returns access to the registered worktrees.
-func (m Manager) Registry() Registry {
-	return Registry{m.Repository, m.Locks, m.Objects(), m.Journals(), m.waiting()}
+func (m *Manager) Registry() *Registry {
+	return &Registry{m.Repository, m.Locks, m.Objects(), m.Journals(), m.waiting()}
 }
 
 // Remotes returns the remotes of the repository.
-func (m Manager) Remotes() Remotes { return Remotes{m.Objects()} }
+func (m *Manager) Remotes() *Remotes { return &Remotes{m.Objects()} }
 
 // Setups returns what makes worktrees usable.
-func (m Manager) Setups() Setups { return Setups{m.Repository} }
+func (m *Manager) Setups() *Setups { return &Setups{m.Repository} }
 
-func (m Manager) rescues() rescues        { return rescues{m.Repository, m.Objects(), m.Refs()} }
-func (m Manager) folders() folders        { return folders{m.Repository} }
-func (m Manager) waiting() gitdir.Waiting { return gitdir.Waiting{Waits: m.Waits, Busy: m.Busy} }
+func (m *Manager) rescues() *rescues       { return &rescues{m.Repository, m.Objects(), m.Refs()} }
+func (m *Manager) folders() folders        { return folders{m.Repository} }
+func (m *Manager) waiting() gitdir.Waiting { return gitdir.Waiting{Waits: m.Waits, Busy: m.Busy} }
 
 // exclusive is the right to change the registry of worktrees.
 type exclusive struct {
@@ -126,7 +127,7 @@ func (x exclusive) release() {
 
 // exclude takes the repository lock, and then waits for git processes that an earlier, killed paw
 // has started: they have inherited the locked file.
-func (r Registry) exclude(ctx context.Context) (exclusive, error) {
+func (r *Registry) exclude(ctx context.Context) (exclusive, error) {
 	unlock := func() {}
 	if r.Locks != nil {
 		var err error

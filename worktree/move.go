@@ -40,10 +40,10 @@ type Move struct {
 type Moves struct {
 	Repository gitdir.Repository
 
-	objects   objects.Store
-	refs      refs.Store
+	objects   *objects.Store
+	refs      *refs.Store
 	journals  journal.Reader
-	snapshots snapshot.Taker
+	snapshots *snapshot.Taker
 	waiting   gitdir.Waiting
 }
 
@@ -97,7 +97,7 @@ const moveScratch = "paw-move-"
 type Moving struct{ file *os.File }
 
 // Hold waits for the right to move branches, up to lockWait.
-func (m Moves) Hold(ctx context.Context) (*Moving, error) {
+func (m *Moves) Hold(ctx context.Context) (*Moving, error) {
 	file, err := m.waiting.Await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"), gitdir.LockWait)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (g *Moving) Release() { g.file.Close() }
 // written, everything is undone; if that fails, too, the error is *HalfMovedError.
 //
 // step is called after each step. If paw is killed after any of them, EndMove ends the move.
-func (m Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
+func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
 	if v.Ready == nil {
 		v.Ready = func() error { return nil }
@@ -302,7 +302,7 @@ func (v *move) moveHead(ctx context.Context, to, from string) error {
 // moveRef moves a ref from one commit to another, and fails if the ref is elsewhere. moveRef runs
 // in the checkout, so that HEAD's reflog gets the entry, too. Hooks of the user run for the user's
 // branches, and not for agents'.
-func (m Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
+func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
 	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
 	if ref == "HEAD" {
 		args = git.Quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
@@ -332,7 +332,7 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 }
 
 // head returns the commit of a worktree's HEAD, "" for none.
-func (m Moves) head(ctx context.Context, c gitdir.Checkout) string {
+func (m *Moves) head(ctx context.Context, c gitdir.Checkout) string {
 	if head := m.refs.HeadOf(c.AdminDir); head != "" {
 		return head
 	}

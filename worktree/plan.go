@@ -36,7 +36,7 @@ type Plan struct {
 
 // Check returns what would stop Create, as a *ConflictError, and changes nothing. What an
 // interrupted Create has left for the same plan does not count. The lock starts one git process.
-func (m Manager) Check(ctx context.Context, plans []Plan) error {
+func (m *Manager) Check(ctx context.Context, plans []Plan) error {
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (m Manager) Check(ctx context.Context, plans []Plan) error {
 }
 
 // check is Check that returns the branches near the planned ones, by name.
-func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[string]string, error) {
+func (m *Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[string]string, error) {
 	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func apart(p, other Plan, fold func(string) string) error {
 	return nil
 }
 
-func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
+func (m *Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
 	oid, exists := branches[p.Branch]
 	if p.CreateBranch && exists && oid != p.Base {
 		return git.Conflict(p.Agent, "", "branch %s: exists already", p.Branch)
@@ -175,7 +175,7 @@ func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(strin
 	return nil
 }
 
-func (r Registry) checkRegistry(p Plan, entries []Entry) error {
+func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	target := disk.Resolved(p.Path)
 	if disk.Within(target, disk.Resolved(r.Repository.CommonDir)) {
 		return git.Conflict(p.Agent, "", "worktree path %s: inside the git directory", p.Path)
@@ -215,7 +215,7 @@ func released(e Entry, p Plan) bool {
 }
 
 // Released returns the paths of the worktrees that paw has made and released, by branch.
-func (r Registry) Released(ctx context.Context) (map[string]string, error) {
+func (r *Registry) Released(ctx context.Context) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (r Registry) Released(ctx context.Context) (map[string]string, error) {
 
 // dropStale returns the command that removes the registration of a missing directory, "" if the
 // directory exists.
-func (r Registry) dropStale(e Entry) string {
+func (r *Registry) dropStale(e Entry) string {
 	if e.Path == "" || disk.Exists(e.Path) {
 		return ""
 	}

@@ -20,11 +20,11 @@ type Remote struct {
 }
 
 // Remotes reads and uses the remotes of a repository.
-type Remotes struct{ objects objects.Store }
+type Remotes struct{ objects *objects.Store }
 
 // For returns the remote that a branch is pushed to, and the one that has its target: by git's own
 // settings, else the only remote, else origin. Name is "" for none.
-func (remotes Remotes) For(ctx context.Context, branch, target string) (push, base Remote, err error) {
+func (remotes *Remotes) For(ctx context.Context, branch, target string) (push, base Remote, err error) {
 	out, err := remotes.objects.Home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
 	if err != nil && git.ExitCode(err) != 1 {
 		return push, base, err
@@ -53,7 +53,7 @@ func (remotes Remotes) For(ctx context.Context, branch, target string) (push, ba
 
 // Upstream returns the remote and the branch there to which a plain git push pushes a branch; Name
 // is "" for none.
-func (remotes Remotes) Upstream(ctx context.Context, branch string) (remote Remote, there string, err error) {
+func (remotes *Remotes) Upstream(ctx context.Context, branch string) (remote Remote, there string, err error) {
 	out, err := remotes.objects.Home().Output(ctx, "for-each-ref", "--format=%(upstream:remotename)%00%(upstream:remoteref)", "refs/heads/"+branch)
 	if err != nil {
 		return remote, "", err
@@ -92,7 +92,7 @@ var ErrPushRejected = errors.New("the branch has moved there")
 
 // Has returns the commits of branches of a remote, given by its address, without those that do not
 // exist. head is the remote's default branch, "" if the remote does not say.
-func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, branches ...string) (found map[string]string, head string, err error) {
+func (remotes *Remotes) Has(ctx context.Context, t Terminal, address string, branches ...string) (found map[string]string, head string, err error) {
 	args := []string{"ls-remote", "-q", "--symref", "--", address, "HEAD"}
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
@@ -115,7 +115,7 @@ func (remotes Remotes) Has(ctx context.Context, t Terminal, address string, bran
 }
 
 // Fetch fetches the commit of a remote's ref, with everything it needs, and changes no ref.
-func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
+func (remotes *Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string) error {
 	_, err := remotes.objects.Home().Talk(ctx, t, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--refmap=", "--", remote, ref)
 	return err
 }
@@ -123,7 +123,7 @@ func (remotes Remotes) Fetch(ctx context.Context, t Terminal, remote, ref string
 // FetchRefs fetches refs of another repository by refspecs. program is used in place of ssh, as
 // git's GIT_SSH_COMMAND; name is the host it is called with. The other side is not trusted: each
 // object is checked, and the other side cannot make git fetch from elsewhere.
-func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, name string, refspecs []string) error {
+func (remotes *Remotes) FetchRefs(ctx context.Context, env []string, program, name string, refspecs []string) error {
 	t := Terminal{Env: append(slices.Clone(env), "GIT_SSH_COMMAND="+program, "GIT_SSH_VARIANT=ssh")}
 	args := []string{
 		"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "transfer.bundleURI=false", "-c", "fetch.uriProtocols=",
@@ -135,7 +135,7 @@ func (remotes Remotes) FetchRefs(ctx context.Context, env []string, program, nam
 
 // Serve answers a fetch of the repository over standard streams, with the version of git's protocol
 // that GIT_PROTOCOL names.
-func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader, out io.Writer) error {
+func (remotes *Remotes) Serve(ctx context.Context, protocol string, in io.Reader, out io.Writer) error {
 	repo := remotes.objects.Home().WithEnv("GIT_PROTOCOL=" + protocol)
 	return repo.Stream(ctx, in, out, "-c", "uploadpack.hideRefs=!refs/paw", "upload-pack", remotes.objects.Repository.CommonDir)
 }
@@ -143,7 +143,7 @@ func (remotes Remotes) Serve(ctx context.Context, protocol string, in io.Reader,
 // Push sets a branch of a remote to a commit, whatever the local branch of that name is, and pushes
 // nothing else. If the remote's branch is not at there ("" for missing), the error is
 // ErrPushRejected. The user's pre-push hook runs.
-func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
+func (remotes *Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
 	ref := "refs/heads/" + branch
 	out, err := remotes.objects.Home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
@@ -156,13 +156,13 @@ func (remotes Remotes) Push(ctx context.Context, t Terminal, remote, branch, com
 const excludeDecoration = "log.excludeDecoration"
 
 // Undecorated reports whether the user's settings make git log hide the refs of all these patterns.
-func (remotes Remotes) Undecorated(ctx context.Context, patterns ...string) (bool, error) {
+func (remotes *Remotes) Undecorated(ctx context.Context, patterns ...string) (bool, error) {
 	shown, err := remotes.decorated(ctx, patterns)
 	return len(shown) == 0, err
 }
 
 // decorated returns those of the patterns that the user's settings do not name.
-func (remotes Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
+func (remotes *Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
 	out, err := remotes.objects.Home().Output(ctx, "config", "--get-all", excludeDecoration)
 	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
 		err = nil
@@ -172,7 +172,7 @@ func (remotes Remotes) decorated(ctx context.Context, patterns []string) ([]stri
 }
 
 // Undecorate makes git log hide the refs of patterns, in this repository.
-func (remotes Remotes) Undecorate(ctx context.Context, patterns ...string) error {
+func (remotes *Remotes) Undecorate(ctx context.Context, patterns ...string) error {
 	shown, err := remotes.decorated(ctx, patterns)
 	for _, pattern := range shown {
 		if err == nil {

@@ -34,7 +34,7 @@ type Removal struct {
 //
 // A worktree that is neither there nor registered is no error. Nor is one of another session, which
 // stays.
-func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error) {
+func (m *Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error) {
 	if !seen.lasts {
 		if e, err := m.removable(ctx, p); e == nil {
 			return Removal{}, err
@@ -65,7 +65,7 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 
 // Removable returns the error with which Remove would refuse a worktree of any content: a
 // *ConflictError or a *MismatchError. there says whether there is anything to remove.
-func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) {
+func (m *Manager) Removable(ctx context.Context, p Plan) (there bool, err error) {
 	e, err := m.removable(ctx, p)
 	if e == nil {
 		return false, err
@@ -76,7 +76,7 @@ func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) 
 // RemoveKept moves a worktree, whatever its content, to the trash, where it stays. Commits that
 // only this worktree knows are kept under refs/paw/…/rescue. RemoveKept refuses the same worktrees
 // as Remove.
-func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
+func (m *Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return Removal{}, err
@@ -103,7 +103,7 @@ func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 }
 
 // removeAsSeen moves a clean worktree to the trash, unless its files have changed since seen.
-func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Removal, changed bool, err error) {
+func (m *Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Removal, changed bool, err error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return Removal{}, false, err
@@ -126,7 +126,7 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 
 // dropSeen deletes a worktree in the trash if it holds exactly what was seen: a program that had it
 // open may have written into it during the move.
-func (m Manager) dropSeen(ctx context.Context, directory, registration string, seen Seen) Removal {
+func (m *Manager) dropSeen(ctx context.Context, directory, registration string, seen Seen) Removal {
 	if now, err := imprint(directory); len(seen.Aside) > 0 || err != nil || now != seen.files {
 		return Removal{Trash: directory, Aside: seen.Aside}
 	}
@@ -136,14 +136,14 @@ func (m Manager) dropSeen(ctx context.Context, directory, registration string, s
 
 // HalfMade reports whether Create has left the worktree at path before its checkout was complete,
 // so that nothing has run in it.
-func (m Manager) HalfMade(path string) bool {
+func (m *Manager) HalfMade(path string) bool {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	return err == nil && gitdir.HalfFilled(admin)
 }
 
 // removable returns the registration of the worktree of p; nil without an error if nothing of p is
 // at its path.
-func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
+func (m *Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func ofAnother(e Entry, p Plan) bool {
 // madeFor returns an error if the registration at the path of p was not made for p. paw's lock on a
 // worktree names its owner. A worktree unlocked by the user is recognised by paw's mark or by its
 // branch; one that the user has locked for another reason is left alone.
-func (r Registry) madeFor(e Entry, p Plan) error {
+func (r *Registry) madeFor(e Entry, p Plan) error {
 	switch {
 	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch == p.Branch):
 		return nil
@@ -196,7 +196,7 @@ func (r Registry) madeFor(e Entry, p Plan) error {
 
 // throwAway moves the directory before its registration: a registration without a directory can be
 // removed again, while a directory without a registration would look foreign.
-func (m Manager) throwAway(e Entry, path string) (directory, registration string, err error) {
+func (m *Manager) throwAway(e Entry, path string) (directory, registration string, err error) {
 	name := filepath.Base(e.AdminDir)
 	if directory, err = m.Trash().take(path, name); err != nil {
 		return "", "", err
@@ -209,7 +209,7 @@ func (m Manager) throwAway(e Entry, path string) (directory, registration string
 // from then on. If a repository of its own has taken the worktree's place, the registration, which
 // would hold the branch for ever, is moved to the trash folder. A worktree that is not locked, not
 // paw's or missing is no error.
-func (m Manager) Release(ctx context.Context, p Plan) error {
+func (m *Manager) Release(ctx context.Context, p Plan) error {
 	return m.Registry().eachAt(ctx, p, func(e Entry) error {
 		if !ownedBy(e, p) {
 			return nil
@@ -232,7 +232,7 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 
 // Lock locks the worktree of p again if it was unlocked, and reports whether it was. Without the
 // lock `git worktree prune` removes the registration of a worktree whose disk is not mounted.
-func (r Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
+func (r *Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 	err = r.eachAt(ctx, p, func(e Entry) error {
 		if made := r.madeFor(e, p) == nil; e.Locked || !made {
 			return nil
@@ -252,7 +252,7 @@ func lockFor(e Entry, p Plan) error {
 }
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.
-func (r Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
+func (r *Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
 	return r.eachLinked(ctx, func(e Entry) error {
 		if e.Path == "" || !disk.SamePath(e.Path, p.Path) {
 			return nil
@@ -262,7 +262,7 @@ func (r Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) erro
 }
 
 // eachLinked calls do for the registrations of all linked worktrees, under the repository lock.
-func (r Registry) eachLinked(ctx context.Context, do func(Entry) error) error {
+func (r *Registry) eachLinked(ctx context.Context, do func(Entry) error) error {
 	x, err := r.exclude(ctx)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ var ErrNotMerged = errors.New("not merged")
 // the parameter into, a commit id or anything that Head takes. It returns why others stay:
 // ErrNotMerged, or a *ConflictError for a branch that is checked out or has moved. A missing branch
 // counts as deleted. DeleteBranches starts one git process, or two if a tip differs from into.
-func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
+func (m *Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
 	stay = map[string]error{}
 	all := func(err error) map[string]error {
 		for branch := range expect {
@@ -342,7 +342,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 
 // deletable returns an error for a branch that must not be deleted. there is false for a missing
 // branch.
-func (m Manager) deletable(ctx context.Context, branch, expect string, merged bool, holder string) (there bool, err error) {
+func (m *Manager) deletable(ctx context.Context, branch, expect string, merged bool, holder string) (there bool, err error) {
 	if err := refs.CheckBranchName(branch); err != nil {
 		return false, err
 	}

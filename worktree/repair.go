@@ -25,7 +25,7 @@ import (
 //     .git file.
 //
 // Foreign registrations are reported and not changed. The result has one line for each finding.
-func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
+func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (e Entry) Unregistered() bool {
 
 // Unlinked reports whether the directory of p is its worktree and has only lost its .git file's
 // link to the repository, which Repair restores.
-func (r Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
+func (r *Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
 	e, err := r.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && r.lostLink(ctx, e) })
 	return e != nil, err
 }
@@ -82,7 +82,7 @@ func (r Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
 // lostLink reports whether a worktree's directory exists, and its .git file is missing or names a
 // missing git directory of the same name. Without a .git file the directory may be another one, in
 // which git would take all files for deleted, so its files are compared as well.
-func (r Registry) lostLink(ctx context.Context, e Entry) bool {
+func (r *Registry) lostLink(ctx context.Context, e Entry) bool {
 	info, err := os.Stat(e.Path)
 	if err != nil || !info.IsDir() {
 		return false
@@ -98,7 +98,7 @@ func (r Registry) lostLink(ctx context.Context, e Entry) bool {
 // hasFilesOf reports whether the directory of e has a file with the size and time that its index
 // records; any file will do for an empty index. Unlike git, hasFilesOf compares nanoseconds, and no
 // inode, which a copy does not share.
-func (r Registry) hasFilesOf(ctx context.Context, e Entry) bool {
+func (r *Registry) hasFilesOf(ctx context.Context, e Entry) bool {
 	repo := git.In(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
 	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")
 	if err != nil {
@@ -139,7 +139,7 @@ func relink(e Entry) error {
 // Unregistered reports whether the directory of p is a worktree of this repository whose
 // registration is gone, as after `git worktree prune` while its disk was not mounted. Restore
 // registers it again.
-func (r Registry) Unregistered(p Plan) bool {
+func (r *Registry) Unregistered(p Plan) bool {
 	target, err := gitdir.Target(filepath.Join(p.Path, ".git"))
 	return err == nil && !disk.Exists(target) &&
 		disk.SamePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
@@ -149,7 +149,7 @@ func (r Registry) Unregistered(p Plan) bool {
 // its registration over to the directory. Uncommitted work then shows as changes. The registration
 // is marked as filled before that, so that no later step takes the directory for a partial
 // checkout.
-func (m Manager) registerAgain(ctx context.Context, p Plan) error {
+func (m *Manager) registerAgain(ctx context.Context, p Plan) error {
 	beside := p
 	beside.Path = p.Path + ".paw-again"
 	x, err := m.Registry().exclude(ctx)
@@ -201,7 +201,7 @@ func handOver(admin, from, to string) error {
 // registrations, with owner and path of a plan, were moved along with it. The result is each
 // worktree's place by agent: its old path, or along(path) if the worktree was moved, too. Plans
 // that were not made in this repository are left out.
-func (r Registry) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
+func (r *Registry) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func cameAlong(path, admin string) bool {
 
 // Follow makes the registration of the worktree of p name the directory at path, where Moved has
 // found it. Repair then restores the directory's link.
-func (r Registry) Follow(ctx context.Context, p Plan, path string) error {
+func (r *Registry) Follow(ctx context.Context, p Plan, path string) error {
 	return r.eachLinked(ctx, func(e Entry) error {
 		if !ownedBy(e, p) || disk.SamePath(e.Path, path) {
 			return nil

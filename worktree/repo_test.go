@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 type world struct {
 	*gittest.World
 	t    *testing.T
-	m    Manager
+	m    *Manager
 	base string
 }
 
@@ -54,7 +54,7 @@ var (
 func (w *world) open() {
 	w.t.Helper()
 	w.Open()
-	w.m = Manager{Repository: w.Repository, Locks: fileLock(filepath.Join(filepath.Dir(w.Dir), "repository.lock"))}
+	w.m = &Manager{Repository: w.Repository, Locks: fileLock(filepath.Join(filepath.Dir(w.Dir), "repository.lock"))}
 	w.base = w.Base
 }
 

@@ -90,7 +90,7 @@ func TestDiscoverBareRepository(t *testing.T) {
 	w.git("clone", "-q", "--bare", w.Dir, bare)
 	r := discovered(t, filepath.Join(bare, "refs"))
 	wantRepository(t, r, gitdir.Repository{CommonDir: bare, GitDir: bare, Bare: true})
-	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), ""); err != nil || oid != w.base {
+	if oid, err := (&Manager{Repository: r}).Refs().Head(t.Context(), ""); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestDiscoverBareRepositoryBehindGitFile(t *testing.T) {
 	writeFile(t, filepath.Join(dir, ".git"), "gitdir: ./.bare\n")
 	r := discovered(t, dir)
 	wantRepository(t, r, gitdir.Repository{CommonDir: filepath.Join(dir, ".bare"), GitDir: filepath.Join(dir, ".bare"), Bare: true})
-	if oid, err := (Manager{Repository: r}).Refs().Head(t.Context(), "main"); err != nil || oid != w.base {
+	if oid, err := (&Manager{Repository: r}).Refs().Head(t.Context(), "main"); err != nil || oid != w.base {
 		t.Errorf("head is %q, %v", oid, err)
 	}
 }
@@ -130,7 +130,7 @@ func TestDiscoverIgnoresGitVariables(t *testing.T) {
 func TestHeadOfUnbornRepository(t *testing.T) {
 	dir := realTemp(t)
 	gitIn(t, dir, "init", "-q")
-	m := Manager{Repository: discovered(t, dir)}
+	m := &Manager{Repository: discovered(t, dir)}
 	for _, ref := range []string{"", "HEAD", "main"} {
 		if _, err := m.Refs().Head(t.Context(), ref); !errors.Is(err, refs.ErrNoCommits) {
 			t.Errorf("%q: got %v", ref, err)
@@ -153,7 +153,7 @@ func TestHeadIsThatOfTheWorktreeOneStandsIn(t *testing.T) {
 	linked := filepath.Join(filepath.Dir(w.Dir), "linked")
 	w.git("worktree", "add", "-q", linked)
 	gitIn(t, linked, "commit", "-q", "--allow-empty", "-m", "more")
-	got, err := Manager{Repository: discovered(t, linked)}.Refs().Head(t.Context(), "HEAD")
+	got, err := (&Manager{Repository: discovered(t, linked)}).Refs().Head(t.Context(), "HEAD")
 	if want := gitIn(t, linked, "rev-parse", "HEAD"); err != nil || got != want || got == w.base {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -34,8 +34,8 @@ func turnSession(owner string) string {
 type rescues struct {
 	Repository gitdir.Repository
 
-	objects objects.Store
-	refs    refs.Store
+	objects *objects.Store
+	refs    *refs.Store
 }
 
 // keep makes refs for what only the git directory of a worktree leads to: staged content that
@@ -43,7 +43,7 @@ type rescues struct {
 // unfinished merge, an autostash, refs of the worktree alone). keep returns the refs, "" for
 // nothing to keep. whole is false if git could not read the index or a commit; then the git
 // directory itself must be kept.
-func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
+func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.Home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.HeadOf(admin)
 	tree, whole, err := r.indexTree(ctx, repo, admin)
@@ -97,7 +97,7 @@ func (r rescues) keep(ctx context.Context, admin, owner string) (refs string, wh
 	return strings.Join(names, ", "), whole && readable, nil
 }
 
-func (r rescues) name(ctx context.Context, commit, owner string) (string, error) {
+func (r *rescues) name(ctx context.Context, commit, owner string) (string, error) {
 	name := "refs/paw/" + turnSession(owner) + "/rescue/" + time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; ; n++ {
 		ref := name
@@ -117,7 +117,7 @@ func (r rescues) name(ctx context.Context, commit, owner string) (string, error)
 // indexTree writes the tree of a worktree's index, with our side of conflicts; "" without an index.
 // whole is false if git could not write it, because the index is broken or for example the disk is
 // full.
-func (r rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
+func (r *rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
 	file := snapshot.NewScratchIndex(admin)
 	defer snapshot.DropIndex(file)
 	if err := disk.CopyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +167,7 @@ func ourSide(unmerged string) string {
 
 // looseCommits returns the commits that the git directory of a worktree names and no ref of the
 // repository keeps, the detached HEAD first. readable is false if git could not follow one of them.
-func (r rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
+func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
 	if gitdir.IsOID(gitdir.Line(filepath.Join(admin, "HEAD"))) {
 		candidates = append(candidates, head)
@@ -199,7 +199,7 @@ func (r rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head st
 	return loose, readable, nil
 }
 
-func (r rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
+func (r *rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
 	empty, err := repo.Line(ctx, "hash-object", "-t", "tree", "--stdin")
 	return err == nil && tree == empty
 }
@@ -216,7 +216,7 @@ type ownRef struct{ name, oid, kind string }
 
 // listOwnRefs lists the refs that belong to the worktree with the git directory admin, in which
 // repo runs. Without any it starts no git.
-func (r rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
+func (r *rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func hasFiles(dir string) bool {
 
 // unkeptCommits describes the commits that only a detached HEAD or a ref of the worktree at path
 // leads to, "" for none. A ref to another type of object is reported as such.
-func (r rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+func (r *rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
 	repo := git.In(path)
 	refs, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {

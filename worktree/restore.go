@@ -21,7 +21,7 @@ import (
 //
 // The error is a *ConflictError if the branch is gone or checked out elsewhere, or if something
 // else is at the path. For step see Create.
-func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
+func (m *Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
 	p.CreateBranch = false
 	rescueRef, err = m.clearLost(ctx, p)
 	if err != nil {
@@ -36,7 +36,7 @@ func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (r
 
 // clearLost moves the registration of a missing directory out of the way, if nothing else prevents
 // Restore.
-func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
+func (m *Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func vacant(path string) bool {
 
 // branchThere returns a *ConflictError for a missing branch, with a hint that names the last commit
 // it was seen at.
-func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
+func (m *Manager) branchThere(ctx context.Context, p Plan, admin string) error {
 	found, err := m.Refs().Branches(ctx, []string{p.Branch})
 	if err != nil || found[p.Branch] != "" {
 		return err
@@ -98,7 +98,7 @@ func (e Entry) LastHead() string { return gitdir.LastHead(e.AdminDir) }
 // are only registered or partly filled are moved to the trash: no agent has worked there, since
 // only a filled worktree is handed to one. busy names the git directory of a worktree that is being
 // filled right now.
-func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creation, busy string, err error) {
+func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creation, busy string, err error) {
 	c = &creation{plan: p, made: Made{Agent: p.Agent}}
 	for _, e := range entries[1:] {
 		if p.TakeBack && released(e, p) {
@@ -150,7 +150,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 // its snapshot, and its branch be at the base. The branch is removed only if Create has made it.
 // Worktrees that existed before are kept. Directories are moved to the trash folder. The error
 // names what has to stay.
-func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
+func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error 
 	return errors.Join(errs...)
 }
 
-func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
+func (m *Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
 	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 }
 
 // undo takes the repository lock and removes creations that failed.
-func (m Manager) undo(ctx context.Context, failed []*creation) error {
+func (m *Manager) undo(ctx context.Context, failed []*creation) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	x, err := m.Registry().exclude(ctx)
@@ -220,7 +220,7 @@ func (m Manager) undo(ctx context.Context, failed []*creation) error {
 
 // undoLocked removes registration and directory, and also a branch that this call has created and
 // that is still at its base.
-func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
+func (m *Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
 	var errs []error
 	for _, c := range creations {
 		if c.made.Existed {
@@ -252,7 +252,7 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 
 // Holders returns the branches that worktrees use, each with the path of one such worktree. The
 // worktrees of the plans in but do not count.
-func (r Registry) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
+func (r *Registry) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type Rescued struct {
 // move (see Journal) has not ended there. A failure in the middle, as on a full disk, is undone; if
 // that fails, too, the error is *HalfMovedError. If paw is killed after any step, EndMove ends the
 // rewind.
-func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
+func (m *Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
 	to, err := m.objects.State(ctx, target)
 	if err != nil {
 		return Rescued{}, err
@@ -59,7 +59,7 @@ func (m Moves) Rewind(ctx context.Context, path, target string, o RewindOptions)
 }
 
 // Show is Rewind that puts HEAD to the commit itself, for a worktree in which nobody works.
-func (m Moves) Show(ctx context.Context, path, commit string, o RewindOptions) (Rescued, error) {
+func (m *Moves) Show(ctx context.Context, path, commit string, o RewindOptions) (Rescued, error) {
 	to, err := m.objects.State(ctx, commit)
 	if err != nil {
 		return Rescued{}, err
@@ -79,7 +79,7 @@ type RewindOptions struct {
 }
 
 // rewindTo is Rewind for a known goal; was is the tree that the files must equal, "" for any.
-func (m Moves) rewindTo(ctx context.Context, path string, to objects.State, was string, o RewindOptions) (Rescued, error) {
+func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, was string, o RewindOptions) (Rescued, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
@@ -113,7 +113,7 @@ func (m Moves) rewindTo(ctx context.Context, path string, to objects.State, was 
 
 type rewind struct {
 	*snapshot.Look
-	m       Moves
+	m       *Moves
 	at      placeLock
 	to      objects.State
 	was     string // tree that the files must equal, "" for any
@@ -282,7 +282,7 @@ func (r *rewind) asSeen(ctx context.Context) error {
 // first, and rescued is true.
 //
 // Submodules stay as they are in the worktree.
-func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
+func (m *Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
@@ -310,7 +310,7 @@ func (m Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef strin
 }
 
 // rescueUnlessSame keeps the worktree's files under ref, unless they equal the snapshot.
-func (m Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
+func (m *Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
 	now, err := m.snapshots.Take(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
 	if err != nil {
 		return false, err

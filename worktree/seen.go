@@ -31,7 +31,7 @@ type Seen struct {
 // See finds everything that would be lost if the worktree of p were removed. Files that are the
 // same in the commit p.Saved would not be lost. The user's settings that make git list less are
 // overruled. What cannot be determined is an error.
-func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
+func (m *Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	path := p.Path
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -58,7 +58,7 @@ func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 
 // sameGitDir reports whether index, HEAD and the rest of the git directory of p's worktree are
 // unchanged since s, and s depends on nothing else but the files.
-func (m Manager) sameGitDir(p Plan, s Seen) bool {
+func (m *Manager) sameGitDir(p Plan, s Seen) bool {
 	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
 	if err != nil || !s.lasts || s.saved != "" && s.saved != p.Saved || m.Refs().HeadOf(admin) != s.head {
 		return false

@@ -45,7 +45,7 @@ func (e *Ended) WhatToSee() string {
 }
 
 // EndMoveIn is EndMove for the linked worktree at path.
-func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
+func (m *Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (m Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // that. A file that is neither as before nor as after, nor a partly written one, was written by
 // somebody else: the file is kept, and git status shows it. If HEAD of the worktree has moved
 // elsewhere since, everything is left as it is. EndMove may be repeated.
-func (m Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
+func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
 	if !journal.Left(c.AdminDir) {
 		return nil, nil
 	}

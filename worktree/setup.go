@@ -63,7 +63,7 @@ const includeFile = ".worktreeinclude"
 
 // included lists the files named in includeFile. For a folder that is named as a whole, included
 // lists the folder.
-func (u Setups) included(ctx context.Context, s Setup) ([]string, error) {
+func (u *Setups) included(ctx context.Context, s Setup) ([]string, error) {
 	file := filepath.Join(u.Repository.Path, includeFile)
 	if !s.Include || !disk.Exists(file) {
 		return nil, nil
@@ -80,7 +80,7 @@ func (u Setups) included(ctx context.Context, s Setup) ([]string, error) {
 // Only files that git ignores in the worktree are copied or linked, so `git status` stays clean;
 // existing files are kept; nothing is written outside of the worktree. Afterwards Unprepared is
 // false, unless ctx has ended.
-func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
+func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
 	if err == nil {
 		err = gitdir.Verify(path, u.Repository.CommonDir, "")
@@ -110,12 +110,12 @@ func (u Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 }
 
 // Unprepared reports whether the set-up of a worktree has not completed, because paw was killed.
-func (u Setups) Unprepared(path string) bool {
+func (u *Setups) Unprepared(path string) bool {
 	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
 	return err == nil && disk.Exists(unpreparedMark(admin))
 }
 
-func (u Setups) bring(ctx context.Context, path string, s Setup) []Problem {
+func (u *Setups) bring(ctx context.Context, path string, s Setup) []Problem {
 	if len(s.Copy)+len(s.Link) > 0 && u.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
 	}
@@ -285,7 +285,7 @@ type Link struct {
 }
 
 // LinksToMain lists the symlinks that bring files of the main checkout into the worktree at path.
-func (u Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
+func (u *Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
 	if u.Repository.Path == "" {
 		return nil, nil
 	}
@@ -371,7 +371,7 @@ func ignoredNames(ctx context.Context, path string) ([]string, error) {
 // TearDown runs a command of the project with sh in the worktree at path, before its removal, with
 // output to out, and without the variables that git.Scrub removes. When ctx ends, all processes of
 // the command's group are killed.
-func (u Setups) TearDown(ctx context.Context, path, command string, out io.Writer, env []string) error {
+func (u *Setups) TearDown(ctx context.Context, path, command string, out io.Writer, env []string) error {
 	if err := gitdir.Verify(path, u.Repository.CommonDir, ""); err != nil {
 		return err
 	}

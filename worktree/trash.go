@@ -148,10 +148,11 @@ func (t Trash) doom(ctx context.Context, moved ...string) {
 
 // SweepLater returns m for several removals, after which the caller calls sweepNow once: each sweep
 // lists everything that is doomed.
-func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
+func (m *Manager) SweepLater() (later *Manager, sweepNow func(context.Context)) {
 	doomed := []string{}
-	m.doomed = &doomed
-	return m, func(ctx context.Context) { sweep(ctx, doomed...) }
+	removing := *m
+	removing.doomed = &doomed
+	return &removing, func(ctx context.Context) { sweep(ctx, doomed...) }
 }
 
 // sweep deletes the doomed folders in these trash folders in the background, with those of an
@@ -187,7 +188,7 @@ func sweep(ctx context.Context, trash ...string) {
 }
 
 // Trash returns access to the trash folders.
-func (m Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
+func (m *Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
 
 // mountsAmong returns the mount points at or below path. Files of a mounted file system are not the
 // worktree's: a rename would move them, and a deletion would delete them.

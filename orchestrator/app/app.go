@@ -183,7 +183,7 @@ type Agent struct {
 	App     *App
 	Session *session.Session
 	Record  *session.Agent
-	Repo    worktree.Manager // repository of the session; the zero Manager before In
+	Repo    *worktree.Manager // repository of the session; nil before In
 }
 
 // Agent returns the handle of an agent of a session, without its repository.
@@ -192,7 +192,7 @@ func (h *App) Agent(s *session.Session, w *session.Agent) Agent {
 }
 
 // In returns the handle with the repository of the session.
-func (a Agent) In(m worktree.Manager) Agent {
+func (a Agent) In(m *worktree.Manager) Agent {
 	a.Repo = m
 	return a
 }

@@ -24,7 +24,7 @@ var ErrGone = errors.New("is gone")
 
 // ManagerOf returns the worktree manager of a session's repository. For a repository that is gone
 // the error says how to go on.
-func (h *App) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manager, error) {
+func (h *App) ManagerOf(ctx context.Context, s *session.Session) (*worktree.Manager, error) {
 	repository, err := Discover(s)
 	m := h.Manager(repository)
 	if err == nil || !Gone(s) {
@@ -65,9 +65,9 @@ func RootIn(repository gitdir.Repository) string {
 }
 
 // Manager returns a worktree manager with paw's locks and messages.
-func (h *App) Manager(repository gitdir.Repository) worktree.Manager {
+func (h *App) Manager(repository gitdir.Repository) *worktree.Manager {
 	holders := lockHolders{filepath.Base(h.Executable), h.Notef, func(name string) bool { return h.Store.Unreadable(name) != nil }}
-	return worktree.Manager{
+	return &worktree.Manager{
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, LockWait)
@@ -224,7 +224,7 @@ func Conflict(err error) error {
 
 // RequireSpace refuses new worktrees whose copied files would leave less free disk space than
 // worktree.min_free.
-func (h *App) RequireSpace(ctx context.Context, m worktree.Manager, draft *session.Session) error {
+func (h *App) RequireSpace(ctx context.Context, m *worktree.Manager, draft *session.Session) error {
 	least := h.Config.Worktree.MinFree
 	if least == 0 || len(draft.Agents) == 0 {
 		return nil

@@ -20,7 +20,7 @@ import (
 // branches of the repository.
 type mover struct {
 	home    *app.App
-	m       worktree.Manager
+	m       *worktree.Manager
 	right   *worktree.Moving
 	session string
 	records []*session.Session // all records, read since the mover has the right; nil after an error

@@ -97,7 +97,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 }
 
 // endChecks ends processes that a killed paw's check has left, and names them.
-func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string) {
+func endChecks(ctx context.Context, h *app.App, m *worktree.Manager, path string) {
 	if left := m.Checks().End(ctx, path); len(left) > 0 {
 		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
 	}
@@ -111,7 +111,7 @@ const (
 )
 
 // EndCutChecks ends what a session's check whose paw was killed has left running.
-func EndCutChecks(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) {
+func EndCutChecks(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if err != nil || path == "" {
 		return
@@ -162,13 +162,13 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 }
 
 // CheckPlaceOf returns the path of a session's check worktree, "" for none.
-func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
+func CheckPlaceOf(ctx context.Context, m *worktree.Manager, s *session.Session) (string, error) {
 	return m.Checks().PlaceOf(ctx, app.OwnerOf(s, CheckName))
 }
 
 // RemoveCheckPlace removes the check worktree, by the rules for worktrees of agents. Files that a
 // check has left there and that git does not ignore go to the trash.
-func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, noTeardown bool) (worktree.Removal, error) {
+func RemoveCheckPlace(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, noTeardown bool) (worktree.Removal, error) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if path == "" {
 		return worktree.Removal{}, err

@@ -124,7 +124,7 @@ func (p *Parcel) Refspecs(host string) []string {
 }
 
 // Fetched reports whether the refs fetched from a host match its parcel.
-func (p *Parcel) Fetched(ctx context.Context, m worktree.Manager, host string) (bool, error) {
+func (p *Parcel) Fetched(ctx context.Context, m *worktree.Manager, host string) (bool, error) {
 	for _, one := range p.States {
 		if one.Error != "" {
 			continue
@@ -148,7 +148,7 @@ func (p *Parcel) Agents() (names []string) {
 
 // Handed returns the states of a parcel by agent. Errors of the host get hints that work on this
 // machine; ssh is the host's name for ssh.
-func (p *Parcel) Handed(ctx context.Context, m worktree.Manager, host, ssh string) (map[string]Handed, error) {
+func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh string) (map[string]Handed, error) {
 	all := map[string]Handed{}
 	for _, one := range p.States {
 		if one.Error != "" {
@@ -191,7 +191,7 @@ func hintFor(hint, host, sessionName, ssh string) string {
 // Far returns this machine's record of a parcel's session: the agents as the host has them, and
 // what has landed here of them. target is the branch that work lands on. With keep the record is
 // saved.
-func (p *Parcel) Far(ctx context.Context, h *app.App, m worktree.Manager, host, target string, keep bool) (*session.Session, error) {
+func (p *Parcel) Far(ctx context.Context, h *app.App, m *worktree.Manager, host, target string, keep bool) (*session.Session, error) {
 	now := &session.Session{
 		Version: session.Version, Name: session.FarName(host, p.Session.Name), Host: host, RepoPath: m.Repository.Path, GitCommonDir: m.Repository.CommonDir,
 		ProjectName: filepath.Base(app.RootIn(m.Repository)), CreatedAt: p.Session.CreatedAt, Status: session.StatusActive, Target: target,
@@ -222,7 +222,7 @@ func (p *Parcel) Far(ctx context.Context, h *app.App, m worktree.Manager, host, 
 }
 
 // agent returns the record of a host's agent, as far as landing needs it.
-func (p *Parcel) agent(ctx context.Context, m worktree.Manager, host string, w *session.Agent) session.Agent {
+func (p *Parcel) agent(ctx context.Context, m *worktree.Manager, host string, w *session.Agent) session.Agent {
 	one := lifeAlone(w)
 	one.TurnSession = session.FarTurnSession(host, w.TurnSession)
 	one.CLI = display.Graphemes.Cut(display.Words(w.CLI), session.MaxName)

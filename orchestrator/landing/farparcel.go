@@ -62,7 +62,7 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		Version: session.Version, Name: s.Name, CreatedAt: s.CreatedAt, Status: s.Status, BaseCommit: s.BaseCommit, LastNumber: s.LastNumber,
 	}}
 	var names []string
-	var m worktree.Manager
+	var m *worktree.Manager
 	for _, one := range wanted {
 		w, err := workOf(ctx, h, s, one.Agent)
 		if err != nil {

@@ -52,7 +52,7 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(gitdi
 }
 
 // endMove finishes an interrupted move of files, and says how.
-func endMove(ctx context.Context, m worktree.Manager, place gitdir.Checkout, busy func(gitdir.Checkout) error) []string {
+func endMove(ctx context.Context, m *worktree.Manager, place gitdir.Checkout, busy func(gitdir.Checkout) error) []string {
 	err := busy(place)
 	if err != nil {
 		return []string{noted(place.Path+": what was cut short there is not finished", err)}
@@ -78,7 +78,7 @@ func noted(what string, err error) string {
 
 // holdMoves gets the right to move branches of the repository, and finishes interrupted landings,
 // with a note for each.
-func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName string) (mover, error) {
+func holdMoves(ctx context.Context, h *app.App, m *worktree.Manager, sessionName string) (mover, error) {
 	right, err := m.Moves().Hold(ctx)
 	if err != nil {
 		return mover{}, err
@@ -103,7 +103,7 @@ const notFinished = "landings that were cut short are not finished"
 
 // finishAll finishes the interrupted landings of sessions, and returns a line for each. A landing
 // that cannot be finished only keeps others from landing in the same checkout.
-func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.Moving, sessions []*session.Session) (found []string) {
+func finishAll(ctx context.Context, h *app.App, m *worktree.Manager, g *worktree.Moving, sessions []*session.Session) (found []string) {
 	for _, s := range sessions {
 		for i := range s.Landings {
 			l := &s.Landings[i]

@@ -95,7 +95,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 
 // foreseen returns the named agents, or all of a session, whose work is known; unknown has those
 // whose worktree is half moved.
-func foreseen(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, names []string, handed map[string]Handed) (agents []work, unknown []observe.Forecast, err error) {
+func foreseen(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, names []string, handed map[string]Handed) (agents []work, unknown []observe.Forecast, err error) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
 		if len(names) > 0 && !slices.Contains(names, w.Name) {
@@ -126,7 +126,7 @@ func cutShort(ctx context.Context, a app.Agent) (string, error) {
 	return "", err
 }
 
-func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
+func look(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
 	sessions, err := agents[0].siblings(ctx)
 	if err != nil {
@@ -183,7 +183,7 @@ func merges(ctx context.Context, agents []work, both []*sides) (pairs [][2]strin
 }
 
 // count adds to each agent the files that its merge with the target changes or conflicts in.
-func (f *Forecast) count(ctx context.Context, m worktree.Manager, t target, states []known, merged []objects.Merged) error {
+func (f *Forecast) count(ctx context.Context, m *worktree.Manager, t target, states []known, merged []objects.Merged) error {
 	var changed [][2]string
 	for i := range states {
 		changed = append(changed, [2]string{t.tip, merged[i].Tree})

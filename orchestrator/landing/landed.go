@@ -104,7 +104,7 @@ func (s *Stand) keeps() bool { return s.Standing == InForce || s.Standing == Rew
 // ledger lists all that has landed in a branch, seen from its tip.
 type ledger struct {
 	target
-	m        worktree.Manager
+	m        *worktree.Manager
 	sessions []*session.Session
 	all      []*Stand // by agent, oldest first
 	lives    lives

@@ -17,7 +17,7 @@ import (
 
 // lookAtLanded returns all landings of a branch, by any session and agent, with their standing at
 // the tip. It compares only the landings of the given turn sessions with the tip's files.
-func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (*ledger, error) {
+func lookAtLanded(ctx context.Context, m *worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (*ledger, error) {
 	l := newLedger(m, sessions, t)
 	return l, l.look(ctx, turnSessions...)
 }
@@ -213,7 +213,7 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 }
 
 // standings is Standings with the landings of other sessions in the same branches.
-func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]Stand, error) {
+func standings(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) ([]Stand, error) {
 	sessions, err := work{Agent: app.Agent{App: h, Session: s, Repo: m}}.siblings(ctx)
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func standings(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 }
 
 // newLedger returns a ledger of the landings and lives in the records of sessions.
-func newLedger(m worktree.Manager, sessions []*session.Session, t target) *ledger {
+func newLedger(m *worktree.Manager, sessions []*session.Session, t target) *ledger {
 	l := &ledger{target: t, m: m, sessions: sessions, lives: lives{}}
 	for _, one := range sessions {
 		landings := map[string][]session.Landing{}

@@ -131,7 +131,7 @@ func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 
 // Push is a push of the branch that work lands on, prepared before anything lands.
 type Push struct {
-	m        worktree.Manager
+	m        *worktree.Manager
 	terminal worktree.Terminal
 	branch   string          // local branch
 	remote   worktree.Remote // remote of its upstream

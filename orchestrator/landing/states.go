@@ -24,7 +24,7 @@ type known struct {
 
 // newestStates returns the newest known states of agents: the last snapshot of a turn, an update or
 // a landing or, if the branch has moved since, the branch.
-func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
+func newestStates(ctx context.Context, m *worktree.Manager, agents []work) ([]known, error) {
 	if len(agents) > 0 && agents[0].Session.Host != "" {
 		return handedStates(agents)
 	}

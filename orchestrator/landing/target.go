@@ -26,7 +26,7 @@ type target struct {
 }
 
 // place returns the directory whose git attributes apply to merges.
-func (t target) place(m worktree.Manager) string {
+func (t target) place(m *worktree.Manager) string {
 	if t.checkout != nil {
 		return t.checkout.Path
 	}
@@ -86,11 +86,11 @@ func (w work) branchHere() string {
 	if err != nil {
 		return ""
 	}
-	return (worktree.Manager{Repository: repository}).Refs().CurrentBranch()
+	return (&worktree.Manager{Repository: repository}).Refs().CurrentBranch()
 }
 
 // tipOf returns the commit of a branch that must exist.
-func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, error) {
+func tipOf(ctx context.Context, m *worktree.Manager, branch string) (string, error) {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	var odd *git.ConflictError
 	switch {
@@ -119,7 +119,7 @@ func (w work) agentOn(branch string) string {
 }
 
 // unobstructed refuses a move of a checkout that would overwrite something.
-func unobstructed(ctx context.Context, m worktree.Manager, at *gitdir.Checkout, from, to, filesFrom string) error {
+func unobstructed(ctx context.Context, m *worktree.Manager, at *gitdir.Checkout, from, to, filesFrom string) error {
 	obstacles, err := m.Moves().Obstacles(ctx, *at, from, to, filesFrom)
 	if err == nil && len(obstacles) > 0 {
 		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}

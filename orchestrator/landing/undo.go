@@ -74,7 +74,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 }
 
 // undoable returns a landing that can be undone, and the checkout of its target.
-func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
+func undoable(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
 	all, err := standings(ctx, h, m, s)
 	if err != nil {
 		return nil, "", err
@@ -176,7 +176,7 @@ func revertLine(l *Stand, at *gitdir.Checkout) string {
 // Safe returns a commit whose history has the agent's commits, and that a branch of the user has:
 // the state of a landing that stands, or a commit that was pushed and merged; "" for none. If a
 // branch has lost some of the agent's work, none of it counts as safe.
-func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent) string {
+func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent) string {
 	var targets []string
 	for _, l := range slices.Backward(s.Landings) {
 		if l.TurnSession == w.TurnSession && !slices.Contains(targets, l.Target) {
@@ -197,7 +197,7 @@ func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *sessio
 }
 
 // safeIn is Safe for one branch.
-func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
+func safeIn(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {
 		return ""
@@ -222,7 +222,7 @@ func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *sess
 }
 
 // has reports whether a branch has a commit, false if that is unknown.
-func has(ctx context.Context, m worktree.Manager, branch, commit string) bool {
+func has(ctx context.Context, m *worktree.Manager, branch, commit string) bool {
 	tip, err := m.Refs().BranchTip(ctx, branch)
 	if err != nil || tip == "" {
 		return false

@@ -56,7 +56,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 }
 
 // PrepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
-func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
+func PrepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
 	var plans []worktree.Plan
 	for i := range jobs {
 		if jobs[i].Kind != ResultRefused && jobs[i].Worktree == WorktreeCreate {

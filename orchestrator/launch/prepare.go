@@ -113,7 +113,7 @@ func refreshCommand(h *app.App, sessionName string) []string {
 
 // keepOrigins creates refs for uncommitted work that agents start from: without a ref git's garbage
 // collection would remove it.
-func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
+func keepOrigins(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
 	for _, j := range jobs {
 		w := s.Agent(j.Agent)
 		if j.Worktree != WorktreeCreate || !keepsOrigin(w) {
@@ -145,7 +145,7 @@ func handedOver(w *session.Agent) string {
 
 // dropOrigins deletes the refs of keepOrigins for agents that never started: the work still exists
 // where it came from.
-func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
+func dropOrigins(ctx context.Context, m *worktree.Manager, s *session.Session) error {
 	kept := map[string]string{}
 	for _, w := range s.Agents {
 		if !keepsOrigin(&w) {
@@ -162,7 +162,7 @@ func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) er
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new worktree, before
 // anything else happens there.
-func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, j *Job) {
+func restoreOrigin(ctx context.Context, h *app.App, m *worktree.Manager, w *session.Agent, j *Job) {
 	if w.From == nil || w.From.Snapshot == "" {
 		return
 	}

@@ -27,7 +27,7 @@ import (
 // setUpWorktrees prepares worktrees that were just checked out, or whose set-up was interrupted: it
 // copies and links files from the main checkout and runs the set-up command. A failure is noted,
 // and the agent still starts.
-func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) {
+func setUpWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) {
 	out := &SharedWriter{W: h.Progress}
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())

@@ -128,7 +128,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 // TagStarts tags the bases of new agents as turn 0, before anything else of them is made. The owner
 // ref and the tag are created together: of several sessions with the same names only one gets them.
 // An existing tag is an error, unless an interrupted run of the same session left it.
-func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
+func TagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Agent
 	for _, j := range jobs {
 		if j.Kind != ResultRefused && j.Worktree == WorktreeCreate {
@@ -168,7 +168,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 
 // missingStarts returns the refs that the agents still need. The owner of a name is looked up when
 // it has tags, or when sure is set.
-func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Agent, owner string, sure bool) (map[string]string, error) {
+func missingStarts(ctx context.Context, m *worktree.Manager, agents []*session.Agent, owner string, sure bool) (map[string]string, error) {
 	refs := map[string]string{}
 	for _, w := range agents {
 		tagged, err := turns.Tags(ctx, m, w.TurnSession)
@@ -196,7 +196,7 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 }
 
 // untagStarts deletes the tags and owner refs of agents that never started.
-func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) error {
+func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) error {
 	refs := map[string]string{}
 	for _, w := range s.Agents {
 		own, err := turns.Own(ctx, m, s, w.Name)

@@ -229,7 +229,7 @@ func refuseElsewhere(repository gitdir.Repository) error {
 }
 
 // addAgents adds the planned agents to the record, in the phase creating.
-func addAgents(ctx context.Context, h *app.App, s *session.Session, m worktree.Manager, agents []Agent, base string) error {
+func addAgents(ctx context.Context, h *app.App, s *session.Session, m *worktree.Manager, agents []Agent, base string) error {
 	agents = slices.Clone(agents) // the copy gets branches of this session
 	named := make([]string, 0, len(agents))
 	for i, a := range agents {
@@ -285,7 +285,7 @@ func withoutCommit(r gitdir.Repository) error {
 }
 
 // baseCommit returns the commit from which new branches start.
-func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, error) {
+func baseCommit(ctx context.Context, m *worktree.Manager, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
 	}

@@ -33,7 +33,7 @@ type Handed struct {
 // checkout nor its index and stashes. It refuses work that cannot be taken completely, and a base
 // that the user gave. The commit has no ref yet: a refused start leaves nothing, and a dry run does
 // not even leave the commit.
-func HandOver(ctx context.Context, m worktree.Manager, base string, dryRun bool) (*Handed, error) {
+func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool) (*Handed, error) {
 	if base != "" {
 		return nil, errs.New(errs.Usage, "--with-changes begins at HEAD of the checkout, not at %s", base)
 	}
@@ -188,7 +188,7 @@ func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 }
 
 // workOf returns the commits and files of an agent by the end of the turn, nil where git fails.
-func workOf(ctx context.Context, m worktree.Manager, from *Origin) *objects.Work {
+func workOf(ctx context.Context, m *worktree.Manager, from *Origin) *objects.Work {
 	work, err := m.Objects().Work(ctx, from.source.Base(), from.commit, from.Snapshot, handover.MostListed)
 	if err != nil {
 		return nil

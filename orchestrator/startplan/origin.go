@@ -26,7 +26,7 @@ import (
 
 // originOf resolves "AGENT[@N]": the end of the agent's turn N, or its base for 0. Without N it is
 // the last turn if that was cut, else the last finished one.
-func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (*Origin, error) {
+func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, o Options) (*Origin, error) {
 	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
 	w, err := app.AgentNamed(s, name)
@@ -62,7 +62,7 @@ func cutWithState(one turns.Turn) bool { return one.Record.Cut() && one.After !=
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on. The turn's tag is
 // enough: logs and snapshots may be gone.
-func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.AgentTurns, byForce turns.Force) error {
+func fillOrigin(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, from *Origin, list turns.AgentTurns, byForce turns.Force) error {
 	turnSession := from.source.TurnSession
 	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Refs().Head(ctx, turn.TagRef(turnSession, from.Turn))

@@ -110,7 +110,7 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 
 // takenNames returns the names that a new agent of a session cannot have, with the reason where it
 // is not the obvious one.
-func takenNames(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (map[string]string, error) {
+func takenNames(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) (map[string]string, error) {
 	space, err := turns.NamesOf(ctx, h, m)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ type Options struct {
 
 // Addition is the plan for new agents of a session.
 type Addition struct {
-	Manager worktree.Manager
+	Manager *worktree.Manager
 	Draft   session.Session // session with only the new agents
 	Plans   []worktree.Plan
 	Notes   map[string][]string // notes by agent

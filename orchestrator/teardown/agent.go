@@ -84,7 +84,7 @@ func (p Agent) looked() bool { return p.there && !p.missing && !p.halfMade }
 
 // lookAtAgents finds agents, and looks at their worktrees unless those stay, with as many goroutines
 // as there are processors.
-func lookAtAgents(ctx context.Context, h *app.App, m worktree.Manager, f observe.Facts, names []string, o Options) []Agent {
+func lookAtAgents(ctx context.Context, h *app.App, m *worktree.Manager, f observe.Facts, names []string, o Options) []Agent {
 	found := make([]Agent, len(names))
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
@@ -119,7 +119,7 @@ func agentOf(h *app.App, f observe.Facts, name string, o Options) Agent {
 }
 
 // look looks at the agent's worktree; landed is what the agent has just landed, nil for nothing.
-func (p *Agent) look(ctx context.Context, m worktree.Manager, s *session.Session, landed *session.Landing) {
+func (p *Agent) look(ctx context.Context, m *worktree.Manager, s *session.Session, landed *session.Landing) {
 	if landed != nil && landed.Turn == 0 && landed.TurnSession == p.TurnSession {
 		if tip, err := m.Refs().BranchTip(ctx, landed.Target); err == nil && tip == landed.After {
 			p.plan.Saved = landed.State
@@ -135,7 +135,7 @@ func (p *Agent) look(ctx context.Context, m worktree.Manager, s *session.Session
 }
 
 // inspect looks at the path of the agent's worktree.
-func (p *Agent) inspect(ctx context.Context, m worktree.Manager, s *session.Session) {
+func (p *Agent) inspect(ctx context.Context, m *worktree.Manager, s *session.Session) {
 	p.missing, p.halfMade = !disk.Exists(p.WorktreePath), m.HalfMade(p.WorktreePath)
 	if !p.missing && !p.halfMade {
 		if err := gitdir.Verify(p.WorktreePath, s.GitCommonDir, ""); err != nil {
@@ -163,7 +163,7 @@ func (p *Agent) notRemoved(err error) error {
 }
 
 // notTheWorktree refuses a directory that is not the agent's worktree any more, with a hint.
-func (p *Agent) notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, err error) error {
+func (p *Agent) notTheWorktree(ctx context.Context, m *worktree.Manager, s *session.Session, err error) error {
 	refused := errs.New(errs.Refused, "%s: not removed: %w", p.Name, err)
 	unlinked, _ := m.Registry().Unlinked(ctx, p.plan)
 	if p.Phase == session.PhaseCreating || unlinked || m.Registry().Unregistered(p.plan) {

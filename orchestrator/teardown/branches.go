@@ -73,7 +73,7 @@ func planBranches(found []Branch) []Branch {
 }
 
 // planLanded decides which branches are deleted with removed agents: only those that have landed.
-func planLanded(ctx context.Context, m worktree.Manager, sessionName string, agents []Agent) []Branch {
+func planLanded(ctx context.Context, m *worktree.Manager, sessionName string, agents []Agent) []Branch {
 	var records []session.Agent
 	for _, p := range agents {
 		records = append(records, p.Agent)
@@ -131,7 +131,7 @@ func (b Branch) line() string {
 // lookAtBranches looks at agents' branches: whether HEAD has them, whether they have
 // landed, and which other refs have them. leaving are the worktrees that are removed too. A branch
 // of which that is unknown stays.
-func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
+func lookAtBranches(ctx context.Context, m *worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}
 	for _, b := range found {
@@ -156,7 +156,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 }
 
 // lookAtTips reads the tips of the branches, who made them, and which worktrees use them.
-func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
+func lookAtTips(ctx context.Context, m *worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
 	found := make([]Branch, len(agents))
 	holders, err := m.Registry().Holders(ctx, leaving...)
 	for i, w := range agents {
@@ -173,13 +173,13 @@ func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, age
 }
 
 // madeByHand reports whether the log of a branch says that git made it: paw writes another message.
-func madeByHand(m worktree.Manager, branch string) bool {
+func madeByHand(m *worktree.Manager, branch string) bool {
 	log, err := m.Refs().PastTips(branch)
 	return err == nil && len(log) > 0 && strings.HasPrefix(log[0].Why, "branch: Created from ")
 }
 
 // lookAtLanding finds out whether all of a branch has landed.
-func (b *Branch) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
+func (b *Branch) lookAtLanding(ctx context.Context, m *worktree.Manager, leaving []worktree.Plan) {
 	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == b.Name && p.Saved != "" })
 	if i < 0 || !b.made || b.Tip == "" || b.err != nil {
 		return
@@ -191,7 +191,7 @@ func (b *Branch) lookAtLanding(ctx context.Context, m worktree.Manager, leaving 
 
 // deleteBranches deletes the branches that are planned to go, unless they have moved since. It
 // returns the deleted ones, and the reason why each of the others stays.
-func deleteBranches(ctx context.Context, m worktree.Manager, plan []Branch) (gone []string, kept map[string]string) {
+func deleteBranches(ctx context.Context, m *worktree.Manager, plan []Branch) (gone []string, kept map[string]string) {
 	kept = map[string]string{}
 	into := map[string]map[string]string{}
 	for _, b := range plan {
@@ -281,7 +281,7 @@ func (t Turns) lines(does string) []string {
 // deleteTurns deletes all refs of these agents' turns in one transaction, then the logs, which
 // prove that the turns belong to this repository. The refs are listed again: an agent that ended
 // after the plan may have more. It returns the rescue refs that stay.
-func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name string, agents []string, force bool) (rescues []string, err error) {
+func deleteTurns(ctx context.Context, h *app.App, m *worktree.Manager, name string, agents []string, force bool) (rescues []string, err error) {
 	refs, err := turnRefs(ctx, m, name, agents)
 	if err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func deleteTurns(ctx context.Context, h *app.App, m worktree.Manager, name strin
 }
 
 // turnRefs lists the tags and hidden refs of agents.
-func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agents []string) (map[string]string, error) {
+func turnRefs(ctx context.Context, m *worktree.Manager, sessionName string, agents []string) (map[string]string, error) {
 	if len(agents) == 0 {
 		return nil, nil
 	}
@@ -340,7 +340,7 @@ func checksIn(space turns.Names, sessionName string) []string {
 // agentsWithTurns returns the agents whose turns belong to a session with a record: its own, and
 // those removed before that have turns in the repository, except turns of another user's session of
 // the same name.
-func agentsWithTurns(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]string, error) {
+func agentsWithTurns(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) ([]string, error) {
 	space, err := turns.NamesOf(ctx, h, m)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type Purge struct {
 	Others   []string // tmux windows of the user that stay
 
 	options Options
-	m       worktree.Manager
+	m       *worktree.Manager
 }
 
 // planned plans the purge of what was found. It refuses the whole purge when one agent cannot be

@@ -78,7 +78,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 
 // nameRescues adds the rescue refs of an earlier purge that was interrupted before it could name
 // them.
-func (p *Purged) nameRescues(ctx context.Context, m worktree.Manager) error {
+func (p *Purged) nameRescues(ctx context.Context, m *worktree.Manager) error {
 	refs, err := turnRefs(ctx, m, p.Name, p.agentsWithTurns())
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (p Purge) agentsWithTurns() []string {
 
 // removeAgents removes the agents of a stopped session, whose entries in the record stay. When one
 // worktree has to stay, the agents after it stay, too.
-func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager, stop *Stop, purged *Purged) error {
+func (p Purge) removeAgents(ctx context.Context, h *app.App, m *worktree.Manager, stop *Stop, purged *Purged) error {
 	stopped := stop.facts
 	if !stop.endedNothing() {
 		var err error
@@ -143,7 +143,7 @@ func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager,
 
 // tearDown runs the teardowns of all agents, with as many goroutines as there are processors. It
 // returns the agents that can be removed, and the errors of the others, which stay.
-func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, stopped observe.Facts) (agents []Agent, failed error) {
+func (p Purge) tearDown(ctx context.Context, h *app.App, m *worktree.Manager, rec *session.Session, stopped observe.Facts) (agents []Agent, failed error) {
 	agents = slices.Clone(p.Agents)
 	errs := make([]error, len(agents))
 	var all errgroup.Group
@@ -179,7 +179,7 @@ func (p Purge) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec
 }
 
 // removeChecks removes the worktree in which checks ran.
-func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager, purged *Purged) error {
+func (p Purge) removeChecks(ctx context.Context, h *app.App, m *worktree.Manager, purged *Purged) error {
 	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session, p.options.NoTeardown)
 	if place.Trash != "" {
 		purged.Aside = append(purged.Aside, Removed{Agent: named("the checks", place.Aside...), Trash: place.Trash})

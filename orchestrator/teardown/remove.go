@@ -27,7 +27,7 @@ type Removal struct {
 	Agents   []Agent
 	Branches []Branch
 
-	m worktree.Manager
+	m *worktree.Manager
 }
 
 // PlanRemoval plans the removal of agents. It refuses all of them when one cannot be removed.
@@ -144,7 +144,7 @@ func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 
 // carryOut removes an agent whose removal is recorded: its worktree, its branch if the plan says
 // so, and last its entry in the record.
-func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, branches []Branch) (*Removed, error) {
+func (p Agent) carryOut(ctx context.Context, h *app.App, m *worktree.Manager, rec *session.Session, branches []Branch) (*Removed, error) {
 	removed, err := p.apply(ctx, h, m, rec, observe.Facts{})
 	if err != nil {
 		return removed, err
@@ -160,7 +160,7 @@ func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec
 // record stays. Where the facts seen show that the agent had ended, it is not ended again. apply
 // may be repeated after a crash at any point, and by another paw, which waits until this one is
 // done.
-func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, seen observe.Facts) (*Removed, error) {
+func (p Agent) apply(ctx context.Context, h *app.App, m *worktree.Manager, rec *session.Session, seen observe.Facts) (*Removed, error) {
 	removed := &Removed{Agent: p}
 	h.Step("remove.waits")
 	unlock, err := h.Hold(ctx, h.Locks.Removal, p.Session, p.Name)
@@ -192,7 +192,7 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 
 // tearDown runs the project's teardown command in the worktree, after a check that the worktree may
 // go: the CLI may have written files until it ended.
-func (p *Agent) tearDown(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session) error {
+func (p *Agent) tearDown(ctx context.Context, h *app.App, m *worktree.Manager, rec *session.Session) error {
 	switch {
 	case p.tornDown:
 		return nil
@@ -237,7 +237,7 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 
 // clear takes the worktree away after the CLI has ended: package worktree checks again, and refuses
 // if files have changed.
-func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, removed *Removed) (err error) {
+func (p Agent) clear(ctx context.Context, h *app.App, m *worktree.Manager, removed *Removed) (err error) {
 	var done worktree.Removal
 	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
 	saves := p.clean || p.torn // files that appeared since in a clean worktree are saved, too

@@ -97,7 +97,7 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 
 // CountFiles counts the files that changed in each turn, with two git processes for any number of
 // turns.
-func (list *AgentTurns) CountFiles(ctx context.Context, m worktree.Manager) error {
+func (list *AgentTurns) CountFiles(ctx context.Context, m *worktree.Manager) error {
 	var pairs [][2]string
 	for _, one := range list.Turns {
 		if one.Before != "" && one.After != "" {

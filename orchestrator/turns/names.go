@@ -59,7 +59,7 @@ func loggedSessions(h *app.App) map[string][]string {
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
 // NamesOf reads tags, hidden refs and worktrees of a repository, and records and logs of this home.
-func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error) {
+func NamesOf(ctx context.Context, h *app.App, m *worktree.Manager) (Names, error) {
 	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
 	if space.Tagged, err = taken(ctx, m); err != nil {
@@ -86,7 +86,7 @@ func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error)
 }
 
 // addRefs adds what paws of any home have made in a repository.
-func (space *Names) addRefs(ctx context.Context, m worktree.Manager) error {
+func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 	refs, err := m.Refs().List(ctx, turn.HiddenPrefix, branchesOfPaw)
 	if err != nil {
 		return err
@@ -171,13 +171,13 @@ func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
 }
 
 // Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
-func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, error) {
+func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, error) {
 	numbers, err := AllTags(ctx, m)
 	return numbers[turnSession], err
 }
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
-func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) {
+func AllTags(ctx context.Context, m *worktree.Manager) (map[string][]int, error) {
 	names, err := m.Refs().NamesIn(ctx, "refs/tags", turn.TagPrefix)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ var ErrNameTaken = errors.New("the name is taken in this repository")
 
 // Own returns those agents whose turns belong to s, and not to another user's session of the same
 // name.
-func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
+func Own(ctx context.Context, m *worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
 	ref := func(agent string) string { return turn.OwnerRef(s.Name + "_" + agent) }
 	var refs []string
 	for _, agent := range agents {
@@ -249,7 +249,7 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 
 // taken returns the turn sessions that have tags: their names cannot be used again, or turns of two
 // sessions would mix.
-func taken(ctx context.Context, m worktree.Manager) (map[string]bool, error) {
+func taken(ctx context.Context, m *worktree.Manager) (map[string]bool, error) {
 	numbers, err := AllTags(ctx, m)
 	if err != nil && !errors.Is(err, gitdir.ErrNotRepository) {
 		return nil, err

@@ -157,7 +157,7 @@ func StateNow(ctx context.Context, a app.Agent) (string, error) {
 
 // SettleShift decides whether the last Shift in the agent's record took place, which a killed paw
 // may have left undecided.
-func SettleShift(ctx context.Context, m worktree.Manager, w *session.Agent) {
+func SettleShift(ctx context.Context, m *worktree.Manager, w *session.Agent) {
 	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(ctx, w.WorktreePath, rescue) })
 }
 

@@ -42,7 +42,7 @@ type LineLanding struct {
 // has moved since, HEAD, so that lines of commits that came in keep those commits. Line returns the
 // commits and replacement parents (for BlameOptions.Parents) of commits that landed or were made
 // between two steps. o must be made by Store.WithScratch.
-func (o Store) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (line []LineCommit, parents map[string][]string, err error) {
+func (o *Store) Line(ctx context.Context, steps []LineStep, landed map[string]LineLanding) (line []LineCommit, parents map[string][]string, err error) {
 	states := make([]string, len(steps))
 	for i, s := range steps {
 		states[i] = s.State
@@ -116,7 +116,7 @@ type lineGraph struct {
 
 // readHistory reads the commits that HEAD has moved along, back to the common base of the first
 // steps.
-func (o Store) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, heads []string) error {
+func (o *Store) readHistory(ctx context.Context, g *lineGraph, steps []LineStep, heads []string) error {
 	moves, ends := false, []string{}
 	for i, s := range steps {
 		moves = moves || s.moved(i, heads)
@@ -187,7 +187,7 @@ func stepText(tree string, parents []string, step int) []byte {
 
 // keepSteps writes commits into the folder of WithScratch, as one pack: hundreds of loose objects
 // would take longer than everything else.
-func (o Store) keepSteps(ctx context.Context, commits [][]byte) error {
+func (o *Store) keepSteps(ctx context.Context, commits [][]byte) error {
 	if len(commits) == 0 {
 		return nil
 	}
@@ -237,7 +237,7 @@ type BlamedLine struct {
 }
 
 // Blame finds the commits that added the lines of a file. o must be made by Store.WithScratch.
-func (o Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
+func (o *Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
 	repo := o.Home()
 	if b.Dir != "" {
 		repo = o.withoutRefs(git.Repo{Dir: b.Dir}) // which may be a subfolder
@@ -268,7 +268,7 @@ func (o Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) 
 }
 
 // HasFile reports whether a commit has something at a path.
-func (o Store) HasFile(ctx context.Context, commit, path string) (bool, error) {
+func (o *Store) HasFile(ctx context.Context, commit, path string) (bool, error) {
 	out, err := o.Home().Output(ctx, "--literal-pathspecs", "ls-tree", "--full-tree", commit, "--", path)
 	return out != "", err
 }
@@ -318,7 +318,7 @@ func unixTime(seconds string) time.Time {
 }
 
 // FirstParents returns the commits, without merges, on the first-parent line from to back to from.
-func (o Store) FirstParents(ctx context.Context, from, to string) (map[string]bool, error) {
+func (o *Store) FirstParents(ctx context.Context, from, to string) (map[string]bool, error) {
 	out, err := o.Home().Output(ctx, "rev-list", "--first-parent", "--no-merges", to, "^"+from, "--")
 	found := map[string]bool{}
 	for id := range strings.FieldsSeq(out) {

@@ -28,7 +28,7 @@ func (c Change) Gitlink() bool {
 
 // ChangesBetween lists the paths that differ between two trees, by name. ChangesBetween asks git
 // once for the same two.
-func (o Store) ChangesBetween(ctx context.Context, from, to string) ([]Change, error) {
+func (o *Store) ChangesBetween(ctx context.Context, from, to string) ([]Change, error) {
 	return o.known.changesBetween(from, to, func() ([]Change, error) { return Between(ctx, o.Home(), from, to) })
 }
 
@@ -75,7 +75,7 @@ type Changes struct {
 }
 
 // Changes returns the differences of each pair of commits, with two git processes for all pairs.
-func (o Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
+func (o *Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
 	counts := map[[2]string]Changes{}
 	if len(pairs) == 0 {
 		return counts, nil
@@ -118,7 +118,7 @@ func (o Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Ch
 }
 
 // trees returns the tree of each commit.
-func (o Store) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
+func (o *Store) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
 	var commits []string
 	for _, pair := range pairs {
 		commits = append(commits, pair[:]...)
@@ -146,7 +146,7 @@ func (c BlobChange) Added() bool { return strings.HasPrefix(c.From, "000000 ") }
 
 // BlobChanges returns, for each pair of commits, the differing paths with mode and id on both
 // sides.
-func (o Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
+func (o *Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
 	all := make([]map[string]BlobChange, len(pairs))
 	if len(pairs) == 0 {
 		return all, nil
@@ -173,16 +173,16 @@ func (o Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string
 }
 
 // ChangedPaths returns the paths at which two commits differ, in git's order.
-func (o Store) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+func (o *Store) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
 	return o.pathsWhere(ctx, from, to, func(Change) bool { return true })
 }
 
 // DeletedPaths returns the paths that from has and to does not have, in git's order.
-func (o Store) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
+func (o *Store) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
 	return o.pathsWhere(ctx, from, to, func(c Change) bool { return c.Gone })
 }
 
-func (o Store) pathsWhere(ctx context.Context, from, to string, is func(Change) bool) (paths []string, err error) {
+func (o *Store) pathsWhere(ctx context.Context, from, to string, is func(Change) bool) (paths []string, err error) {
 	changes, err := o.ChangesBetween(ctx, from, to)
 	for _, c := range changes {
 		if is(c) {
@@ -220,7 +220,7 @@ type DiffFormat struct {
 // Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
 // other tree, with binary content, modes, symlinks and renames. The user's diff settings, external
 // programs and text conversions are ignored.
-func (o Store) Diff(ctx context.Context, path, from, to string, format DiffFormat, out io.Writer, paths ...string) error {
+func (o *Store) Diff(ctx context.Context, path, from, to string, format DiffFormat, out io.Writer, paths ...string) error {
 	if _, err := gitdir.Linked(path, o.Repository.CommonDir, ""); err != nil {
 		return err
 	}

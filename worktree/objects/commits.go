@@ -23,7 +23,7 @@ type Work struct {
 // Work lists the commits of commit since base, with at most most titles, and the files in which
 // snapshot differs from commit; snapshot may be "". The user's log settings are ignored. Paths may
 // hold any character but NUL.
-func (o Store) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
+func (o *Store) Work(ctx context.Context, base, commit, snapshot string, most int) (Work, error) {
 	var w Work
 	since := base + ".." + commit
 	count, err := o.Home().Line(ctx, "rev-list", "--count", "--end-of-options", since, "--")
@@ -60,7 +60,7 @@ type NewCommit struct {
 }
 
 // Commit makes a commit without a ref. No hook runs.
-func (o Store) Commit(ctx context.Context, c NewCommit) (string, error) {
+func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", c.Tree}
 	for _, parent := range c.Parents {
 		args = append(args, "-p", parent)
@@ -95,7 +95,7 @@ var (
 )
 
 // SignsCommits reports whether the user has set commit.gpgSign.
-func (o Store) SignsCommits(ctx context.Context) (bool, error) {
+func (o *Store) SignsCommits(ctx context.Context) (bool, error) {
 	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // commit.gpgSign is not set
 		return false, nil
@@ -104,7 +104,7 @@ func (o Store) SignsCommits(ctx context.Context) (bool, error) {
 }
 
 // TreeOf returns the tree of a commit.
-func (o Store) TreeOf(ctx context.Context, commit string) (string, error) {
+func (o *Store) TreeOf(ctx context.Context, commit string) (string, error) {
 	if tree := o.known.treeOf(commit); tree != "" {
 		return tree, nil
 	}
@@ -116,7 +116,7 @@ func (o Store) TreeOf(ctx context.Context, commit string) (string, error) {
 }
 
 // TreeAndParents is TreeOf, and remembers the parents of the commit.
-func (o Store) TreeAndParents(ctx context.Context, commit string) (tree string, err error) {
+func (o *Store) TreeAndParents(ctx context.Context, commit string) (tree string, err error) {
 	out, err := o.Home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
 	tree, parents, _ := strings.Cut(out, " ")
 	for _, parent := range strings.Fields(parents) {
@@ -126,7 +126,7 @@ func (o Store) TreeAndParents(ctx context.Context, commit string) (tree string, 
 }
 
 // IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.
-func (o Store) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
+func (o *Store) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
 	if !gitdir.IsOID(commit) {
 		return false, &RefError{Ref: commit}
 	}
@@ -147,13 +147,13 @@ func (c CommitInfo) Merges() bool { return len(c.Parents) > 1 }
 
 // CommitsSince lists the commits of tip that none of the others has, oldest first, without merges.
 // All are ids.
-func (o Store) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+func (o *Store) CommitsSince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
 	all, err := o.HistorySince(ctx, tip, others...)
 	return slices.DeleteFunc(all, CommitInfo.Merges), err
 }
 
 // HistorySince is CommitsSince with merges.
-func (o Store) HistorySince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
+func (o *Store) HistorySince(ctx context.Context, tip string, others ...string) ([]CommitInfo, error) {
 	args := []string{
 		"rev-list", "--reverse", "--topo-order", "--no-commit-header", "--encoding=UTF-8",
 		"--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%aD%x00%B%x00%x00", tip,
@@ -186,7 +186,7 @@ type Touched struct {
 }
 
 // LastTouch returns the newest commit of tip, after since, that changed a path; nil for none.
-func (o Store) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
+func (o *Store) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
 	out, err := o.Home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
 		"--format=%h%x00%an%x00%s%x00%(trailers:key=Paw-Agent,valueonly,separator=%x2C)", since+".."+tip, "--", path)
 	if err != nil || out == "" {
@@ -201,26 +201,26 @@ func (o Store) LastTouch(ctx context.Context, since, tip, path string) (*Touched
 
 // LastMessage returns the message of the newest commit that head has and since has not, "" for
 // none.
-func (o Store) LastMessage(ctx context.Context, path, head, since string) (string, error) {
+func (o *Store) LastMessage(ctx context.Context, path, head, since string) (string, error) {
 	out, err := git.In(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
 	return strings.TrimSpace(out), err
 }
 
 // Has reports whether the repository has a commit, and starts git only if the commit is not in the
 // repository's own object store.
-func (o Store) Has(ctx context.Context, commit string) bool {
+func (o *Store) Has(ctx context.Context, commit string) bool {
 	return Stored(o.Repository.CommonDir, commit) || o.Home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
 }
 
 // SnapshotHead returns the commit that HEAD was at when a snapshot was taken; the snapshot itself
 // for a clean worktree.
-func (o Store) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
+func (o *Store) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
 	to, err := o.State(ctx, snapshot)
 	return to.Head, err
 }
 
 // SnapshotHeads returns SnapshotHead of each snapshot, with one git process. All are ids.
-func (o Store) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
+func (o *Store) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
 	heads := map[string]string{}
 	if len(snapshots) == 0 {
 		return heads, nil
@@ -245,7 +245,7 @@ type State struct {
 }
 
 // State reads one commit.
-func (o Store) State(ctx context.Context, target string) (State, error) {
+func (o *Store) State(ctx context.Context, target string) (State, error) {
 	all, err := o.States(ctx, target)
 	if err != nil {
 		return State{}, err
@@ -258,7 +258,7 @@ func (o Store) State(ctx context.Context, target string) (State, error) {
 
 // States reads commits, each once, unordered. paw's snapshots are recognised by their author and
 // committer.
-func (o Store) States(ctx context.Context, targets ...string) ([]State, error) {
+func (o *Store) States(ctx context.Context, targets ...string) ([]State, error) {
 	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce%x00%ct", "--end-of-options"}
 	out, err := o.Home().Output(ctx, append(append(args, targets...), "--")...)
 	if err != nil {
@@ -280,7 +280,7 @@ func (o Store) States(ctx context.Context, targets ...string) ([]State, error) {
 }
 
 // SameTree reports whether two commits have the same tree.
-func (o Store) SameTree(ctx context.Context, a, b string) (bool, error) {
+func (o *Store) SameTree(ctx context.Context, a, b string) (bool, error) {
 	one, err := o.TreeOf(ctx, a)
 	if err != nil {
 		return false, err

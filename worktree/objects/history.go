@@ -17,7 +17,7 @@ import (
 
 // PatchIDs returns the patch ids of commits against their first parents, by commit. Merges and
 // empty commits have none.
-func (o Store) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
+func (o *Store) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
 	ids := map[string]string{}
 	if len(commits) == 0 {
 		return ids, nil
@@ -36,7 +36,7 @@ func (o Store) PatchIDs(ctx context.Context, commits []string) (map[string]strin
 }
 
 // IgnoredFiles returns the files of the worktree at path that git ignores.
-func (o Store) IgnoredFiles(ctx context.Context, path string) (map[string]bool, error) {
+func (o *Store) IgnoredFiles(ctx context.Context, path string) (map[string]bool, error) {
 	out, err := git.In(path).Output(ctx, git.Quietly("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--full-name")...)
 	ignored := map[string]bool{}
 	for _, name := range git.NulSeparated(out) {
@@ -46,7 +46,7 @@ func (o Store) IgnoredFiles(ctx context.Context, path string) (map[string]bool, 
 }
 
 // TreeWith returns a commit's tree with some paths taken from another commit.
-func (o Store) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
+func (o *Store) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
 	there, err := o.Home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
 	if err != nil {
 		return "", err
@@ -60,7 +60,7 @@ func (o Store) TreeWith(ctx context.Context, commit, from string, paths []string
 
 // TreeOfEntries returns a commit's tree with changed entries, in the format of git update-index
 // --index-info.
-func (o Store) TreeOfEntries(ctx context.Context, commit string, entries []byte) (string, error) {
+func (o *Store) TreeOfEntries(ctx context.Context, commit string, entries []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (o Store) TreeOfEntries(ctx context.Context, commit string, entries []byte)
 
 // Had returns the paths at which a snapshot differs from base, the commit it was taken on, and
 // which some commit on the first-parent line from base to tip has set to the snapshot's content.
-func (o Store) Had(ctx context.Context, base, tip, snapshot string) ([]string, error) {
+func (o *Store) Had(ctx context.Context, base, tip, snapshot string) ([]string, error) {
 	taken, err := o.ChangesBetween(ctx, base, snapshot)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (o Store) Had(ctx context.Context, base, tip, snapshot string) ([]string, e
 // Ancestry returns a common ancestor of all tips, "" for none, and the parents of tips and others
 // and of all their ancestors, except those that the common ancestor has, too. Commits missing in
 // the object store are left out. One git process is enough if guess is an ancestor of all tips.
-func (o Store) Ancestry(ctx context.Context, guess string, tips, others []string) (root string, parents map[string][]string, err error) {
+func (o *Store) Ancestry(ctx context.Context, guess string, tips, others []string) (root string, parents map[string][]string, err error) {
 	all := slices.Concat(tips, others)
 	if Stored(o.Repository.CommonDir, guess) {
 		parents, err := o.parentsOf(ctx, all, guess)
@@ -170,7 +170,7 @@ func ancestors(parents func(commit string) []string, commits []string) map[strin
 }
 
 // CommonBase returns a common ancestor of all commits, "" for none.
-func (o Store) CommonBase(ctx context.Context, commits ...string) (string, error) {
+func (o *Store) CommonBase(ctx context.Context, commits ...string) (string, error) {
 	base, err := o.Home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
 	if git.ExitCode(err) == 1 {
 		return "", nil
@@ -180,7 +180,7 @@ func (o Store) CommonBase(ctx context.Context, commits ...string) (string, error
 
 // parentsOf returns the parents of the commits and of all their ancestors, except those that one of
 // without has, too; "" there stands for none. Commits missing in the object store are left out.
-func (o Store) parentsOf(ctx context.Context, commits []string, without ...string) (map[string][]string, error) {
+func (o *Store) parentsOf(ctx context.Context, commits []string, without ...string) (map[string][]string, error) {
 	var input strings.Builder
 	for _, commit := range commits {
 		if gitdir.IsOID(commit) {
@@ -205,7 +205,7 @@ func (o Store) parentsOf(ctx context.Context, commits []string, without ...strin
 }
 
 // MergeBase returns a common ancestor of two commits, "" for none.
-func (o Store) MergeBase(ctx context.Context, one, other string) (string, error) {
+func (o *Store) MergeBase(ctx context.Context, one, other string) (string, error) {
 	base, err := o.Home().Line(ctx, "merge-base", one, other)
 	if git.ExitCode(err) == 1 {
 		return "", nil
@@ -215,7 +215,7 @@ func (o Store) MergeBase(ctx context.Context, one, other string) (string, error)
 
 // MergeBases returns the best common ancestors of a commit and of all others taken together; none
 // if the histories are unrelated. None of them is an ancestor of another.
-func (o Store) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
+func (o *Store) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
 	out, err := o.Home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
 	if git.ExitCode(err) == 1 {
 		return nil, nil
@@ -225,7 +225,7 @@ func (o Store) MergeBases(ctx context.Context, one string, others ...string) ([]
 
 // Contains reports whether commit is tip or an ancestor of it, both by id. A commit that no longer
 // exists is none.
-func (o Store) Contains(ctx context.Context, tip, commit string) (bool, error) {
+func (o *Store) Contains(ctx context.Context, tip, commit string) (bool, error) {
 	there, err := o.ContainsExisting(ctx, tip, commit)
 	if git.ExitCode(err) == 128 && Vanished(err) {
 		return false, nil
@@ -234,7 +234,7 @@ func (o Store) Contains(ctx context.Context, tip, commit string) (bool, error) {
 }
 
 // ContainsExisting is Contains for commits that must exist; a missing commit is an error.
-func (o Store) ContainsExisting(ctx context.Context, tip, commit string) (bool, error) {
+func (o *Store) ContainsExisting(ctx context.Context, tip, commit string) (bool, error) {
 	if tip == commit || o.known.isBefore(commit, tip) {
 		return true, nil
 	}
@@ -275,13 +275,14 @@ type known struct {
 }
 
 // Remembering returns o with a cache of facts about objects, for one command.
-func (o Store) Remembering() Store {
-	o.known = &known{}
-	return o
+func (o *Store) Remembering() *Store {
+	remembering := *o
+	remembering.known = &known{}
+	return &remembering
 }
 
 // KnowsBefore reports whether commit is known to be an ancestor of tip.
-func (o Store) KnowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
+func (o *Store) KnowsBefore(commit, tip string) bool { return o.known.isBefore(commit, tip) }
 
 // treeOf returns the tree of a commit, "" if unknown.
 func (k *known) treeOf(commit string) string {

@@ -15,7 +15,7 @@ import (
 
 // MergeTrees merges the trees of two commits, or two trees, with base as the common ancestor:
 // MergeTree without a history.
-func (o Store) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
+func (o *Store) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
 	var parents, made []string
 	for _, tree := range []string{base, ours, theirs} {
 		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
@@ -42,7 +42,7 @@ var ErrUnrelated = errors.New("no commit in common")
 
 // MergeTree merges two commits in the object store: no ref, index or file changes. git runs in dir,
 // whose .gitattributes decide how files are merged.
-func (o Store) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
+func (o *Store) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
 	all, err := o.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
 	if err != nil {
 		return Merged{}, err
@@ -51,7 +51,7 @@ func (o Store) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged,
 }
 
 // MergePairs is MergeTree for many pairs of commits, with one git process.
-func (o Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
+func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
 	var input strings.Builder
 	for _, pair := range pairs {
 		for _, oid := range pair {
@@ -106,7 +106,7 @@ func (m *Merged) add(name string, pair [2]string) {
 
 // PickTree applies the changes of a commit against its first parent to another commit
 // (cherry-pick), like MergeTree.
-func (o Store) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
+func (o *Store) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
 	if len(picked.Parents) == 0 {
 		ours, err := o.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
 		if err != nil {
@@ -125,7 +125,7 @@ func (o Store) PickTree(ctx context.Context, dir, onto string, picked CommitInfo
 const refusedOption = 129
 
 // mergeApart is MergePairs for git older than 2.39.
-func (o Store) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
+func (o *Store) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
 	var all []Merged
 	for _, pair := range pairs {
 		one, err := o.mergeOne(ctx, pair[0], pair[1])
@@ -140,7 +140,7 @@ func (o Store) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, err
 // mergeOne merges with git merge in a temporary worktree that no other git sees. The worktree has
 // its own HEAD and index, and no files but .gitattributes and those that the merge writes; objects
 // and settings are the repository's.
-func (o Store) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
+func (o *Store) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return Merged{}, err
@@ -184,7 +184,7 @@ func (o Store) mergeOne(ctx context.Context, ours, theirs string) (Merged, error
 }
 
 // apart returns git for a new worktree in dir, with HEAD at a commit and no files.
-func (o Store) apart(dir, commit string) (git.Repo, error) {
+func (o *Store) apart(dir, commit string) (git.Repo, error) {
 	admin, files := filepath.Join(dir, "git"), filepath.Join(dir, "files")
 	for _, folder := range []string{admin, files} {
 		if err := os.Mkdir(folder, 0o700); err != nil {

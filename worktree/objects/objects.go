@@ -27,7 +27,7 @@ import (
 )
 
 // Here runs git in the worktree that paw runs in, whose HEAD is meant.
-func (o Store) Here() git.Repo {
+func (o *Store) Here() git.Repo {
 	if o.Repository.Worktree != "" {
 		return o.withoutRefs(git.In(o.Repository.Worktree))
 	}
@@ -36,7 +36,7 @@ func (o Store) Here() git.Repo {
 
 // Home runs git in the main worktree, or in the common directory if there is none. Commands that
 // change the registry run here, since this directory outlives every linked worktree.
-func (o Store) Home() git.Repo {
+func (o *Store) Home() git.Repo {
 	if o.Repository.Path != "" {
 		return o.withoutRefs(git.In(o.Repository.Path))
 	}
@@ -137,21 +137,23 @@ type Store struct {
 }
 
 // New returns the object store of a repository.
-func New(r gitdir.Repository) Store { return Store{Repository: r} }
+func New(r gitdir.Repository) *Store { return &Store{Repository: r} }
 
 // WithScratch returns a reader, for commands that only read: all objects that a reader makes,
 // snapshots included, go to a folder outside of the repository, which drop removes. git refuses to
 // set refs to such objects, as in a quarantine.
-func (o Store) WithScratch() (reader Store, drop func(), err error) {
-	o.scratch.objects = filepath.Join(o.Repository.CommonDir, "objects")
-	if o.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
+func (o *Store) WithScratch() (reader *Store, drop func(), err error) {
+	dir, err := os.MkdirTemp("", "paw")
+	if err != nil {
 		return o, func() {}, err
 	}
-	return o, o.scratch.Drop, nil
+	reading := *o
+	reading.scratch = quarantine{dir: dir, objects: filepath.Join(o.Repository.CommonDir, "objects")}
+	return &reading, reading.scratch.Drop, nil
 }
 
 // Quarantined returns repo, for a reader (see withScratch) with new objects in the quarantine.
-func (o Store) Quarantined(repo git.Repo) git.Repo {
+func (o *Store) Quarantined(repo git.Repo) git.Repo {
 	if !o.IsReader() {
 		return repo
 	}
@@ -160,7 +162,7 @@ func (o Store) Quarantined(repo git.Repo) git.Repo {
 
 // withoutRefs returns repo like quarantined. For a reader (see withScratch) git also refuses to
 // change refs, which would lead to removed objects.
-func (o Store) withoutRefs(repo git.Repo) git.Repo {
+func (o *Store) withoutRefs(repo git.Repo) git.Repo {
 	if o.IsReader() {
 		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
 	}
@@ -168,7 +170,7 @@ func (o Store) withoutRefs(repo git.Repo) git.Repo {
 }
 
 // IsReader reports whether o is a reader (see withScratch): o leaves no object in the repository.
-func (o Store) IsReader() bool { return o.scratch.dir != "" }
+func (o *Store) IsReader() bool { return o.scratch.dir != "" }
 
 // Repo returns r with new objects in the quarantine.
 func (q quarantine) Repo(r git.Repo) git.Repo {
@@ -224,13 +226,13 @@ func (q quarantine) move(name string) error {
 }
 
 // KeepBlob writes a text as a blob and returns its id. No ref keeps it.
-func (o Store) KeepBlob(ctx context.Context, text string) (string, error) {
+func (o *Store) KeepBlob(ctx context.Context, text string) (string, error) {
 	out, err := o.Home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(out), err
 }
 
 // BlobID returns the id that KeepBlob would return for a text, without writing it.
-func (o Store) BlobID(text string) (string, error) {
+func (o *Store) BlobID(text string) (string, error) {
 	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
 }
 

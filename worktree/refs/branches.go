@@ -20,7 +20,7 @@ import (
 
 // MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
 // has all its commits. MergedBranches starts one git process if a tip differs from into.
-func (r Store) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
+func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = cmp.Or(r.HeadOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
 	}
@@ -53,7 +53,7 @@ func (r Store) MergedBranches(ctx context.Context, tips map[string]string, into 
 
 // Tip returns the commit of a branch, "" if there is no branch of exactly this name. Tip starts git
 // only if the files of the ref store do not suffice.
-func (r Store) Tip(ctx context.Context, branch string) (string, error) {
+func (r *Store) Tip(ctx context.Context, branch string) (string, error) {
 	files, err := r.tellsByFiles()
 	if err != nil {
 		return "", err
@@ -66,7 +66,7 @@ func (r Store) Tip(ctx context.Context, branch string) (string, error) {
 }
 
 // Branches returns which of these branches exist, with their commit ids.
-func (r Store) Branches(ctx context.Context, names []string) (map[string]string, error) {
+func (r *Store) Branches(ctx context.Context, names []string) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func (r Store) Branches(ctx context.Context, names []string) (map[string]string,
 
 // BranchesAt lists branches with these names or below them ("a" also finds "a/b"); names match in
 // any case if the file system ignores case.
-func (r Store) BranchesAt(ctx context.Context, names []string) (map[string]string, error) {
+func (r *Store) BranchesAt(ctx context.Context, names []string) (map[string]string, error) {
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r Store) BranchesAt(ctx context.Context, names []string) (map[string]strin
 // BranchTip returns the commit of a branch, "" if there is no branch of exactly this name. The
 // error is a *ConflictError for a name that no branch can have, and for a symbolic ref to another
 // branch.
-func (r Store) BranchTip(ctx context.Context, name string) (string, error) {
+func (r *Store) BranchTip(ctx context.Context, name string) (string, error) {
 	if err := CheckBranchName(name); err != nil {
 		return "", git.Conflict("", "", "%v", err)
 	}
@@ -134,14 +134,14 @@ func otherName(name, target string) error {
 
 // tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
 // they have the classic format, and the file system does not ignore case.
-func (r Store) tellsByFiles() (bool, error) {
+func (r *Store) tellsByFiles() (bool, error) {
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	return cfg.RefsInFiles() && !cfg.IgnoreCase, err
 }
 
 // Matching returns the refs that match a for-each-ref pattern without a final slash, with their
 // ids. Matching starts git only if the files of the ref store do not suffice.
-func (r Store) Matching(ctx context.Context, pattern string) (map[string]string, error) {
+func (r *Store) Matching(ctx context.Context, pattern string) (map[string]string, error) {
 	if found, ok, err := gitdir.MatchRefs(r.Repository.CommonDir, pattern); ok || err != nil {
 		return found, err
 	}
@@ -152,7 +152,7 @@ func (r Store) Matching(ctx context.Context, pattern string) (map[string]string,
 type PastTip struct{ Was, Commit, Why string }
 
 // PastTips returns the reflog of a branch, oldest first; none for a branch without one, and for "".
-func (r Store) PastTips(branch string) ([]PastTip, error) {
+func (r *Store) PastTips(branch string) ([]PastTip, error) {
 	if branch == "" {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func (r Store) PastTips(branch string) ([]PastTip, error) {
 // Reached returns the branch that has reached a commit to which branch was to be moved: branch
 // itself, however far it went on, or, if branch no longer exists, another one that has the commit,
 // as after a rename. The result is "" if none has.
-func (r Store) Reached(ctx context.Context, branch, commit string) (string, error) {
+func (r *Store) Reached(ctx context.Context, branch, commit string) (string, error) {
 	tip, err := r.Tip(ctx, branch)
 	if err != nil {
 		return "", err
@@ -195,7 +195,7 @@ func (r Store) Reached(ctx context.Context, branch, commit string) (string, erro
 }
 
 // BranchesWithout returns which of the named branches exist and do not contain a commit.
-func (r Store) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
+func (r *Store) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
@@ -218,14 +218,14 @@ func (r Store) BranchesWithout(ctx context.Context, commit string, branches []st
 
 // Containing returns the full names of branches, remote-tracking branches and tags that contain a
 // commit.
-func (r Store) Containing(ctx context.Context, commit string) ([]string, error) {
+func (r *Store) Containing(ctx context.Context, commit string) ([]string, error) {
 	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	return strings.Fields(out), err
 }
 
 // ListMerged returns the refs that match one of the for-each-ref patterns, and whose commits are
 // ancestors of commit (or commit itself) and not ancestors of without, "" for none.
-func (r Store) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
+func (r *Store) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
 	if without != "" {
 		args = append(args, "--no-merged="+without)

@@ -16,7 +16,7 @@ import (
 
 // LastHeadIn returns the last commit in the reflog of HEAD of the linked worktree at path, "" for
 // none. there is false if no worktree is at path.
-func (r Store) LastHeadIn(path string) (last string, there bool) {
+func (r *Store) LastHeadIn(path string) (last string, there bool) {
 	admin, err := gitdir.Linked(path, r.Repository.CommonDir, "")
 	if err != nil {
 		return "", false
@@ -26,7 +26,7 @@ func (r Store) LastHeadIn(path string) (last string, there bool) {
 
 // WorktreeHead returns the commit of HEAD of the worktree at path, and starts git only if the files
 // of the ref store do not suffice.
-func (r Store) WorktreeHead(ctx context.Context, path string) (string, error) {
+func (r *Store) WorktreeHead(ctx context.Context, path string) (string, error) {
 	admin, err := gitdir.Linked(path, r.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
@@ -40,7 +40,7 @@ func (r Store) WorktreeHead(ctx context.Context, path string) (string, error) {
 // Head returns the commit id of ref, as seen from the worktree that paw runs in; "" means HEAD. The
 // error is ErrNoCommits in a repository without commits, a *RefError if ref names no commit. HEAD
 // is read from files, except in another user's repository, which git may refuse.
-func (r Store) Head(ctx context.Context, ref string) (string, error) {
+func (r *Store) Head(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
 	}
@@ -74,7 +74,7 @@ func (r Store) Head(ctx context.Context, ref string) (string, error) {
 
 // headInFiles returns the commit of HEAD of the worktree that paw runs in; "" where git must be
 // asked, since it may refuse another user's repository and a bare one.
-func (r Store) headInFiles(ctx context.Context) string {
+func (r *Store) headInFiles(ctx context.Context) string {
 	top := r.Repository.Worktree
 	gitDir, ok := gitdir.Of(top)
 	if top == "" || !ok {
@@ -98,7 +98,7 @@ func (r Store) headInFiles(ctx context.Context) string {
 
 // CurrentBranch returns the branch that is checked out where paw runs, "" for none; in a bare
 // repository, the branch that HEAD names.
-func (r Store) CurrentBranch() string {
+func (r *Store) CurrentBranch() string {
 	if r.Repository.GitDir == "" || r.Repository.Worktree == "" && !r.Repository.Bare {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (r Store) CurrentBranch() string {
 
 // unborn reports whether HEAD names a branch that does not exist: then HEAD cannot be resolved
 // because there is no commit, not because of a broken id.
-func (r Store) unborn() bool {
+func (r *Store) unborn() bool {
 	gitDir := r.Repository.GitDir
 	if gitDir == "" {
 		gitDir = r.Repository.CommonDir
@@ -122,7 +122,7 @@ func (r Store) unborn() bool {
 var ErrNoCommits = errors.New("the repository has no commits yet")
 
 // HeadOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
-func (r Store) HeadOf(admin string) string {
+func (r *Store) HeadOf(admin string) string {
 	_, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: r.Repository.CommonDir})
 	return head
 }

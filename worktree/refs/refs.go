@@ -43,17 +43,17 @@ const LockPatience = 2 * time.Second
 type Store struct {
 	Repository gitdir.Repository
 
-	objects objects.Store
+	objects *objects.Store
 	writer  *Writer // makes new refs; nil for a git process for each
 }
 
 // New returns the refs of the repository that the objects are of.
-func New(o objects.Store) Store { return Store{Repository: o.Repository, objects: o} }
+func New(o *objects.Store) *Store { return &Store{Repository: o.Repository, objects: o} }
 
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *RefLockedError.
-func (r Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
+func (r *Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !gitdir.IsOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
@@ -70,7 +70,7 @@ func (r Store) Create(ctx context.Context, ref, oid string) (won bool, err error
 }
 
 // Set sets a ref, existing or not: of several callers the last one wins.
-func (r Store) Set(ctx context.Context, ref, oid string) error {
+func (r *Store) Set(ctx context.Context, ref, oid string) error {
 	if !gitdir.IsOID(oid) {
 		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 	}
@@ -79,12 +79,12 @@ func (r Store) Set(ctx context.Context, ref, oid string) error {
 
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
 // has moved, is locked or is gone.
-func (r Store) Delete(ctx context.Context, refs map[string]string) error {
+func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "delete", refs)
 }
 
 // update creates or deletes (do) all refs, or none.
-func (r Store) update(ctx context.Context, do string, refs map[string]string) error {
+func (r *Store) update(ctx context.Context, do string, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r Store) update(ctx context.Context, do string, refs map[string]string) er
 
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
 // process if the files of the ref store do not suffice, see gitdir.ListRefs.
-func (r Store) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
+func (r *Store) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
 	}
@@ -126,7 +126,7 @@ func (r Store) List(ctx context.Context, prefixes ...string) (map[string]string,
 
 // NamesIn returns the sorted names that begin with prefix and have no slash, of refs in dir
 // ("refs/tags"). NamesIn starts git only if the files of the ref store do not suffice.
-func (r Store) NamesIn(ctx context.Context, dir, prefix string) ([]string, error) {
+func (r *Store) NamesIn(ctx context.Context, dir, prefix string) ([]string, error) {
 	names, ok, err := gitdir.NamesIn(r.Repository.CommonDir, dir, prefix)
 	if ok || err != nil {
 		return names, err
@@ -139,7 +139,7 @@ func (r Store) NamesIn(ctx context.Context, dir, prefix string) ([]string, error
 }
 
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
-func (r Store) list(ctx context.Context, args ...string) (map[string]string, error) {
+func (r *Store) list(ctx context.Context, args ...string) (map[string]string, error) {
 	out, err := r.objects.Home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (r Store) list(ctx context.Context, args ...string) (map[string]string, err
 // Retry retries a change while another git's lock file is in the way, or while a git that packs
 // refs removes the empty folders that the change has just made. If the lock file stays, the error
 // names it.
-func (r Store) Retry(ctx context.Context, what string, change func() error) error {
+func (r *Store) Retry(ctx context.Context, what string, change func() error) error {
 	deadline := time.NewTimer(LockPatience)
 	defer deadline.Stop()
 	for {
@@ -188,7 +188,7 @@ func (e *HookError) Error() string {
 func (e *HookError) Unwrap() error { return e.Err }
 
 // refusedByHook returns a *HookError if git says that a hook has refused, else err.
-func (r Store) refusedByHook(what string, err error) error {
+func (r *Store) refusedByHook(what string, err error) error {
 	var failed *git.Error
 	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
 		return err
@@ -225,7 +225,7 @@ func stillLocked(what, file string, err error) error {
 }
 
 // CreateAll makes refs (name -> id) in one transaction: all of them, or none if one exists already.
-func (r Store) CreateAll(ctx context.Context, refs map[string]string) error {
+func (r *Store) CreateAll(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "create", refs)
 }
 
@@ -236,7 +236,7 @@ const claimTries = 1000
 // Claim takes a number for good: the lowest one that is at least atLeast, at least 1, and above all
 // numbers taken before. Claim creates the ref <prefix><n> at oid; prefix ends with a slash. Each
 // number goes to exactly one process.
-func (r Store) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
+func (r *Store) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {
 		highest, err := r.highestNumber(ctx, prefix)
 		if err != nil {
@@ -255,7 +255,7 @@ func (r Store) Claim(ctx context.Context, prefix string, atLeast int, oid string
 }
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
-func (r Store) highestNumber(ctx context.Context, prefix string) (int, error) {
+func (r *Store) highestNumber(ctx context.Context, prefix string) (int, error) {
 	names, err := r.NamesIn(ctx, strings.TrimSuffix(prefix, "/"), "")
 	highest := 0
 	for _, name := range names {
@@ -270,7 +270,7 @@ func (r Store) highestNumber(ctx context.Context, prefix string) (int, error) {
 var ErrTaken = errors.New("the ref exists already")
 
 // Keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.
-func (r Store) Keep(ctx context.Context, commit, ref string) error {
+func (r *Store) Keep(ctx context.Context, commit, ref string) error {
 	won, err := r.Create(ctx, ref, commit)
 	if err == nil && !won {
 		return fmt.Errorf("%s: %w", ref, ErrTaken)
@@ -292,9 +292,10 @@ type Writer struct{ git *git.Answering }
 
 // Through returns r with a Writer for the refs that Create makes, for a caller that makes several
 // with other work between them. Nil changes nothing.
-func (r Store) Through(w *Writer) Store {
-	r.writer = w
-	return r
+func (r *Store) Through(w *Writer) *Store {
+	through := *r
+	through.writer = w
+	return &through
 }
 
 // create makes a ref in a transaction of its own. A git that fails has ended.

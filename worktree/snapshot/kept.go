@@ -121,7 +121,7 @@ func replaceKept(dir, name string, content []byte) error {
 // keptBy reads the keptState of an earlier snapshot, and makes scratch a hard link to its index,
 // which git replaces instead of writing into it. keptBy returns nil if there is none, or if
 // settings that affect how content is converted have changed since.
-func (snapshots Taker) keptBy(admin, dir, scratch string) *keptState {
+func (snapshots *Taker) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
 	header, own, _ := bytes.Cut(content, []byte("\n"))
 	s := keptState{text: string(own)}

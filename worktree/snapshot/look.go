@@ -24,7 +24,7 @@ import (
 
 // Look holds the differences of a worktree from HEAD and from its index at one moment.
 type Look struct {
-	m       Taker
+	m       *Taker
 	Top     string
 	Began   time.Time
 	Repo    git.Repo      // git with the scratch index
@@ -52,7 +52,7 @@ type Look struct {
 // LookAt compares a worktree with HEAD through a copy of its index in dir. LookAt runs one git
 // process if no entry is hidden, and writes nowhere else; options are for git status. The caller ends
 // the look with Drop.
-func (snapshots Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
+func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
 	l := &Look{m: snapshots, Top: path, Began: time.Now(), tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
 	var err error
 	if l.Real, err = CopyOfIndex(ctx, path, admin, dir); err != nil {

@@ -52,14 +52,14 @@ const snapshotTries = 4
 type Taker struct {
 	Repository gitdir.Repository
 
-	objects  objects.Store
-	refs     refs.Store
+	objects  *objects.Store
+	refs     *refs.Store
 	journals journal.Reader
 }
 
 // New returns access to snapshots, which become objects of the store o and are kept by refs of r.
-func New(o objects.Store, r refs.Store, journals journal.Reader) Taker {
-	return Taker{o.Repository, o, r, journals}
+func New(o *objects.Store, r *refs.Store, journals journal.Reader) *Taker {
+	return &Taker{o.Repository, o, r, journals}
 }
 
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
@@ -67,7 +67,7 @@ func New(o objects.Store, r refs.Store, journals journal.Reader) Taker {
 // status` do not change; a conflict or a held index.lock does not prevent it. For a clean worktree
 // ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
 // the commit lasts until git collects garbage.
-func (snapshots Taker) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
+func (snapshots *Taker) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
@@ -88,7 +88,7 @@ func (snapshots Taker) Take(ctx context.Context, path, ref, message string) (Sna
 // The error is a *MoveError if a move of files (package journal) has not ended: the files are then neither those
 // from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
 // behind, and the result's commit is HEAD.
-func (snapshots Taker) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+func (snapshots *Taker) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return Snapshot{}, err
@@ -98,7 +98,7 @@ func (snapshots Taker) TakeWithin(ctx context.Context, path, ref, message, scrat
 
 // TakeOf commits the files of any checkout like Take, without a ref. The error is a *ConflictError
 // if a merge, rebase or the like is unfinished there.
-func (snapshots Taker) TakeOf(ctx context.Context, c gitdir.Checkout, message string) (Snapshot, error) {
+func (snapshots *Taker) TakeOf(ctx context.Context, c gitdir.Checkout, message string) (Snapshot, error) {
 	if name := gitdir.Operation(c.AdminDir); name != "" {
 		return Snapshot{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
 	}
@@ -110,7 +110,7 @@ func (snapshots Taker) TakeOf(ctx context.Context, c gitdir.Checkout, message st
 	return snapshots.takeAt(ctx, c, "", message, dir, Budget{})
 }
 
-func (snapshots Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
@@ -139,7 +139,7 @@ func (snapshots Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, messa
 // TreeOfAll returns the tree of all files of the worktree at path and of everything staged there,
 // "" if no tree can hold all of that. The object store should be one that keeps nothing
 // (worktree.Manager.WithScratch).
-func (snapshots Taker) TreeOfAll(ctx context.Context, path string) (string, error) {
+func (snapshots *Taker) TreeOfAll(ctx context.Context, path string) (string, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 
 // snapshotRequest holds the parameters of a snapshot.
 type snapshotRequest struct {
-	m            Taker
+	m            *Taker
 	top, admin   string
 	dir          string // folder for scratch files and those kept by earlier snapshots
 	ref, message string
