@@ -138,14 +138,9 @@ func TagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.
 	if len(agents) == 0 {
 		return nil
 	}
-	owner, err := m.Objects().KeepBlob(ctx, app.OwnerOf(s, ""))
-	if err != nil {
-		return err
-	}
-	// Where no tag is seen, creating the refs is the check: it fails when another session was
-	// faster, and the next attempt looks up the owner.
+	// Creating the refs fails when another session was faster; the next attempt finds its owner ref.
 	for try := 1; ; try++ {
-		refs, err := missingStarts(ctx, m, agents, owner, try > 1)
+		refs, err := missingStarts(ctx, m, agents, s.ID)
 		if err != nil {
 			return err
 		}
@@ -166,27 +161,25 @@ func TagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.
 	return nil
 }
 
-// missingStarts returns the refs that the agents still need. The owner of a name is looked up when
-// it has tags, or when sure is set.
-func missingStarts(ctx context.Context, m *worktree.Manager, agents []*session.Agent, owner string, sure bool) (map[string]string, error) {
+// missingStarts returns the refs that the agents of a session still need.
+func missingStarts(ctx context.Context, m *worktree.Manager, agents []*session.Agent, sessionID string) (map[string]string, error) {
 	refs := map[string]string{}
 	for _, w := range agents {
 		tagged, err := turns.Tags(ctx, m, w.TurnSession)
 		if err != nil {
 			return nil, err
 		}
-		var known map[string]string
-		if sure || len(tagged) > 0 {
-			if known, err = m.Refs().List(ctx, turn.OwnerRef(w.TurnSession)); err != nil {
-				return nil, err
-			}
+		owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
+		if err != nil {
+			return nil, err
 		}
-		now, taken := known[turn.OwnerRef(w.TurnSession)]
-		if taken && now != owner || !taken && len(tagged) > 0 {
+		ref := turn.OwnerRef(w.TurnSession, sessionID)
+		_, owned := owners[ref]
+		if !owned && len(owners)+len(tagged) > 0 {
 			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
 		}
-		if !taken {
-			refs[turn.OwnerRef(w.TurnSession)] = owner
+		if !owned {
+			refs[ref] = w.BaseCommit
 		}
 		if len(tagged) == 0 {
 			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
@@ -208,11 +201,11 @@ func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *sessio
 			return err
 		}
 		if len(own) > 0 && len(tagged) <= 1 {
-			known, err := m.Refs().List(ctx, turn.OwnerRef(w.TurnSession))
+			owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
 			if err != nil {
 				return err
 			}
-			maps.Copy(refs, known)
+			maps.Copy(refs, owners)
 			if len(tagged) == 1 && tagged[0] == 0 {
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -229,22 +230,24 @@ var ErrNameTaken = errors.New("the name is taken in this repository")
 // Own returns those agents whose turns belong to s, and not to another user's session of the same
 // name.
 func Own(ctx context.Context, m *worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
-	ref := func(agent string) string { return turn.OwnerRef(s.Name + "_" + agent) }
-	var refs []string
-	for _, agent := range agents {
-		refs = append(refs, ref(agent))
+	prefixes := make([]string, len(agents))
+	for i, agent := range agents {
+		prefixes[i] = turn.OwnerPrefix(s.Name + "_" + agent)
 	}
-	known, err := m.Refs().List(ctx, refs...)
+	owners, err := m.Refs().List(ctx, prefixes...)
 	if err != nil {
 		return nil, err
 	}
-	owner, err := m.Objects().BlobID(app.OwnerOf(s, ""))
-	for _, agent := range agents {
-		if at := known[ref(agent)]; at == "" || at == owner {
+	owned := map[string]bool{}
+	for ref := range owners {
+		owned[path.Dir(ref)+"/"] = true
+	}
+	for i, agent := range agents {
+		if _, ours := owners[prefixes[i]+s.ID]; ours || !owned[prefixes[i]] {
 			own = append(own, agent)
 		}
 	}
-	return own, err
+	return own, nil
 }
 
 // taken returns the turn sessions that have tags: their names cannot be used again, or turns of two

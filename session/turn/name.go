@@ -45,8 +45,12 @@ const HiddenPrefix = "refs/paw/"
 // RefPrefix returns the start of all hidden refs of a turn session, with the last slash.
 func RefPrefix(turnSession string) string { return HiddenPrefix + turnSession + "/" }
 
-// OwnerRef returns the ref that says which session uses the turn session's name in a repository.
-func OwnerRef(turnSession string) string { return RefPrefix(turnSession) + "owner" }
+// OwnerPrefix returns the start of the ref made by OwnerRef.
+func OwnerPrefix(turnSession string) string { return RefPrefix(turnSession) + "owner/" }
+
+// OwnerRef returns the ref that says which session, by its id, uses the turn session's name in a
+// repository.
+func OwnerRef(turnSession, sessionID string) string { return OwnerPrefix(turnSession) + sessionID }
 
 // ClaimPrefix returns the start of the refs that reserve turn numbers; the number follows.
 func ClaimPrefix(turnSession string) string { return RefPrefix(turnSession) + "claim/" }

@@ -6,13 +6,11 @@ package objects
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io/fs"
 	"os"
@@ -223,17 +221,6 @@ func (q quarantine) makeDir(name string, d fs.DirEntry) error {
 
 func (q quarantine) move(name string) error {
 	return os.Rename(filepath.Join(q.dir, name), filepath.Join(q.objects, name))
-}
-
-// KeepBlob writes a text as a blob and returns its id. No ref keeps it.
-func (o *Store) KeepBlob(ctx context.Context, text string) (string, error) {
-	out, err := o.Home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
-	return strings.TrimSpace(out), err
-}
-
-// BlobID returns the id that KeepBlob would return for a text, without writing it.
-func (o *Store) BlobID(text string) (string, error) {
-	return idOfObject(o.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
 }
 
 // quarantine is a folder for new objects next to the object store.
