@@ -164,10 +164,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	name := a.Draft.Agents[0].Name
 	jobs := []launch.Job{launch.NewJob(name, "", a.Notes[name])}
 	jobs[0].Kind = launch.ResultStopped
-	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
-	if err == nil {
-		err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
-	}
+	err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
 	saved := rec
 	if err == nil {
 		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)

@@ -44,7 +44,7 @@ type creation struct {
 }
 
 // Create makes the branches and worktrees of plans. Under the repository lock it makes all branches
-// in one transaction, and registers the worktrees one by one. Meanwhile it checks out the files of
+// and refs in one transaction, and registers the worktrees one by one. Meanwhile it checks out the files of
 // those that are registered, with hooks and filters, in as many worktrees at once as there are
 // processors. Create continues what an interrupted Create left for the same plans; a partly filled
 // directory is moved to the trash folder first.
@@ -175,7 +175,7 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 		}
 		creations = append(creations, c)
 	}
-	created, err := m.createBranches(ctx, x, plans, branches)
+	created, err := m.createRefs(ctx, x, plans, branches)
 	for _, c := range creations {
 		c.made.BranchCreated = err == nil && c.plan.CreateBranch
 	}
@@ -199,13 +199,16 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 	return creations, "", nil
 }
 
-// createBranches makes the missing branches, all or none. Without any it starts no git.
-// createBranches writes no tracking configuration, since update-ref never does.
-func (m *Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
+// createRefs makes the missing branches and the other refs of the plans, all or none. Without any
+// it starts no git. createRefs writes no tracking configuration, since update-ref never does.
+func (m *Manager) createRefs(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
 	var input strings.Builder
 	for _, p := range plans {
 		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
 			fmt.Fprintf(&input, "create refs/heads/%s %s\n", p.Branch, p.Base)
+		}
+		for ref, oid := range p.Refs {
+			fmt.Fprintf(&input, "create %s %s\n", ref, oid)
 		}
 	}
 	if input.Len() == 0 {
@@ -213,7 +216,10 @@ func (m *Manager) createBranches(ctx context.Context, x exclusive, plans []Plan,
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
+	err := m.Refs().Retry(ctx, "refs", func() error {
+		_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "--no-deref", "-m", "branch: created by paw", "--stdin")
+		return err
+	})
 	return err == nil, err
 }
 

@@ -20,10 +20,11 @@ import (
 type Plan struct {
 	Agent        string
 	Branch       string
-	Path         string // absolute path, missing or of an empty directory
-	Base         string // commit id that a new branch starts from
-	CreateBranch bool   // false if the branch exists
-	TakeBack     bool   // the worktree exists: paw has made and released it
+	Path         string            // absolute path, missing or of an empty directory
+	Base         string            // commit id that a new branch starts from
+	Refs         map[string]string // further refs (name -> id) to make together with all branches
+	CreateBranch bool              // false if the branch exists
+	TakeBack     bool              // the worktree exists: paw has made and released it
 
 	// Saved is a commit kept by a ref, "" for none. While the worktree's files equal it, no change
 	// would be lost.

@@ -367,7 +367,7 @@ func TestKilledRunOfANewAgentIsRecovered(t *testing.T) {
 		w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 		return w
 	}
-	for _, step := range []string{"add.recorded", "worktree.branches", "worktree.added", "worktree.filled", "start.tagged", "run.agent-made"} {
+	for _, step := range []string{"add.recorded", "worktree.branches", "worktree.added", "worktree.filled", "run.agent-made"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			whole := started(t)

@@ -27,7 +27,7 @@ func (w *world) user(name string) []string {
 func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	for _, named := range []string{"", " --name same"} {
-		for _, step := range []string{"start.recorded", "start.tagged", "worktree.filled"} {
+		for _, step := range []string{"start.recorded", "worktree.filled"} {
 			t.Run(step+named, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,9 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -31,9 +34,6 @@ import (
 func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
-		return s, nil, err
-	}
-	if err := TagStarts(ctx, h, m, s, jobs); err != nil {
 		return s, nil, err
 	}
 	if err := PrepareWorktrees(ctx, h, m, s, jobs); err != nil {
@@ -57,24 +57,12 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 
 // PrepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
 func PrepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
-	var plans []worktree.Plan
-	for i := range jobs {
-		if jobs[i].Kind != ResultRefused && jobs[i].Worktree == WorktreeCreate {
-			plans = append(plans, app.PlanOf(s, *s.Agent(jobs[i].Agent)))
-		}
+	warnings, err := createWorktrees(ctx, h, m, s, jobs)
+	if err != nil {
+		return err
 	}
 	if err := keepOrigins(ctx, h, m, s, jobs); err != nil {
 		return err
-	}
-	warnings := map[string]string{}
-	if len(plans) > 0 {
-		made, err := m.Create(ctx, plans, h.Step)
-		if err != nil {
-			return app.Conflict(err)
-		}
-		for _, one := range made {
-			warnings[one.Agent] = one.Warning
-		}
 	}
 	for i := range jobs {
 		j := &jobs[i]
@@ -91,6 +79,70 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 	}
 	setUpWorktrees(ctx, h, m, s, jobs)
 	return nil
+}
+
+// createWorktrees makes the worktrees of new agents, and returns warnings by agent. In one
+// transaction with the branches it tags their bases as turn 0 and makes the owner refs: of several
+// sessions with the same names only one gets them. An existing tag is an error, unless an
+// interrupted run of the same session left it.
+func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) (warnings map[string]string, err error) {
+	var plans []worktree.Plan
+	for _, j := range jobs {
+		if j.Kind == ResultRefused || j.Worktree != WorktreeCreate {
+			continue
+		}
+		w := s.Agent(j.Agent)
+		plan := app.PlanOf(s, *w)
+		if plan.Refs, err = missingStarts(ctx, m, w, s.ID); err != nil {
+			return nil, err
+		}
+		// The folder marks the owner of the tag when there is no record any more (loggedAgents).
+		if err := os.MkdirAll(h.TurnDir(s.Name, w.Name).Path, 0o700); err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan)
+	}
+	if len(plans) == 0 {
+		return nil, nil
+	}
+	made, err := m.Create(ctx, plans, h.Step)
+	for _, plan := range plans {
+		if err == nil {
+			break
+		}
+		if _, taken := missingStarts(ctx, m, s.Agent(plan.Agent), s.ID); taken != nil {
+			return nil, taken // another session was faster
+		}
+	}
+	warnings = map[string]string{}
+	for _, one := range made {
+		warnings[one.Agent] = one.Warning
+	}
+	return warnings, app.Conflict(err)
+}
+
+// missingStarts returns the owner ref and tag 0 of an agent, without those that exist. The error is
+// ErrNameTaken where another session has the agent's turn session.
+func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, sessionID string) (map[string]string, error) {
+	tagged, err := turns.Tags(ctx, m, w.TurnSession)
+	if err != nil {
+		return nil, err
+	}
+	owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
+	if err != nil {
+		return nil, err
+	}
+	owner, refs := turn.OwnerRef(w.TurnSession, sessionID), map[string]string{}
+	if owners[owner] == "" {
+		if len(owners)+len(tagged) > 0 {
+			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
+		}
+		refs[owner] = w.BaseCommit
+	}
+	if len(tagged) == 0 {
+		refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
+	}
+	return refs, nil
 }
 
 // SettleHeadless records that agents without a pane are ready.

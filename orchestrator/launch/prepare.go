@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,23 +140,6 @@ func handedOver(w *session.Agent) string {
 		return "the uncommitted work of " + w.From.Agent
 	}
 	return fmt.Sprintf("the uncommitted work of turn %d of %s", w.From.Turn, w.From.Agent)
-}
-
-// dropOrigins deletes the refs of keepOrigins for agents that never started: the work still exists
-// where it came from.
-func dropOrigins(ctx context.Context, m *worktree.Manager, s *session.Session) error {
-	kept := map[string]string{}
-	for _, w := range s.Agents {
-		if !keepsOrigin(&w) {
-			continue
-		}
-		refs, err := m.Refs().List(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
-		if err != nil {
-			return err
-		}
-		maps.Copy(kept, refs)
-	}
-	return m.Refs().Delete(ctx, kept)
 }
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new worktree, before

@@ -111,9 +111,6 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 	if err := untagStarts(ctx, h, h.Manager(repository), s); err != nil {
 		return err
 	}
-	if err := dropOrigins(ctx, h.Manager(repository), s); err != nil {
-		return err
-	}
 	for _, w := range s.Agents {
 		if err := WithdrawLaunches(h, s.Name, w.Name); err != nil {
 			return err
@@ -125,70 +122,8 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 	return nil
 }
 
-// TagStarts tags the bases of new agents as turn 0, before anything else of them is made. The owner
-// ref and the tag are created together: of several sessions with the same names only one gets them.
-// An existing tag is an error, unless an interrupted run of the same session left it.
-func TagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
-	var agents []*session.Agent
-	for _, j := range jobs {
-		if j.Kind != ResultRefused && j.Worktree == WorktreeCreate {
-			agents = append(agents, s.Agent(j.Agent))
-		}
-	}
-	if len(agents) == 0 {
-		return nil
-	}
-	// Creating the refs fails when another session was faster; the next attempt finds its owner ref.
-	for try := 1; ; try++ {
-		refs, err := missingStarts(ctx, m, agents, s.ID)
-		if err != nil {
-			return err
-		}
-		if err = m.Refs().CreateAll(ctx, refs); err == nil {
-			break
-		}
-		if try == 3 {
-			return err
-		}
-	}
-	for _, w := range agents {
-		// The folder marks the owner of the tag when there is no record any more (loggedAgents).
-		if err := os.MkdirAll(h.TurnDir(s.Name, w.Name).Path, 0o700); err != nil {
-			return err
-		}
-	}
-	h.Step("start.tagged")
-	return nil
-}
-
-// missingStarts returns the refs that the agents of a session still need.
-func missingStarts(ctx context.Context, m *worktree.Manager, agents []*session.Agent, sessionID string) (map[string]string, error) {
-	refs := map[string]string{}
-	for _, w := range agents {
-		tagged, err := turns.Tags(ctx, m, w.TurnSession)
-		if err != nil {
-			return nil, err
-		}
-		owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
-		if err != nil {
-			return nil, err
-		}
-		ref := turn.OwnerRef(w.TurnSession, sessionID)
-		_, owned := owners[ref]
-		if !owned && len(owners)+len(tagged) > 0 {
-			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
-		}
-		if !owned {
-			refs[ref] = w.BaseCommit
-		}
-		if len(tagged) == 0 {
-			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
-		}
-	}
-	return refs, nil
-}
-
-// untagStarts deletes the tags and owner refs of agents that never started.
+// untagStarts deletes the refs of agents that never started: tag 0, the owner ref, and the ref of
+// the work that an agent would have started from, which still exists where it came from.
 func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) error {
 	refs := map[string]string{}
 	for _, w := range s.Agents {
@@ -201,11 +136,11 @@ func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *sessio
 			return err
 		}
 		if len(own) > 0 && len(tagged) <= 1 {
-			owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
+			made, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession), turn.StartRef(w.TurnSession, ""))
 			if err != nil {
 				return err
 			}
-			maps.Copy(refs, owners)
+			maps.Copy(refs, made)
 			if len(tagged) == 1 && tagged[0] == 0 {
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}

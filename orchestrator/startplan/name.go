@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
@@ -35,11 +37,10 @@ type naming struct {
 // Name returns the name asked for, or the first free one made from the repository's directory name.
 func Name(ctx context.Context, h *app.App, repository gitdir.Repository, asked string, agents []Agent) (string, error) {
 	n := naming{home: h, repository: repository, agents: agents}
-	var err error
-	if n.foreign, err = foreignTmuxSessions(ctx, h); err != nil {
-		return "", err
-	}
-	if n.space, err = turns.NamesOf(ctx, h, h.Manager(repository)); err != nil {
+	var looking errgroup.Group
+	looking.Go(func() (err error) { n.foreign, err = foreignTmuxSessions(ctx, h); return err })
+	looking.Go(func() (err error) { n.space, err = turns.NamesOf(ctx, h, h.Manager(repository)); return err })
+	if err := looking.Wait(); err != nil {
 		return "", err
 	}
 	if asked != "" {
