@@ -213,7 +213,7 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 			continue
 		}
 		arrived := func() bool { return !waitsForLauncher(h, s, j) }
-		if !poll.Until(ctx, poll.Tick/10, time.Until(deadline), arrived) && ctx.Err() == nil {
+		if !poll.Until(ctx, poll.Tick/40, time.Until(deadline), arrived) && ctx.Err() == nil {
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
