@@ -23,9 +23,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -119,30 +117,6 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 		warnings[one.Agent] = one.Warning
 	}
 	return warnings, app.Conflict(err)
-}
-
-// missingStarts returns the owner ref and tag 0 of an agent, without those that exist. The error is
-// ErrNameTaken where another session has the agent's turn session.
-func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, sessionID string) (map[string]string, error) {
-	tagged, err := turns.Tags(ctx, m, w.TurnSession)
-	if err != nil {
-		return nil, err
-	}
-	owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
-	if err != nil {
-		return nil, err
-	}
-	owner, refs := turn.OwnerRef(w.TurnSession, sessionID), map[string]string{}
-	if owners[owner] == "" {
-		if len(owners)+len(tagged) > 0 {
-			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
-		}
-		refs[owner] = w.BaseCommit
-	}
-	if len(tagged) == 0 {
-		refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
-	}
-	return refs, nil
 }
 
 // SettleHeadless records that agents without a pane are ready.

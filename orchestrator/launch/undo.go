@@ -122,6 +122,30 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 	return nil
 }
 
+// missingStarts returns the owner ref and tag 0 of an agent, without those that exist. The error is
+// ErrNameTaken where another session has the agent's turn session.
+func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, sessionID string) (map[string]string, error) {
+	tagged, err := turns.Tags(ctx, m, w.TurnSession)
+	if err != nil {
+		return nil, err
+	}
+	owners, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession))
+	if err != nil {
+		return nil, err
+	}
+	owner, refs := turn.OwnerRef(w.TurnSession, sessionID), map[string]string{}
+	if owners[owner] == "" {
+		if len(owners)+len(tagged) > 0 {
+			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
+		}
+		refs[owner] = w.BaseCommit
+	}
+	if len(tagged) == 0 {
+		refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
+	}
+	return refs, nil
+}
+
 // untagStarts deletes the refs of agents that never started: tag 0, the owner ref, and the ref of
 // the work that an agent would have started from, which still exists where it came from.
 func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) error {
