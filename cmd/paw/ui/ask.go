@@ -9,14 +9,12 @@ import (
 	"paw/config/display"
 )
 
-// with returns the question with another text.
-func (a *ask) with(t text) *ask {
-	next := *a
-	if next.text = t; !a.several {
-		next.text = textOf(strings.ReplaceAll(t.String(), "\n", " "))
-		next.text.at = min(t.at, len(next.text.chars))
+// set changes the text of the question.
+func (a *ask) set(t text) {
+	if a.text = t; !a.several {
+		a.text = textOf(strings.ReplaceAll(t.String(), "\n", " "))
+		a.text.at = min(t.at, len(a.text.chars))
 	}
-	return &next
 }
 
 // boxed reports whether one key answers. Such a question stands in a box above the detail, where
@@ -99,8 +97,8 @@ func (a *ask) top(row, rows, height int) int {
 }
 
 // sure asks before do is called; verb says what the key y does.
-func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
-	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
+func sure(question, verb string, do func() tea.Cmd) *ask {
+	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: func(string) tea.Cmd { return do() }}
 }
 
 // text is an input field: its characters as a terminal shows them, each with its combining marks, and

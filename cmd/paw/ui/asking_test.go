@@ -80,8 +80,8 @@ func TestGoOnBehindARecovery(t *testing.T) {
 func TestPromptThatIsBeingSent(t *testing.T) {
 	paw := &played{drafts: map[string]string{}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
-	next, send := m.Update(press("enter"))
-	m = typed(next.(Model), "s")
+	send := m.Update(press("enter"))
+	m = typed(m, "s")
 	if got := screenOf(m); strings.Contains(got, "> one") {
 		t.Errorf("what is being sent is in the box:\n%s", got)
 	}
@@ -92,17 +92,19 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 	if paw.drafts["shop/api"] != "one\n\ntwo" {
 		t.Errorf("a desk that is killed now loses one of the two: %q", paw.drafts)
 	}
-	if got := screenOf(typed(m, "s")); !strings.Contains(got, "> two") {
+	m = typed(m, "s")
+	if got := screenOf(m); !strings.Contains(got, "> two") {
 		t.Errorf("what is being sent is in the box, or the draft is not:\n%s", got)
 	}
-	m = after(m, laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m, send }))
+	m = after(typed(m, "esc"), laterMsg(func() tea.Cmd { return send }))
 	if paw.drafts["shop/api"] != "two" {
 		t.Errorf("kept %q", paw.drafts)
 	}
-	if got := screenOf(typed(m, "s")); !strings.Contains(got, "> two") {
+	m = typed(m, "s")
+	if got := screenOf(m); !strings.Contains(got, "> two") {
 		t.Errorf("the draft is gone:\n%s", got)
 	}
-	if typed(m, "s", "ctrl+u", "esc"); paw.drafts["shop/api"] != "" {
+	if typed(m, "ctrl+u", "esc"); paw.drafts["shop/api"] != "" {
 		t.Errorf("a draft that was emptied is kept: %q", paw.drafts)
 	}
 	paw.codes = map[string]int{"send shop/docs -- three": 6}
@@ -111,8 +113,8 @@ func TestPromptThatIsBeingSent(t *testing.T) {
 		t.Errorf("not kept: %q", paw.drafts)
 	}
 	m = typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("1 s o n e")...)
-	next, _ = m.Update(press("enter"))
-	if typed(next.(Model), strings.Fields("s t w o esc s ctrl+u esc")...); paw.drafts["shop/api"] != "one" {
+	m.Update(press("enter"))
+	if typed(m, strings.Fields("s t w o esc s ctrl+u esc")...); paw.drafts["shop/api"] != "one" {
 		t.Errorf("a draft that was emptied while another prompt is being sent is kept, or that prompt is not: %q", paw.drafts)
 	}
 }
@@ -168,10 +170,10 @@ func TestOneMark(t *testing.T) {
 	if got := screenOf(typed(m, "x")); !strings.Contains(got, "stop api? Its branch") {
 		t.Errorf("not asked about the one with the mark:\n%s", got)
 	}
-	if got := screenOf(typed(m, "R")); !strings.Contains(got, "o only api") {
+	if got := screenOf(typed(m, "n", "R")); !strings.Contains(got, "o only api") {
 		t.Errorf("not asked about the one with the mark:\n%s", got)
 	}
-	if got := screenOf(typed(m, "z", "x")); !strings.Contains(got, "stop tests? Its branch") {
+	if got := screenOf(typed(m, "n", "z", "x")); !strings.Contains(got, "stop tests? Its branch") {
 		t.Errorf("not asked about the one that is shown:\n%s", got)
 	}
 }
@@ -186,7 +188,7 @@ func TestDraftsOfOneAndOfSeveral(t *testing.T) {
 	if typed(m, "h", "i", "esc"); paw.drafts["shop/api"] != "for api alone" {
 		t.Errorf("kept %q", paw.drafts)
 	}
-	typed(m, "h", "i", "enter")
+	typed(m, "s", "h", "i", "enter")
 	if !slices.Contains(paw.ran, "send shop/api,docs -- hi") || paw.drafts["shop/api"] != "for api alone" {
 		t.Errorf("ran %q, kept %q", paw.ran, paw.drafts)
 	}
@@ -224,7 +226,7 @@ func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
 	if got := screenOf(typed(m, strings.Fields("f r e d enter")...)); !strings.Contains(got, "fred: no such CLI is installed; there is claude, demo") {
 		t.Errorf("not refused:\n%s", got)
 	}
-	typed(m, strings.Fields("x = d e m o , c l a u d e enter enter")...)
+	typed(m, strings.Fields("ctrl+u x = d e m o , c l a u d e enter enter")...)
 	if want := "start --detach --cli x=demo,claude"; !slices.ContainsFunc(paw.ran, func(line string) bool { return strings.HasSuffix(line, want) }) {
 		t.Errorf("ran %q, want %s", paw.ran, want)
 	}
@@ -235,8 +237,8 @@ func TestStartsOnlyCLIsThatAreThere(t *testing.T) {
 func TestTheWheelDoesNotChangeWhatIsAsked(t *testing.T) {
 	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "x")
 	before := screenOf(m)
-	after, _ := m.Update(tea.MouseWheelMsg{X: 2, Y: 3, Button: tea.MouseWheelDown})
-	if got := screenOf(after.(Model)); got != before {
+	m.Update(tea.MouseWheelMsg{X: 2, Y: 3, Button: tea.MouseWheelDown})
+	if got := screenOf(m); got != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, got)
 	}
 }

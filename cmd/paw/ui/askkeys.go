@@ -23,8 +23,8 @@ func pageKey(word string) int {
 	return 0
 }
 
-// answered returns the model after a key for the question.
-func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+// answered takes a key for the question.
+func (m *Model) answered(key tea.KeyPressMsg) tea.Cmd {
 	a, word := m.ask, key.String()
 	if a.choose != nil {
 		return m.chosen(word)
@@ -33,70 +33,68 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	case "esc", "ctrl+c":
 		m.ask = nil
 		if a.keep != nil {
-			a.keep(&m, a.text.String())
+			a.keep(a.text.String())
 		}
 		if a.changed != nil {
-			a.changed(&m, "")
+			a.changed("")
 		}
-		return m, nil
+		return nil
 	case "enter":
 		answer := strings.TrimSpace(a.text.String())
-		if answer == "" && !a.empty {
-			m.ask = nil
-			return m, nil
+		if m.ask = nil; answer == "" && !a.empty {
+			return nil
 		}
-		m.ask = nil
 		if a.keep != nil {
-			a.keep(&m, "")
+			a.keep("")
 		}
-		return a.done(m, answer)
+		return a.done(answer)
 	case "alt+enter", "shift+enter", "ctrl+j":
 		if a.several {
-			m.ask = a.with(a.text.insert("\n"))
+			a.set(a.text.insert("\n"))
 		}
-		return m, nil
+		return nil
 	case "ctrl+g":
 		if a.several {
-			return m, m.editCmd(a.text.String())
+			return m.editCmd(a.text.String())
 		}
-		return m, nil
+		return nil
 	}
 	t, ok := a.text.edited(word, key.Key().Text)
 	if !ok {
-		return m, nil
+		return nil
 	}
-	m.ask = a.with(t)
+	a.set(t)
 	if a.changed != nil {
-		a.changed(&m, m.ask.text.String())
+		a.changed(a.text.String())
 	}
-	return m, nil
+	return nil
 }
 
-// chosen returns the model after a key in a question that offers keys as its answers.
-func (m Model) chosen(word string) (tea.Model, tea.Cmd) {
+// chosen takes a key in a question that offers keys as its answers.
+func (m *Model) chosen(word string) tea.Cmd {
 	a := m.ask
 	if by := pageKey(word); by != 0 && m.run != nil { // a plan above the question may be longer than the screen
 		m.scrollRun(by)
-		return m, nil
+		return nil
 	}
 	answer, ok := a.choose[word]
 	if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
-		return m, nil
+		return nil
 	}
 	if m.ask = nil; !ok {
 		if m.run != nil && m.run.next == a { // the user turned down what the shown plan asks
 			m.leaveRun()
 		}
-		return m, nil
+		return nil
 	}
-	return a.done(m, answer)
+	return a.done(answer)
 }
 
-func questionCmd(m Model, a Agent) tea.Cmd {
+func questionCmd(m *Model, a Agent) tea.Cmd {
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
 		q, err := paw.Question(ctx, a)
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return asked(m, a, q, err) })
+		return laterMsg(func() tea.Cmd { return asked(m, a, q, err) })
 	}
 }
 
@@ -122,13 +120,13 @@ func answerKeys(options []Option) string {
 
 // asked shows the agent's question with the keys of the answers. The answer goes to exactly this
 // question, by the question's ID.
-func asked(m Model, a Agent, q Question, err error) (tea.Model, tea.Cmd) {
+func asked(m *Model, a Agent, q Question, err error) tea.Cmd {
 	if err != nil {
 		m.show(m.failure(err, "answer", a.Key()))
-		return m, nil
+		return nil
 	}
 	if m.ask != nil || m.roster.selected != a.Key() { // the user has selected another agent, or is asked something else
-		return m, nil
+		return nil
 	}
 	choose := map[string]string{}
 	var lines []string
@@ -142,12 +140,11 @@ func asked(m Model, a Agent, q Question, err error) (tea.Model, tea.Cmd) {
 		choose[number] = number
 		lines = append(lines, "  "+m.paint(number, bold)+" "+m.paint(key, bold)+"  "+o.Label)
 	}
-	m.ask = &ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
+	return m.asks(&ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
 		keys: answerKeys(q.Options),
-		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+		done: func(answer string) tea.Cmd {
 			return m.quietly("answer", a.Key(), answer, "--question", q.ID)
-		}}
-	return m, nil
+		}})
 }
 
 // dropQuestion closes the question of an agent that no longer asks.

@@ -40,13 +40,12 @@ func TestWhatCommandsSay(t *testing.T) {
 // Leaving the desk while a command runs asks first; any key but y stays.
 func TestCommandUnderWay(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
-	next, cmd := m.Update(press("l"))
-	m = next.(Model)
+	cmd := m.Update(press("l"))
 	if m = typed(m, "esc", "q"); m.ask == nil {
 		t.Error("it was not asked")
 	}
 	m = after(typed(m, "x"), cmd()) // the command ends
-	if _, quit := m.Update(press("q")); quit == nil {
+	if quit := m.Update(press("q")); quit == nil {
 		t.Error("it does not end")
 	}
 }
@@ -81,14 +80,14 @@ func TestCommandThatPrintsWhenTheDeskGoes(t *testing.T) {
 // question.
 func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 	m := opened(&played{over: true}, fiveAgents(), Options{}, 120, 35)
-	next, cmd := m.Update(press("l"))
-	m = typed(next.(Model), "esc")
-	next, quit := m.left(true, nil)
-	if m = next.(Model); quit != nil || m.ask == nil {
+	cmd := m.Update(press("l"))
+	typed(m, "esc")
+	quit := m.left(true, nil)
+	if quit != nil || m.ask == nil {
 		t.Fatal("it interrupts the forecast")
 	}
 	m = after(typed(m, "x"), cmd()) // the command ends
-	if _, quit = m.left(true, nil); quit == nil {
+	if quit = m.left(true, nil); quit == nil {
 		t.Error("it does not end")
 	}
 }
@@ -97,10 +96,10 @@ func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 func TestLateErrorsWait(t *testing.T) {
 	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT  FILES\n"}, codes: map[string]int{}}
 	m := opened(paw, fiveAgents(), Options{}, 120, 35)
-	next, stopped := typed(m, "x").Update(press("y"))
-	_, asked := next.(Model).Update(press("a"))
+	stopped := typed(m, "x").Update(press("y"))
+	asked := m.Update(press("a"))
 	paw.pages["stop --session shop api"], paw.codes["stop --session shop api"] = "paw: error: api: no\npaw: hint: stop it\n", 1
-	m = typed(next.(Model), "l")
+	m = typed(m, "l")
 	m = after(after(m, stopped()), asked())
 	for i, want := range []string{"$ paw forecast --session shop", "$ paw stop --session shop api", "$ paw answer shop/api"} {
 		if got := screenOf(m); !strings.Contains(got, want) {

@@ -162,7 +162,7 @@ const paneText = "\x1b[1m> make the parser strict\x1b[0m\n\n\x1b[38;5;114m●\x1
 	"\x1b[33m╭───────────────────╮\x1b[0m\n│ Run npm test?     │\n\x1b[33m╰───────────────────╯\x1b[0m\n\n\n\n"
 
 // opened returns a desk that shows a board and the pane of the selected agent.
-func opened(paw Paw, b Board, o Options, width, height int) Model {
+func opened(paw Paw, b Board, o Options, width, height int) *Model {
 	m := New(context.Background(), paw, o)
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	m = after(m, boardMsg{board: b, now: noon})
@@ -173,9 +173,8 @@ func opened(paw Paw, b Board, o Options, width, height int) Model {
 }
 
 // after returns the model after a message and after all messages that follow from it.
-func after(m Model, msg tea.Msg) Model {
-	next, cmd := m.Update(msg)
-	m = next.(Model)
+func after(m *Model, msg tea.Msg) *Model {
+	cmd := m.Update(msg)
 	if cmd == nil {
 		return m
 	}
@@ -193,7 +192,7 @@ func after(m Model, msg tea.Msg) Model {
 }
 
 // typed returns the model after keys, which have the terminal library's names.
-func typed(m Model, keys ...string) Model {
+func typed(m *Model, keys ...string) *Model {
 	for _, key := range keys {
 		m = after(m, press(key))
 	}
@@ -221,7 +220,7 @@ func press(key string) tea.KeyPressMsg {
 }
 
 // screenOf returns the screen without styles and without spaces at the ends of lines.
-func screenOf(m Model) string {
+func screenOf(m *Model) string {
 	var lines []string
 	for _, line := range m.frame().draw() {
 		lines = append(lines, strings.TrimRight(display.Strip(line), " "))
@@ -232,7 +231,7 @@ func screenOf(m Model) string {
 var styleCodes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
 // styled returns the screen with the codes of styles between ⟨ and ⟩.
-func styled(m Model) string {
+func styled(m *Model) string {
 	var lines []string
 	for _, line := range m.frame().draw() {
 		lines = append(lines, strings.TrimRight(styleCodes.ReplaceAllString(line, "⟨$1⟩"), " "))
@@ -282,7 +281,7 @@ func TestScreens(t *testing.T) {
 	paw.pages["queue shop"] = "ID  STATE    AGENT  AFTER  WHAT\nt1  waiting  api           busy · now the tests\nqueue: 0 run, 1 wait\n"
 	sameAsGolden(t, "queue", screenOf(typed(opened(paw, queued, Options{}, 120, 35), "Q")))
 	paw.asked = &permission
-	desk := func() Model {
+	desk := func() *Model {
 		own := *paw
 		return opened(&own, fiveAgents(), Options{Colour: true}, 100, 24)
 	}

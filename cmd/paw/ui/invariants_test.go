@@ -48,7 +48,7 @@ func TestAnyKeysOnAnyTerminal(t *testing.T) {
 }
 
 // wrong returns what is wrong with the screen, "" for nothing.
-func (m Model) wrong() string {
+func (m *Model) wrong() string {
 	lines := m.frame().draw()
 	if m.width < 1 || m.height < 1 {
 		return ""
@@ -221,7 +221,7 @@ func TestTwoHundredAgents(t *testing.T) {
 
 // countedBelow returns how many agents the last line of the list counts, and the index of the last
 // agent whose row is above.
-func countedBelow(m Model) (more, last int) {
+func countedBelow(m *Model) (more, last int) {
 	for _, line := range m.frame().listView(m.layout().list) {
 		words := strings.Fields(display.Strip(line))
 		for i, a := range m.roster.rows {

@@ -9,43 +9,41 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// pressed returns the model after a key. helpFor lists the keys for the user.
-func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+// pressed takes a key. helpFor lists the keys for the user.
+func (m *Model) pressed(key tea.KeyPressMsg) tea.Cmd {
 	word := key.String()
 	m.roster.chosen = true
 	if word == "alt+esc" { // Esc pressed twice arrives as one key
 		word = "esc"
 		key = tea.KeyPressMsg{Code: tea.KeyEscape}
 	}
-	var after tea.Model
 	var cmd tea.Cmd
 	switch {
 	case word == "ctrl+z":
-		return m, tea.Suspend
+		return tea.Suspend
 	case word == "ctrl+l":
-		return m, tea.ClearScreen
+		return tea.ClearScreen
 	case m.ask != nil:
-		after, cmd = m.answered(key)
+		cmd = m.answered(key)
 	case m.help:
 		m.help = false
-		return m, nil
+		return nil
 	case m.run != nil:
-		after, cmd = m.inOutput(word)
+		cmd = m.inOutput(word)
 	case m.focus:
-		after, cmd = m.inPage(word)
+		cmd = m.inPage(word)
 	default:
-		after, cmd = m.inList(word)
+		cmd = m.inList(word)
 	}
-	next := after.(Model) // every branch above returns a Model
-	if page := next.freshen(); page != nil {
+	if page := m.freshen(); page != nil {
 		cmd = tea.Batch(cmd, page)
 	}
-	next.top = next.topNow()
-	return next, cmd
+	m.top = m.topNow()
+	return cmd
 }
 
 // topNow returns the first line of the list to show, so that the selected agent is seen.
-func (m Model) topNow() int {
+func (m *Model) topNow() int {
 	l := m.layout()
 	if l.list.height == 0 {
 		return m.top
@@ -53,8 +51,8 @@ func (m Model) topNow() int {
 	return m.frame().topFor(m.frame().listLines(l.list.width, l.list.height), l.list.height)
 }
 
-// inList returns the model after a key that goes to the list.
-func (m Model) inList(word string) (tea.Model, tea.Cmd) {
+// inList takes a key that goes to the list.
+func (m *Model) inList(word string) tea.Cmd {
 	m.note = note{}
 	if strings.Trim(word, "0123456789") != "" {
 		m.digit = ""
@@ -66,7 +64,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.help = true
 	case "esc":
 		if !m.large && m.roster.filter == "" {
-			m.roster.marks = nil
+			clear(m.roster.marks)
 		}
 		m.large = false
 		m.roster.narrow("")
@@ -97,7 +95,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab = tabPane
 	case "/":
-		m.ask = askFilter(m.roster.filter)
+		return m.asks(askFilter(m))
 	case "A":
 		m.all = !m.all
 		m.paw.ShowAll(m.all)
@@ -105,20 +103,19 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "S":
 		return m.askStart()
 	case "Q":
-		return m.showQueue()
+		return showQueue(m)
 	default:
 		if a, ok := m.current(); ok {
 			return m.act(word, a)
 		}
 	}
-	return m, nil
+	return nil
 }
 
-// askFilter asks for a text that the shown agents have to contain; filter is the present one.
-func askFilter(filter string) *ask {
-	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(filter), empty: true,
-		changed: func(m *Model, answer string) { m.roster.narrow(answer) },
-		done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
+// askFilter asks for a text that the shown agents have to contain.
+func askFilter(m *Model) *ask {
+	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.roster.filter), empty: true,
+		changed: m.roster.narrow, done: func(string) tea.Cmd { return nil }}
 }
 
 // nextTab shows the tab to the right, or else to the left, of the current tab, and wraps around.
@@ -130,64 +127,52 @@ func (m *Model) nextTab(word string) {
 	m.tab = (m.tab + tab(step)) % tab(len(tabNames))
 }
 
-// act returns the model after a key that acts on the selected agent.
-func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
-	switch word {
-	case "t":
-		m.tab, m.focus = tabTurns, true
-	case "d":
-		m.tab, m.focus = tabDiff, true
+// acts are the keys that act on the selected agent.
+var acts = map[string]func(m *Model, a Agent) tea.Cmd{
+	"enter": goToPane, "=": compare, "a": questionCmd, "s": askPrompt, "g": askGoOn, "C": commentsCmd, "m": markAllSeen, "L": planLanding, "U": planUndo,
+	"x": askStop, "R": askRecover, "r": askRewind, "+": askAdd,
+	"t": func(m *Model, _ Agent) tea.Cmd { return turnTo(m, tabTurns) },
+	"o": func(m *Model, _ Agent) tea.Cmd { m.page.cursor = 0; return turnTo(m, tabLog) },
+	"d": func(m *Model, a Agent) tea.Cmd {
 		m.scope = scope{unseen: a.Group == ToReview}
-	case "o":
-		m.tab, m.focus = tabLog, true
-		m.page.cursor = 0
-	case "enter":
-		if a.Pane == "" && !a.Far {
-			m.ask = askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
-			return m, nil
-		}
-		return m, attachCmd(m, a)
-	case "=":
-		return compare(m, a)
-	case "a":
-		return m, questionCmd(m, a)
-	case "s":
-		return askPrompt(m, a)
-	case "g":
-		return askGoOn(m, a)
-	case "C":
-		return m, commentsCmd(m, a)
-	case "m":
-		return markAllSeen(m, a)
-	case "l":
-		return m.openly(nil, "forecast", "--session", a.Session)
-	case "L":
-		return planLanding(m, a)
-	case "u":
-		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), "update", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		return turnTo(m, tabDiff)
+	},
+	"l": func(m *Model, a Agent) tea.Cmd { return m.openly(nil, "forecast", "--session", a.Session) },
+	"u": func(m *Model, a Agent) tea.Cmd {
+		return m.asks(sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), "update", func() tea.Cmd {
 			return m.openly(nil, "update", a.Key())
-		})
-	case "F":
-		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
-			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
-	case "U":
-		return planUndo(m, a)
-	case "x":
-		m.ask = askStop(m, a)
-	case "R":
-		m.ask = askRecover(m, a)
-	case "r":
-		return askRewind(m, a)
-	case "+":
-		return askAdd(m, a)
-	default:
-		m.unknownKey(word)
+		}))
+	},
+	"F": func(m *Model, a Agent) tea.Cmd {
+		return m.asks(sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
+			func() tea.Cmd { return m.quietly("send", a.Key(), "--conflict") }))
+	},
+}
+
+// act takes a key that acts on the selected agent.
+func (m *Model) act(word string, a Agent) tea.Cmd {
+	if do := acts[word]; do != nil {
+		return do(m, a)
 	}
-	return m, nil
+	return m.unknownKey(word)
+}
+
+// turnTo shows a tab, and gives it the keys.
+func turnTo(m *Model, t tab) tea.Cmd {
+	m.tab, m.focus = t, true
+	return nil
+}
+
+// goToPane shows the agent's pane, or asks to bring back an agent without one.
+func goToPane(m *Model, a Agent) tea.Cmd {
+	if a.Pane == "" && !a.Far {
+		return m.asks(askBack(m, a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y"))
+	}
+	return attachCmd(m, a)
 }
 
 // showQueue lists the queued tasks of the selected agent's session.
-func (m Model) showQueue() (tea.Model, tea.Cmd) {
+func showQueue(m *Model) tea.Cmd {
 	words := []string{"queue"}
 	if a, ok := m.current(); ok {
 		words = append(words, a.Session)
@@ -196,8 +181,8 @@ func (m Model) showQueue() (tea.Model, tea.Cmd) {
 }
 
 // askStart asks for the agents of a new session and for a prompt, and starts the session.
-func (m Model) askStart() (tea.Model, tea.Cmd) {
-	return m.askAgents("start a session here", "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+func (m *Model) askStart() tea.Cmd {
+	return m.askAgents("start a session here", "", "", func(items, prompt string) tea.Cmd {
 		return m.openly(nil, withPrompt([]string{"start", "--detach", "--cli", items}, prompt)...)
 	})
 }
@@ -243,26 +228,26 @@ func (m *Model) nextThatNeedsYou() {
 	m.say(false, "nobody needs you")
 }
 
-// inOutput returns the model after a key while the output of a command is shown.
-func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
+// inOutput takes a key while the output of a command is shown.
+func (m *Model) inOutput(word string) tea.Cmd {
 	switch word {
 	case "esc", "q", "enter":
 		m.leaveRun()
-		return m, nil
+		return nil
 	case "ctrl+c":
 		if m.run.over {
 			m.leaveRun()
 		} else {
 			m.run.cancel()
 		}
-		return m, nil
+		return nil
 	}
 	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" && word != "g" { // space and g act on agents
 		m.scrollRun(by)
-		return m, nil
+		return nil
 	}
 	if m.leaveRun(); m.run != nil { // the output of another command is shown next
-		return m, nil
+		return nil
 	}
 	if m.focus {
 		return m.inPage(word)
@@ -271,23 +256,23 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 }
 
 // unknownKey shows a note that a key does nothing, since the user expects the key to do something.
-func (m *Model) unknownKey(word string) {
-	m.say(false, "%s does nothing here; ? lists the keys", word)
+func (m *Model) unknownKey(word string) tea.Cmd {
+	return m.say(false, "%s does nothing here; ? lists the keys", word)
 }
 
 // clicked selects the row, the tab or the line of the page under the mouse.
-func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
+func (m *Model) clicked(click tea.MouseClickMsg) tea.Cmd {
 	l := m.layout()
 	m.roster.chosen = true
 	if click.Button != tea.MouseLeft || m.ask != nil {
-		return m, nil
+		return nil
 	}
 	if l.detail.has(click.X, click.Y) && !m.help && m.run == nil {
 		m.clickedDetail(l.detail, click.X, click.Y)
-		return m, m.freshen()
+		return m.freshen()
 	}
 	if !l.list.has(click.X, click.Y) {
-		return m, nil
+		return nil
 	}
 	lines := m.frame().listLines(l.list.width, l.list.height)
 	y := m.frame().topFor(lines, l.list.height) + click.Y - l.list.y
@@ -295,7 +280,7 @@ func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 		m.roster.selectAt(lines[y].agent)
 		m.top = m.topNow()
 	}
-	return m, m.freshen()
+	return m.freshen()
 }
 
 // clickedDetail shows the tab at x, or moves the cursor to the line of the page at y.
@@ -322,7 +307,7 @@ func (m *Model) clickedDetail(at area, x, y int) {
 const wheelLines = 3
 
 // wheeled scrolls what is under the mouse; over the list, the selection moves.
-func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
+func (m *Model) wheeled(wheel tea.MouseWheelMsg) tea.Cmd {
 	step := wheelLines
 	m.roster.chosen = true
 	switch wheel.Button {
@@ -330,7 +315,7 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 		step = -wheelLines
 	case tea.MouseWheelDown:
 	default:
-		return m, nil
+		return nil
 	}
 	l := m.layout()
 	switch {
@@ -338,11 +323,11 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	case l.list.has(wheel.X, wheel.Y):
 		m.roster.step(step / wheelLines)
 		m.top = m.topNow()
-		return m, m.freshen()
+		return m.freshen()
 	case l.detail.has(wheel.X, wheel.Y) && m.run != nil:
 		m.scrollRun(step)
 	case l.detail.has(wheel.X, wheel.Y):
 		m.page.scroll(step, m.pageHeight())
 	}
-	return m, nil
+	return nil
 }

@@ -26,12 +26,12 @@ type layout struct {
 }
 
 // frame draws one picture of the desk.
-type frame struct{ Model }
+type frame struct{ *Model }
 
 // frame returns the drawer of the model's current picture.
-func (m Model) frame() frame { return frame{m} }
+func (m *Model) frame() frame { return frame{m} }
 
-func (m Model) layout() layout {
+func (m *Model) layout() layout {
 	var l layout
 	height := max(m.height-2, 0)
 	if m.ask != nil && !m.ask.boxed() {
@@ -68,7 +68,7 @@ func (m Model) layout() layout {
 
 // withQueues cuts the room for the lines about queues from the list. The queues stay visible
 // however far the list is scrolled, and the list keeps most of the room.
-func (m Model) withQueues(l layout) layout {
+func (m *Model) withQueues(l layout) layout {
 	n := min(len(m.roster.board.Queues), l.list.height/leastPerQueue)
 	if n == 0 {
 		return l
@@ -83,7 +83,7 @@ func (m Model) withQueues(l layout) layout {
 }
 
 // pageHeight returns how many lines of a page are seen.
-func (m Model) pageHeight() int {
+func (m *Model) pageHeight() int {
 	l := m.layout()
 	a, ok := m.current()
 	if !ok {

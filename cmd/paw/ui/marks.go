@@ -18,13 +18,13 @@ func (m *Model) mark() {
 	if !ok {
 		return
 	}
-	m.roster.marks = with(m.roster.marks, a.Key(), !m.roster.marks[a.Key()])
+	m.roster.marks[a.Key()] = !m.roster.marks[a.Key()]
 	m.roster.step(1)
 }
 
 // meant returns the agents that a key acts on: the marked agents, else a. A key pressed in a page, or
 // while the detail fills the screen, acts on a only.
-func meant(m Model, a Agent) []Agent {
+func meant(m *Model, a Agent) []Agent {
 	if all := m.roster.marked(); len(all) > 0 && !m.focus && !m.large {
 		return all
 	}
@@ -55,8 +55,8 @@ func named(all []Agent) string {
 }
 
 // forSessions calls do once for each session of the agents, and removes all marks.
-func (m Model) forSessions(all []Agent, do func(m Model, session string, names []string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
-	m.roster.marks = nil
+func (m *Model) forSessions(all []Agent, do func(session string, names []string) tea.Cmd) tea.Cmd {
+	clear(m.roster.marks)
 	var sessions []string
 	names := map[string][]string{}
 	for _, a := range all {
@@ -67,43 +67,36 @@ func (m Model) forSessions(all []Agent, do func(m Model, session string, names [
 	}
 	var cmds []tea.Cmd
 	for _, session := range sessions {
-		next, cmd := do(m, session, names[session])
-		m = next.(Model) // do returns a Model
-		cmds = append(cmds, cmd)
+		cmds = append(cmds, do(session, names[session]))
 	}
-	if len(cmds) == 1 {
-		return m, cmds[0]
-	}
-	return m, tea.Batch(cmds...)
+	return tea.Batch(cmds...)
 }
 
 // markAllSeen marks the work of the marked agents as seen or, with no other agent marked, what the
 // desk shows of a.
-func markAllSeen(m Model, a Agent) (tea.Model, tea.Cmd) {
+func markAllSeen(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)
 	if len(all) == 1 && all[0].Key() == a.Key() {
-		m.roster.marks = nil
+		clear(m.roster.marks)
 		return markSeen(m, a)
 	}
-	return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+	return m.forSessions(all, func(session string, names []string) tea.Cmd {
 		return m.quietly(append([]string{"seen", "--session", session}, names...)...)
 	})
 }
 
 // compare shows the diff between two agents: the two marked ones, or the marked one and the
 // selected one.
-func compare(m Model, a Agent) (tea.Model, tea.Cmd) {
+func compare(m *Model, a Agent) tea.Cmd {
 	two := meant(m, a)
 	if len(two) == 1 && two[0].Key() != a.Key() {
 		two = append(two, a)
 	}
 	switch {
 	case len(two) != 2:
-		m.say(true, "mark two agents with Space, and = shows what they differ in")
-		return m, nil
+		return m.say(true, "mark two agents with Space, and = shows what they differ in")
 	case two[0].Session != two[1].Session:
-		m.say(true, "%s and %s are of two sessions: they cannot be compared", two[0].Key(), two[1].Key())
-		return m, nil
+		return m.say(true, "%s and %s are of two sessions: they cannot be compared", two[0].Key(), two[1].Key())
 	}
 	return m.openly(nil, "diff", two[0].Key(), two[1].Name)
 }
@@ -119,25 +112,24 @@ func (s State) ofState(words ...string) []string {
 
 // withState calls do with the snapshot that the diff shows or, where no diff is shown, with a new
 // snapshot. Of an agent on another machine, only the number of the last turn is known.
-func withState(m Model, a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+func withState(m *Model, a Agent, do func(s State) tea.Cmd) tea.Cmd {
 	if m.tab == tabDiff && m.scope.turn == 0 {
 		switch {
 		case m.page.state.Commit != "":
-			return do(m, m.page.state)
+			return do(m.page.state)
 		case m.page.asked:
-			m.say(true, "the changes of %s are not shown yet", a.Name)
-			return m, nil
+			return m.say(true, "the changes of %s are not shown yet", a.Name)
 		}
 	}
 	if a.Far {
-		return do(m, State{Turn: lastTurn(a)})
+		return do(State{Turn: lastTurn(a)})
 	}
-	return m, later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
+	return later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
 }
 
 // markSeen marks as seen what the user sees: the turn or the snapshot of the diff, or the last turn
 // that the row shows as finished.
-func markSeen(m Model, a Agent) (tea.Model, tea.Cmd) {
+func markSeen(m *Model, a Agent) tea.Cmd {
 	if m.tab == tabDiff && m.scope.turn > 0 {
 		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
 	}
@@ -145,10 +137,9 @@ func markSeen(m Model, a Agent) (tea.Model, tea.Cmd) {
 	if strings.HasSuffix(a.Turn, display.Ellipsis) {
 		shown--
 	}
-	return withState(m, a, func(m Model, s State) (tea.Model, tea.Cmd) {
+	return withState(m, a, func(s State) tea.Cmd {
 		if !ofDiff && s.Turn > shown {
-			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
-			return m, nil
+			return m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
 		}
 		return m.quietly(s.ofState("seen", fmt.Sprintf("%s@%d", a.Key(), s.Turn))...)
 	})
@@ -161,15 +152,15 @@ func lastTurn(a Agent) int {
 }
 
 // planLanding shows what would land, and asks whether to land exactly that.
-func planLanding(m Model, a Agent) (tea.Model, tea.Cmd) {
+func planLanding(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)
 	if len(all) > 1 {
 		return planSeveral(m, all)
 	}
 	a = all[0]
-	m.roster.marks = nil
-	return withState(m, a, func(m Model, s State) (tea.Model, tea.Cmd) {
-		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
+	clear(m.roster.marks)
+	return withState(m, a, func(s State) tea.Cmd {
+		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func() tea.Cmd {
 			return m.openly(nil, s.ofState("land", a.Key())...)
 		})
 		return m.openly(land, s.ofState("land", a.Key(), "--dry-run")...)
@@ -177,31 +168,29 @@ func planLanding(m Model, a Agent) (tea.Model, tea.Cmd) {
 }
 
 // planUndo shows which landing of the session is the last one, and asks whether to undo exactly that.
-func planUndo(m Model, a Agent) (tea.Model, tea.Cmd) {
+func planUndo(m *Model, a Agent) tea.Cmd {
 	words := []string{"land", "--undo", "--session", a.Session}
-	undo := sure("take back this landing, the last one of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
+	undo := sure("take back this landing, the last one of "+a.Session+"?", "take it back", func() tea.Cmd {
 		for _, line := range m.run.lines {
 			if plan, found := strings.CutPrefix(display.Strip(line), "undo landing "); found {
 				number, _, _ := strings.Cut(plan, " ")
 				return m.openly(nil, append(words, number)...)
 			}
 		}
-		m.say(true, "nothing was taken back: no landing is shown")
-		return m, nil
+		return m.say(true, "nothing was taken back: no landing is shown")
 	})
 	return m.openly(undo, append(words, "--dry-run")...)
 }
 
 // planSeveral shows what would land of several agents of one session, and asks whether to land
 // exactly that; agents of other machines land as they then are.
-func planSeveral(m Model, all []Agent) (tea.Model, tea.Cmd) {
+func planSeveral(m *Model, all []Agent) tea.Cmd {
 	for _, a := range all {
 		if a.Session != all[0].Session {
-			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
-			return m, nil
+			return m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
 		}
 	}
-	return m, later(m, func(ctx context.Context, paw Paw) ([]string, error) {
+	return later(m, func(ctx context.Context, paw Paw) ([]string, error) {
 		words, states := []string{"land", "--session", all[0].Session}, []string{}
 		for _, a := range all {
 			words = append(words, a.Name)
@@ -218,9 +207,9 @@ func planSeveral(m Model, all []Agent) (tea.Model, tea.Cmd) {
 			words = append(words, stateFlag, strings.Join(states, ","))
 		}
 		return words, nil
-	}, func(m Model, words []string) (tea.Model, tea.Cmd) {
-		land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			m.roster.marks = nil
+	}, func(words []string) tea.Cmd {
+		land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func() tea.Cmd {
+			clear(m.roster.marks)
 			return m.openly(nil, words...)
 		})
 		return m.openly(land, append(words, "--dry-run")...)

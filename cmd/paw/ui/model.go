@@ -1,8 +1,8 @@
 // Package ui is the desk: one screen that says which agents need the user and what is new, and with
 // keys to act on both. The package is a view: it shows what Paw returns, acts by running commands
-// of paw, and stores nothing. Model is a value. Update returns the next Model for a message, View
-// draws a Model, and neither reads anything else. Start reading with board.go, which says what is
-// shown, then model.go and keys.go. No other package imports the terminal library.
+// of paw, and stores nothing. Update changes the Model by a message, View draws the Model, and
+// neither reads anything else. Start reading with board.go, which says what is shown, then model.go
+// and keys.go. No other package imports the terminal library.
 package ui
 
 import (
@@ -73,20 +73,20 @@ type Model struct {
 }
 
 // ask is a question to the user, shown below the list or above the detail: a text, a line, or one
-// key answers it. An ask is never changed after it was shown; with returns a changed copy.
+// key answers it. set changes its text.
 type ask struct {
 	title   string
 	keys    string // explains the keys, in the line at the bottom
 	text    text
-	several bool                        // the text may have several lines
-	lines   []string                    // shown below the title
-	choose  map[string]string           // the answer that each key stands for; nil where the user writes a text
-	strict  bool                        // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
-	about   string                      // key of the agent that asks, "" where the desk asks
-	keep    func(m *Model, text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept
-	empty   bool                        // an empty text counts as an answer
-	changed func(m *Model, answer string)
-	done    func(m Model, answer string) (tea.Model, tea.Cmd)
+	several bool              // the text may have several lines
+	lines   []string          // shown below the title
+	choose  map[string]string // the answer that each key stands for; nil where the user writes a text
+	strict  bool              // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
+	about   string            // key of the agent that asks, "" where the desk asks
+	keep    func(text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept
+	empty   bool              // an empty text counts as an answer
+	changed func(answer string)
+	done    func(answer string) tea.Cmd
 }
 
 // run is a command of paw whose output the detail shows.
@@ -126,10 +126,10 @@ type note struct {
 const noteTime = 6 * time.Second
 
 // New returns a desk before the first Look.
-func New(ctx context.Context, paw Paw, o Options) Model {
-	return Model{
+func New(ctx context.Context, paw Paw, o Options) *Model {
+	return &Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}}, lines: map[string]Lines{}, drafts: map[string]string{},
+		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, lines: map[string]Lines{}, drafts: map[string]string{}, sending: sending{},
 	}
 }
 
@@ -155,19 +155,18 @@ type (
 )
 
 // laterMsg is the continuation of a lookup that later has made.
-type laterMsg func(m Model) (tea.Model, tea.Cmd)
+type laterMsg func() tea.Cmd
 
 // later returns a command that calls look, and then next with the result; an error becomes a note.
-func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), next func(m Model, found T) (tea.Model, tea.Cmd)) tea.Cmd {
+func later[T any](m *Model, look func(ctx context.Context, paw Paw) (T, error), next func(found T) tea.Cmd) tea.Cmd {
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
 		found, err := look(ctx, paw)
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) {
+		return laterMsg(func() tea.Cmd {
 			if err != nil {
-				m.say(true, "%s", display.FirstLine(err.Error()))
-				return m, nil
+				return m.say(true, "%s", display.FirstLine(err.Error()))
 			}
-			return next(m, found)
+			return next(found)
 		})
 	}
 }
@@ -177,7 +176,7 @@ func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), n
 const workAgain = 20 * time.Second
 
 // current returns the selected agent, with the marks of marked.
-func (m Model) current() (Agent, bool) {
+func (m *Model) current() (Agent, bool) {
 	i := m.roster.index()
 	if i < 0 {
 		return Agent{}, false
@@ -187,7 +186,7 @@ func (m Model) current() (Agent, bool) {
 
 // marked changes the agent's Mark and Ended whenever a command of the desk has ended, and the Mark
 // of the selected agent also every workAgain while a turn runs.
-func (m Model) marked(a Agent) Agent {
+func (m *Model) marked(a Agent) Agent {
 	a.Mark, a.Ended = fmt.Sprint(a.Mark, "-", m.done), fmt.Sprint(a.Ended, "-", m.done)
 	if a.Group == Working && a.Key() == m.roster.selected {
 		a.Mark = fmt.Sprint(a.Mark, "-", m.now.Unix()/int64(workAgain/time.Second))
@@ -195,6 +194,14 @@ func (m Model) marked(a Agent) Agent {
 	return a
 }
 
-func (m *Model) say(bad bool, format string, args ...any) {
+// asks asks the user a question. It returns no command, as say.
+func (m *Model) asks(a *ask) tea.Cmd {
+	m.ask = a
+	return nil
+}
+
+// say shows a note. It returns no command, so that what a key does can end with it.
+func (m *Model) say(bad bool, format string, args ...any) tea.Cmd {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
+	return nil
 }

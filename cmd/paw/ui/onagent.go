@@ -13,49 +13,49 @@ import (
 
 // askStop asks whether to stop the agents that are meant or, if all are stopped, whether to remove
 // them.
-func askStop(m Model, a Agent) *ask {
+func askStop(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)
 	if !slices.ContainsFunc(all, func(a Agent) bool { return a.State != "stopped" }) {
-		return sure(fmt.Sprintf("remove %s, with the worktree? Turns stay, and the branch unless it has landed.", named(all)), "remove", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+		return m.asks(sure(fmt.Sprintf("remove %s, with the worktree? Turns stay, and the branch unless it has landed.", named(all)), "remove", func() tea.Cmd {
+			return m.forSessions(all, func(session string, names []string) tea.Cmd {
 				return m.openly(nil, append([]string{"remove", "--session", session}, names...)...)
 			})
-		})
+		}))
 	}
 	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", named(all))
 	if len(all) > 1 {
 		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
 	}
-	return sure(title, "stop", func(m Model, _ string) (tea.Model, tea.Cmd) {
-		return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+	return m.asks(sure(title, "stop", func() tea.Cmd {
+		return m.forSessions(all, func(session string, names []string) tea.Cmd {
 			return m.quietly(append([]string{"stop", "--session", session}, names...)...)
 		})
-	})
+	}))
 }
 
 // askRecover asks whether to recover the agent's session, or several marked agents.
-func askRecover(m Model, a Agent) *ask {
+func askRecover(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)
 	if len(all) > 1 {
-		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+		return m.asks(sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func() tea.Cmd {
+			return m.forSessions(all, func(session string, names []string) tea.Cmd {
 				return m.openly(nil, append(append([]string{"recover", session}, names...), "--detach")...)
 			})
-		})
+		}))
 	}
-	return askBack(all[0], fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o")
+	return m.asks(askBack(m, all[0], fmt.Sprintf("recover %s: same panes, same conversations?", all[0].Session), "y", "o"))
 }
 
 // askBack asks whether to recover the whole session or the agent alone; whole and alone are the
 // keys.
-func askBack(a Agent, title, whole, alone string) *ask {
+func askBack(m *Model, a Agent, title, whole, alone string) *ask {
 	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
 	second := whole
 	if second == "y" {
 		second = alone
 	}
 	return &ask{title: title, keys: fmt.Sprintf("y %s · %s %s · any other key cancels", words["y"], second, words[second]), choose: map[string]string{whole: "all", alone: "one"},
-		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+		done: func(answer string) tea.Cmd {
 			if answer == "all" {
 				return m.openly(nil, "recover", a.Session, "--detach")
 			}
@@ -66,7 +66,7 @@ func askBack(a Agent, title, whole, alone string) *ask {
 // askPrompt lets the user write a prompt, and sends the prompt to the agents that are meant. The
 // prompt stays a draft until it is sent. A prompt for several agents is the draft of the first one,
 // unless that agent already has a draft.
-func askPrompt(m Model, a Agent) (tea.Model, tea.Cmd) {
+func askPrompt(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)
 	a = all[0]
 	draft := m.draft(a.Key())
@@ -74,7 +74,7 @@ func askPrompt(m Model, a Agent) (tea.Model, tea.Cmd) {
 	if taken {
 		draft = ""
 	}
-	keep := func(m *Model, text string) {
+	keep := func(text string) {
 		if taken || text == "" && m.draft(a.Key()) == "" {
 			return
 		}
@@ -82,26 +82,25 @@ func askPrompt(m Model, a Agent) (tea.Model, tea.Cmd) {
 			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
-	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
-		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
+	return m.asks(&ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
+		done: func(prompt string) tea.Cmd {
 			draft := m.draft(a.Key())
 			if !taken {
 				draft = ""
 			}
-			m.sending = with(m.sending, a.Key(), append(slices.Clone(m.sending[a.Key()]), prompt))
+			m.sending[a.Key()] = append(m.sending[a.Key()], prompt)
 			if err := m.keepDraft(a.Key(), draft); err != nil {
 				m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 			}
-			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+			return m.forSessions(all, func(session string, names []string) tea.Cmd {
 				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
 			})
-		}}
-	return m, nil
+		}})
 }
 
 // askGoOn asks whether to tell the agent, or all agents of the session whose turns were cut, to go
 // on.
-func askGoOn(m Model, a Agent) (tea.Model, tea.Cmd) {
+func askGoOn(m *Model, a Agent) tea.Cmd {
 	if marked := meant(m, a); len(marked) > 1 || marked[0].Key() != a.Key() {
 		return askMarkedGoOn(m, marked)
 	}
@@ -109,18 +108,15 @@ func askGoOn(m Model, a Agent) (tea.Model, tea.Cmd) {
 	switch {
 	case a.goesOn():
 	case len(all) == 0:
-		m.say(true, "no turn of %s was cut or has failed", a.Name)
-		return m, nil
+		return m.say(true, "no turn of %s was cut or has failed", a.Name)
 	default: // the agent's own turn is fine, but turns of other agents were cut
-		m.ask = &ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
-			choose: map[string]string{"a": "a", "y": "y"}, done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+		return m.asks(&ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
+			choose: map[string]string{"a": "a", "y": "y"}, done: func(answer string) tea.Cmd {
 				if answer == "y" { // elsewhere y tells the selected agent, so y must not tell others here
-					m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
-					return m, nil
+					return m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
 				}
 				return m.quietly("send", a.Session+"/"+strings.Join(all, ","), "--", goOn)
-			}}
-		return m, nil
+			}})
 	}
 	keys := "y " + a.Name + " goes on"
 	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
@@ -128,9 +124,8 @@ func askGoOn(m Model, a Agent) (tea.Model, tea.Cmd) {
 		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
 		choose["a"] = a.Session + "/" + strings.Join(all, ",")
 	}
-	m.ask = &ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
-		done: func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
-	return m, nil
+	return m.asks(&ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
+		done: func(whom string) tea.Cmd { return m.quietly("send", whom, "--", goOn) }})
 }
 
 // goesOn reports whether the prompt "go on" makes sense: the turn was cut, or has failed in a pane
@@ -139,7 +134,7 @@ func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
 
 // askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
 // no such prompt.
-func askMarkedGoOn(m Model, marked []Agent) (tea.Model, tea.Cmd) {
+func askMarkedGoOn(m *Model, marked []Agent) tea.Cmd {
 	var able, others []Agent
 	for _, a := range marked {
 		if a.goesOn() {
@@ -149,36 +144,34 @@ func askMarkedGoOn(m Model, marked []Agent) (tea.Model, tea.Cmd) {
 		}
 	}
 	if len(able) == 0 {
-		m.say(true, "no turn of %s was cut or has failed", named(others))
-		return m, nil
+		return m.say(true, "no turn of %s was cut or has failed", named(others))
 	}
-	m.ask = sure("tell "+named(able)+" to go on?", "go on", func(m Model, _ string) (tea.Model, tea.Cmd) {
-		return m.forSessions(able, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+	m.ask = sure("tell "+named(able)+" to go on?", "go on", func() tea.Cmd {
+		return m.forSessions(able, func(session string, names []string) tea.Cmd {
 			return m.quietly("send", session+"/"+strings.Join(names, ","), "--", goOn)
 		})
 	})
 	if len(others) > 0 {
 		m.ask.lines = []string{"  no turn of " + named(others) + " was cut or has failed"}
 	}
-	return m, nil
+	return nil
 }
 
 // askRewind asks for the turn to rewind the files to, or for undo.
-func askRewind(m Model, a Agent) (tea.Model, tea.Cmd) {
+func askRewind(m *Model, a Agent) tea.Cmd {
 	m.tab = tabTurns
-	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
-		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+	return m.asks(&ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "Enter rewinds · undo instead of a number takes the last rewind back · Esc cancels",
+		done: func(answer string) tea.Cmd {
 			if answer == "undo" {
 				answer = "--undo"
 			}
 			return m.quietly("rewind", a.Key(), answer)
-		}}
-	return m, nil
+		}})
 }
 
 // askAdd asks for more agents of the session, and for a prompt.
-func askAdd(m Model, a Agent) (tea.Model, tea.Cmd) {
-	return m.askAgents("add to "+a.Session, "", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+func askAdd(m *Model, a Agent) tea.Cmd {
+	return m.askAgents("add to "+a.Session, "", "", func(items, prompt string) tea.Cmd {
 		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
 	})
 }
@@ -192,9 +185,9 @@ const goOn = "go on"
 // askAgents asks for agents as [NAME=]CLI, then for a first prompt, which may be empty, and calls
 // do. After a CLI that is not installed, askAgents asks again, with the error in wrong and the
 // user's text in draft.
-func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+func (m *Model) askAgents(what, wrong, draft string, do func(items, prompt string) tea.Cmd) tea.Cmd {
 	there := m.paw.CLIs()
-	m.ask = &ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
+	return m.asks(&ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(items string) tea.Cmd {
 		items = strings.ReplaceAll(items, " ", "")
 		for item := range strings.SplitSeq(items, ",") {
 			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {
@@ -202,10 +195,9 @@ func (m Model) askAgents(what, wrong, draft string, do func(m Model, items, prom
 			}
 		}
 		m.ask = &ask{title: "first prompt of " + items, keys: "Enter sends it, or none · Alt-Enter new line · Ctrl-g editor · Esc cancels", several: true, empty: true,
-			done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return do(m, items, prompt) }}
-		return m, nil
-	}}
-	return m, nil
+			done: func(prompt string) tea.Cmd { return do(items, prompt) }}
+		return nil
+	}})
 }
 
 func withPrompt(words []string, prompt string) []string {
@@ -216,24 +208,23 @@ func withPrompt(words []string, prompt string) []string {
 }
 
 // attachCmd shows the agent's pane until the user leaves it.
-func attachCmd(m Model, a Agent) tea.Cmd {
+func attachCmd(m *Model, a Agent) tea.Cmd {
 	over := false
 	show := func(io.Reader, io.Writer, io.Writer) (err error) {
 		over, err = m.paw.Attach(m.ctx, a)
 		return err
 	}
 	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.left(over, err) })
+		return laterMsg(func() tea.Cmd { return m.left(over, err) })
 	})
 }
 
 // blame runs paw blame for the marked lines of the diff.
-func blame(m Model, a Agent) (tea.Model, tea.Cmd) {
+func blame(m *Model, a Agent) tea.Cmd {
 	first, last := m.page.marked()
 	place, err := m.paw.Place(m.page.raw, first, last)
 	if err != nil {
-		m.say(true, "%v", err)
-		return m, nil
+		return m.say(true, "%v", err)
 	}
 	m.page.marks = false
 	if m.scope.turn > 0 {

@@ -56,25 +56,27 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 	return err
 }
 
-// desk is a Model that tells the watcher after each message what is shown.
+// desk is the Model as the terminal library has it. After each message it tells the watcher what is
+// shown.
 type desk struct {
-	tea.Model
+	*Model
 	watcher *watcher
 }
 
+// Init starts nothing, since the watcher makes the first Look.
+func (d desk) Init() tea.Cmd { return nil }
+
 func (d desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	next, cmd := d.Model.Update(msg)
-	if m, ok := next.(Model); ok {
-		d.watcher.want(m.wanted())
-	}
+	cmd := d.Model.Update(msg)
+	d.watcher.want(d.wanted())
 	if _, key := msg.(tea.KeyPressMsg); key {
 		d.watcher.poke()
 	}
-	return desk{next, d.watcher}, cmd
+	return d, cmd
 }
 
 // wanted returns what the watcher has to read for the current picture.
-func (m Model) wanted() wanted {
+func (m *Model) wanted() wanted {
 	l := m.layout()
 	var w wanted
 	current, there := m.current()
@@ -139,11 +141,8 @@ func hungUp(ctx context.Context, input io.Reader) bool {
 	return false
 }
 
-// Init starts nothing, since the watcher makes the first Look.
-func (m Model) Init() tea.Cmd { return nil }
-
-// Update returns the model after a message.
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update changes the desk by a message.
+func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -152,34 +151,32 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case boardMsg:
 		return m.looked(msg)
 	case screenMsg:
-		m.screen = screen{key: msg.key, why: msg.why, lines: cleaner{m.measure, m.colour}.lines(msg.text)}
+		m.screen = screen{key: msg.key, why: msg.why, lines: m.cleaned(msg.text)}
 	case linesMsg:
-		m.lines = with(m.lines, msg.key, msg.Lines)
+		m.lines[msg.key] = msg.Lines
 	case outlookMsg:
 		for name, o := range msg.outlooks {
-			m.roster.outlooks = with(m.roster.outlooks, msg.session+"/"+name, o)
+			m.roster.outlooks[msg.session+"/"+name] = o
 		}
 		m.roster.arrange("")
 	case clockMsg:
 		m.now = time.Time(msg)
 	case pageMsg:
 		m.page.take(m, msg)
-		return m, m.readNotes()
+		return m.readNotes()
 	case notesMsg:
 		if msg.number == m.page.number {
 			m.page.notes = msg.notes
 		}
 	case outputMsg:
-		var wait tea.Cmd
-		m.run, wait = m.run.take(m, msg)
-		return m, wait
+		return m.take(msg)
 	case doneMsg:
 		return m.ran(msg)
 	case laterMsg:
-		return msg(m)
+		return msg()
 	case tea.PasteMsg:
 		if m.ask != nil {
-			m.ask = m.ask.with(m.ask.text.insert(msg.Content))
+			m.ask.set(m.ask.text.insert(msg.Content))
 		}
 	case tea.MouseClickMsg:
 		return m.clicked(msg)
@@ -188,26 +185,26 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		return m.pressed(msg)
 	}
-	return m, nil
+	return nil
 }
 
-// looked returns the model after a Look.
-func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
+// looked takes the result of a Look.
+func (m *Model) looked(msg boardMsg) tea.Cmd {
 	m.now = msg.now
 	if msg.err != nil {
 		m.failed = display.FirstLine(msg.err.Error())
-		return m, nil
+		return nil
 	}
 	next := m.roster.neighbour()
 	m.roster.board, m.failed, m.begun = msg.board, "", true
 	m.roster.number()
 	m.roster.arrange(next)
 	m.dropQuestion()
-	return m, m.freshen()
+	return m.freshen()
 }
 
 // View draws the desk.
-func (m Model) View() tea.View {
+func (m *Model) View() tea.View {
 	var v tea.View
 	if m.begun {
 		v.Content = strings.Join(m.frame().draw(), "\n")

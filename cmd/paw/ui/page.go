@@ -212,7 +212,7 @@ const longestFileName = 60
 
 // withFiles puts a list of the files before a patch of several files. A line of the list belongs to
 // no file, so a comment on such a line is about the whole patch.
-func (m Model) withFiles(patch string) string {
+func (m *Model) withFiles(patch string) string {
 	files := changedFiles(display.Strip(patch))
 	if len(files) < 2 {
 		return patch

@@ -24,14 +24,14 @@ func scrollKey(word string, page int) int {
 	return 0
 }
 
-// inPage returns the model after a key that goes to the page.
-func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
+// inPage takes a key that goes to the page.
+func (m *Model) inPage(word string) tea.Cmd {
 	m.note = note{}
 	a, ok := m.current()
 	height := m.pageHeight()
 	if !ok {
 		m.focus = false
-		return m, nil
+		return nil
 	}
 	switch word {
 	case "c":
@@ -56,7 +56,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "p":
 		m.tab, m.focus = tabPane, false
 	case "/":
-		m.ask = askSearch(m.page.search)
+		m.ask = askSearch(m)
 	case "n", "N":
 		if step := map[string]int{"n": 1, "N": -1}[word]; m.page.search != "" || m.tab != tabDiff {
 			m.found(step)
@@ -82,7 +82,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		}
 		m.page.walk(by, height)
 	}
-	return m, nil
+	return nil
 }
 
 // back ends the marking of lines, else the search, and reports whether there was any to end by Esc;
@@ -99,38 +99,37 @@ func (p *page) back(word string) bool {
 	return true
 }
 
-// askSearch asks for the text to search a page for; search is the present one.
-func askSearch(search string) *ask {
-	return &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+// askSearch asks for the text to search a page for.
+func askSearch(m *Model) *ask {
+	return &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(m.page.search), done: func(answer string) tea.Cmd {
 		m.page.search = answer
 		m.found(1)
-		return m, nil
+		return nil
 	}}
 }
 
 // enterLine opens what the line under the cursor is about: a turn, a file, a comment, else the
 // agent.
-func (m Model) enterLine(a Agent) (tea.Model, tea.Cmd) {
+func (m *Model) enterLine(a Agent) tea.Cmd {
 	if m.tab == tabTurns {
 		if n := m.page.turnAtCursor(); n > 0 {
 			m.tab, m.scope = tabDiff, scope{turn: n}
 		} else {
 			m.say(false, "no turn of %s is listed here", a.Name)
 		}
-		return m, nil
+		return nil
 	}
 	if m.tab != tabDiff {
 		return m.act("enter", a)
 	}
 	if to := m.page.fileUnderCursor(); to >= 0 {
 		m.page.jump(to, m.pageHeight())
-		return m, nil
+		return nil
 	}
 	if c, ok := m.page.noteAt(m.page.cursor); ok {
 		return askChange(m, a, c)
 	}
-	m.say(false, "no comment of yours on this line; c writes one")
-	return m, nil
+	return m.say(false, "no comment of yours on this line; c writes one")
 }
 
 // found moves the cursor to the next line that contains the search text.

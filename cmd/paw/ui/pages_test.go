@@ -139,8 +139,7 @@ func TestLongOutput(t *testing.T) {
 	shared := 0
 	for range 2000 {
 		was := m.run.lines
-		next, _ := m.Update(outputMsg{number: 7, text: "one more line\n"})
-		m = next.(Model)
+		m.Update(outputMsg{number: 7, text: "one more line\n"})
 		if len(was) > 0 && &was[0] == &m.run.lines[0] {
 			shared++
 		}
@@ -154,14 +153,15 @@ func TestLongOutput(t *testing.T) {
 // comment there is about the whole patch.
 func TestFilesOfADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	shown := func() *Model { return typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d") }
+	m := shown()
 	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "diff --git a/parse.go b/parse.go"} {
 		if got := display.Strip(m.page.lines[i]); got != want {
 			t.Errorf("line %d: %q, want %q", i, got, want)
 		}
 	}
 	for keys, want := range map[string]string{"j enter": "diff --git a/parse.go b/parse.go", "j j enter": "diff --git a/main.go b/main.go"} {
-		if there := typed(m, strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
+		if there := typed(shown(), strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
 			t.Errorf("%s: at %q, want %q", keys, display.Strip(there.page.lines[there.page.cursor]), want)
 		}
 	}

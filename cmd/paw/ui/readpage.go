@@ -14,7 +14,7 @@ import (
 
 // wantedPage returns what the page is to show, and the command for it; of is "" where no page is
 // shown.
-func (m Model) wantedPage() (of string, words []string) {
+func (m *Model) wantedPage() (of string, words []string) {
 	a, ok := m.current()
 	if !ok || m.tab == tabPane {
 		return "", nil
@@ -71,7 +71,7 @@ func subject(of string) string {
 }
 
 // colourFlag returns the value of --color for commands whose output the desk shows.
-func (m Model) colourFlag() string {
+func (m *Model) colourFlag() string {
 	if m.colour {
 		return "always"
 	}
@@ -80,7 +80,7 @@ func (m Model) colourFlag() string {
 
 // take replaces the text of the page and keeps the cursor's line. A log whose end was seen scrolls
 // to the new end.
-func (p *page) take(m Model, msg pageMsg) {
+func (p *page) take(m *Model, msg pageMsg) {
 	if msg.number != p.number {
 		return
 	}
@@ -90,7 +90,7 @@ func (p *page) take(m Model, msg pageMsg) {
 		msg.text = m.withFiles(withoutIndex(msg.text))
 	}
 	p.raw, p.state = display.Strip(msg.text), msg.state
-	p.lines, p.marks = cleaner{m.measure, m.colour}.lines(msg.text), false
+	p.lines, p.marks = m.cleaned(msg.text), false
 	if atEnd {
 		p.cursor = max(len(p.lines)-1, 0)
 	}
@@ -98,7 +98,7 @@ func (p *page) take(m Model, msg pageMsg) {
 }
 
 // view draws the part of the page that is seen.
-func (p page) view(m Model, width, height int) []string {
+func (p page) view(m *Model, width, height int) []string {
 	if len(p.lines) == 0 {
 		if p.asked {
 			return []string{m.paint("reading …", dim)}
@@ -133,7 +133,7 @@ func (p page) view(m Model, width, height int) []string {
 }
 
 // emptyPage says what a page without lines means.
-func (m Model) emptyPage() string {
+func (m *Model) emptyPage() string {
 	if m.tab == tabDiff {
 		return "no changes " + m.scope.String()
 	}
@@ -142,7 +142,7 @@ func (m Model) emptyPage() string {
 
 // readNotes reads the comments on the diff that is shown. An error is dropped here, and shown when
 // the user sends the comments.
-func (m Model) readNotes() tea.Cmd {
+func (m *Model) readNotes() tea.Cmd {
 	a, ok := m.current()
 	if !ok || m.tab != tabDiff || len(m.page.lines) == 0 {
 		return nil
@@ -155,22 +155,21 @@ func (m Model) readNotes() tea.Cmd {
 }
 
 // askComment lets the user write a comment on the marked lines of the diff.
-func askComment(m Model, a Agent) (tea.Model, tea.Cmd) {
+func askComment(m *Model, a Agent) tea.Cmd {
 	first, last := m.page.marked()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	m.ask = &ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
-		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
-		done: func(m Model, said string) (tea.Model, tea.Cmd) {
+	return m.asks(&ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
+		text: textOf(m.drafts[draft]), keep: func(text string) { m.drafts[draft] = text },
+		done: func(said string) tea.Cmd {
 			m.page.marks = false
-			return m, later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, Model.commented)
-		}}
-	return m, nil
+			return later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, m.commented)
+		}})
 }
 
 // linesMeant names what a comment on lines of the diff would be about. A line of the diff that is
 // no line of a file, such as a header, stands for the whole file.
-func linesMeant(m Model, first, last int) string {
+func linesMeant(m *Model, first, last int) string {
 	place, err := m.paw.Place(m.page.raw, first, last)
 	switch {
 	case err == nil && !strings.Contains(place, ":"):
@@ -184,45 +183,43 @@ func linesMeant(m Model, first, last int) string {
 }
 
 // commented shows a note that a comment was kept.
-func (m Model) commented(place string) (tea.Model, tea.Cmd) {
+func (m *Model) commented(place string) tea.Cmd {
 	if place != "" {
 		place = "on " + place + " "
 	}
 	m.say(false, "comment %skept; C sends all", place)
-	return m, m.readNotes()
+	return m.readNotes()
 }
 
 // askChange lets the user change or delete a comment.
-func askChange(m Model, a Agent, c Comment) (tea.Model, tea.Cmd) {
-	m.ask = &ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
-		text: textOf(c.Text), done: func(m Model, said string) (tea.Model, tea.Cmd) {
+func askChange(m *Model, a Agent, c Comment) tea.Cmd {
+	return m.asks(&ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
+		text: textOf(c.Text), done: func(said string) tea.Cmd {
 			told := "comment kept; C sends all"
 			if said == "" {
 				told = "comment deleted"
 			}
-			return m, later(m, func(ctx context.Context, paw Paw) (string, error) { return told, paw.ChangeComment(ctx, a, c, said) },
-				func(m Model, told string) (tea.Model, tea.Cmd) {
+			return later(m, func(ctx context.Context, paw Paw) (string, error) { return told, paw.ChangeComment(ctx, a, c, said) },
+				func(told string) tea.Cmd {
 					m.say(false, "%s", told)
-					return m, m.readNotes()
+					return m.readNotes()
 				})
-		}}
-	return m, nil
+		}})
 }
 
 // commentsCmd reads the comments that were not sent yet, and asks whether to send them.
-func commentsCmd(m Model, a Agent) tea.Cmd {
+func commentsCmd(m *Model, a Agent) tea.Cmd {
 	read := func(ctx context.Context, paw Paw) ([]Comment, error) { return paw.Comments(ctx, a, "") }
-	return later(m, read, func(m Model, comments []Comment) (tea.Model, tea.Cmd) { return commentsRead(m, a, comments) })
+	return later(m, read, func(comments []Comment) tea.Cmd { return commentsRead(m, a, comments) })
 }
 
 // commentsRead asks whether the comments are to be sent or deleted.
-func commentsRead(m Model, a Agent, comments []Comment) (tea.Model, tea.Cmd) {
+func commentsRead(m *Model, a Agent, comments []Comment) tea.Cmd {
 	switch n := len(comments); {
 	case m.ask != nil:
-		return m, nil
+		return nil
 	case n == 0:
-		m.say(false, "there is no comment on the work of %s: c in its diff makes one", a.Name)
-		return m, nil
+		return m.say(false, "there is no comment on the work of %s: c in its diff makes one", a.Name)
 	case n == 1:
 		m.ask = sure(fmt.Sprintf("send 1 comment to %s?", a.Name), "send", nil)
 	default:
@@ -237,6 +234,6 @@ func commentsRead(m Model, a Agent, comments []Comment) (tea.Model, tea.Cmd) {
 	}
 	m.ask.keys = "y send · D forget them · any other key keeps them"
 	m.ask.choose = map[string]string{"y": "--send", "D": "--drop"}
-	m.ask.done = func(m Model, flag string) (tea.Model, tea.Cmd) { return m.quietly("review", a.Key(), flag) }
-	return m, nil
+	m.ask.done = func(flag string) tea.Cmd { return m.quietly("review", a.Key(), flag) }
+	return nil
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -80,7 +79,7 @@ func (l *roster) number() {
 	}
 	for _, a := range l.board.Agents {
 		if l.numbers[a.Key()] == 0 {
-			l.numbers = with(l.numbers, a.Key(), len(l.numbers)+1)
+			l.numbers[a.Key()] = len(l.numbers) + 1
 		}
 	}
 }
@@ -206,17 +205,9 @@ func (l roster) title() string {
 	return "paw"
 }
 
-// with returns a copy of a map with one value changed, so that earlier models keep their map.
-func with[V any](old map[string]V, key string, value V) map[string]V {
-	changed := map[string]V{}
-	maps.Copy(changed, old)
-	changed[key] = value
-	return changed
-}
-
 // draft returns the draft that the user has begun for an agent, without the prompts that are being
 // sent, which stand in front of it.
-func (m Model) draft(key string) string {
+func (m *Model) draft(key string) string {
 	draft := m.paw.Draft(key)
 	for _, prompt := range m.sending[key] {
 		if rest, found := strings.CutPrefix(draft, prompt); found && (rest == "" || strings.HasPrefix(rest, betweenDrafts)) {
@@ -227,7 +218,7 @@ func (m Model) draft(key string) string {
 }
 
 // keepDraft stores the draft for an agent behind the prompts that are being sent.
-func (m Model) keepDraft(key, text string) error {
+func (m *Model) keepDraft(key, text string) error {
 	all := slices.Clone(m.sending[key])
 	if strings.TrimSpace(text) != "" {
 		all = append(all, text)
@@ -251,7 +242,7 @@ func (m *Model) sent(words []string, arrived bool) (unsent string) {
 		return ""
 	}
 	draft := m.draft(key)
-	m.sending = with(m.sending, key, slices.Delete(slices.Clone(m.sending[key]), i, i+1))
+	m.sending[key] = slices.Delete(m.sending[key], i, i+1)
 	switch {
 	case !arrived && draft == "":
 		draft = prompt

@@ -72,51 +72,48 @@ func (m *Model) command(words ...string) (cmd tea.Cmd, cancel func()) {
 
 // quietly runs a command without showing its output as it comes. One line of output becomes a note;
 // longer output is shown at the end.
-func (m Model) quietly(words ...string) (tea.Model, tea.Cmd) {
+func (m *Model) quietly(words ...string) tea.Cmd {
 	cmd, _ := m.command(words...)
 	m.say(false, "%s …", title(words))
-	return m, cmd
+	return cmd
 }
 
 // openly runs a command and shows the output as it comes; next is asked after exit code 0.
-func (m Model) openly(next *ask, words ...string) (tea.Model, tea.Cmd) {
+func (m *Model) openly(next *ask, words ...string) tea.Cmd {
 	cmd, cancel := m.command(append([]string{"--color", m.colourFlag()}, words...)...)
 	m.run = &run{number: m.last, words: words, begun: m.now, next: next, cancel: cancel}
 	m.help, m.note = false, note{}
-	return m, cmd
+	return cmd
 }
 
-// take returns the run with more output. Output of other runs is dropped.
-func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
-	wait := func() tea.Msg { return <-msg.rest }
-	if r == nil || r.number != msg.number {
-		return r, wait
+// take adds output to the run that is shown. Output of other runs is dropped.
+func (m *Model) take(msg outputMsg) tea.Cmd {
+	if r := m.run; r != nil && r.number == msg.number {
+		text := r.pending + msg.text
+		end := strings.LastIndexByte(text, '\n') + 1
+		r.pending = text[end:]
+		r.lines = append(r.lines, m.cleaned(text[:end])...)
 	}
-	next := *r
-	text := r.pending + msg.text
-	end := strings.LastIndexByte(text, '\n') + 1
-	next.pending = text[end:]
-	next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(text[:end])...) // m.run before never reads beyond its own lines
-	return &next, wait
+	return func() tea.Msg { return <-msg.rest }
 }
 
-// ran returns the model after a command has ended. The page is requested again, since the command
+// cleaned returns the lines of what a program has printed for a terminal.
+func (m *Model) cleaned(text string) []string { return cleaner{m.measure, m.colour}.lines(text) }
+
+// ran takes the end of a command. The page is requested again, since the command
 // may have changed what it shows.
-func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
+func (m *Model) ran(msg doneMsg) tea.Cmd {
 	m.running, m.done = m.running-1, m.done+1
 	unsent := m.sent(msg.words, msg.code == 0)
 	fresh := m.freshen()
 	if m.run != nil && m.run.number == msg.number {
-		next := *m.run
-		next.over, next.code, next.took = true, msg.code, msg.took
-		if next.pending != "" {
-			next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(next.pending)...)
+		r := m.run
+		r.over, r.code, r.took = true, msg.code, msg.took
+		r.lines = append(r.lines, m.cleaned(r.pending)...)
+		if msg.code == 0 && r.next != nil && m.ask == nil {
+			m.ask = r.next
 		}
-		m.run = &next
-		if msg.code == 0 && next.next != nil && m.ask == nil {
-			m.ask = next.next
-		}
-		return m, fresh
+		return fresh
 	}
 	words := msg.words
 	if len(words) > 2 && words[0] == "--color" {
@@ -126,7 +123,7 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	if unsent != "" {
 		text += "\n\nThis was not sent:\n\n" + unsent
 	}
-	lines := cleaner{m.measure, m.colour}.lines(text)
+	lines := m.cleaned(text)
 	switch {
 	case len(lines) == 0 && msg.code == 0:
 		m.say(false, "%s: done", title(words))
@@ -135,7 +132,7 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	default:
 		m.show(&run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took})
 	}
-	return m, fresh
+	return fresh
 }
 
 // show shows the output of a command that has ended, or puts it behind the output that the user
@@ -145,7 +142,7 @@ func (m *Model) show(r *run) {
 		m.run, m.note = r, note{} // replaces the note that the command runs
 		return
 	}
-	m.later = append(m.later[:len(m.later):len(m.later)], r)
+	m.later = append(m.later, r)
 	m.say(r.code != 0, "%s", display.Strip(r.lines[0]))
 }
 
@@ -158,25 +155,22 @@ func (m *Model) leaveRun() {
 
 // leave ends the desk. While a command runs, leave asks first, since the end of the desk interrupts
 // the command.
-func (m Model) leave() (tea.Model, tea.Cmd) {
+func (m *Model) leave() tea.Cmd {
 	if m.running == 0 {
-		return m, tea.Quit
+		return tea.Quit
 	}
-	m.ask = sure("a command still runs: leave, and interrupt it?", "leave", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
-	return m, nil
+	return m.asks(sure("a command still runs: leave, and interrupt it?", "leave", func() tea.Cmd { return tea.Quit }))
 }
 
 func (m *Model) scrollRun(by int) {
 	at := m.layout().detail
-	next := *m.run
-	last := len(next.wrapped(*m, at.width)) - max(at.height-2, 1)
-	next.top = max(min(next.top+by, last), 0)
-	m.run = &next
+	last := len(m.run.wrapped(m, at.width)) - max(at.height-2, 1)
+	m.run.top = max(min(m.run.top+by, last), 0)
 }
 
 // failure returns a command that failed before it was run.
-func (m Model) failure(err error, words ...string) *run {
-	return &run{words: words, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(err.Error())}
+func (m *Model) failure(err error, words ...string) *run {
+	return &run{words: words, over: true, code: 1, lines: m.cleaned(err.Error())}
 }
 
 // title returns a command as a user would type it, with long words cut.
@@ -201,7 +195,7 @@ func title(words []string) string {
 
 // view draws the command and the end of its output or, once it has ended, the part that the user
 // has scrolled to.
-func (r *run) view(m Model, width, height int) []string {
+func (r *run) view(m *Model, width, height int) []string {
 	state, style := "running "+Age(m.now.Sub(r.begun)), green
 	switch {
 	case r.over && r.code == 0:
@@ -225,7 +219,7 @@ func (r *run) view(m Model, width, height int) []string {
 
 // wrapped returns the lines of the output, with lines longer than width broken so that hints can be
 // read in full.
-func (r *run) wrapped(m Model, width int) []string {
+func (r *run) wrapped(m *Model, width int) []string {
 	var lines []string
 	patch := r.words[0] == "diff"
 	for _, line := range r.lines {
@@ -272,37 +266,37 @@ func (o *onTerminal) SetStdin(r io.Reader)  { o.stdin = r }
 func (o *onTerminal) SetStdout(w io.Writer) { o.stdout = w }
 func (o *onTerminal) SetStderr(w io.Writer) { o.stderr = w }
 
-// left returns the model after the desk has the terminal back.
-func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {
+// left goes on when the desk has the terminal back.
+func (m *Model) left(over bool, err error) tea.Cmd {
 	if err != nil {
 		m.show(m.failure(err, "attach", m.roster.selected))
-		return m, nil
+		return nil
 	}
 	if over {
 		return m.leave()
 	}
-	return m, nil
+	return nil
 }
 
 // editCmd opens a text in the user's editor.
-func (m Model) editCmd(draft string) tea.Cmd {
+func (m *Model) editCmd(draft string) tea.Cmd {
 	result := ""
 	edit := func(stdin io.Reader, stdout, stderr io.Writer) (err error) {
 		result, err = m.paw.Edit(m.ctx, draft, stdin, stdout, stderr)
 		return err
 	}
 	return tea.Exec(&onTerminal{do: edit}, func(err error) tea.Msg {
-		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.edited(result, err) })
+		return laterMsg(func() tea.Cmd { return m.edited(result, err) })
 	})
 }
 
 // edited puts the text from the editor into the question.
-func (m Model) edited(text string, err error) (tea.Model, tea.Cmd) {
+func (m *Model) edited(text string, err error) tea.Cmd {
 	switch {
 	case err != nil:
 		m.say(true, "%s", display.FirstLine(err.Error()))
 	case m.ask != nil:
-		m.ask = m.ask.with(textOf(strings.TrimRight(text, "\n")))
+		m.ask.set(textOf(strings.TrimRight(text, "\n")))
 	}
-	return m, nil
+	return nil
 }

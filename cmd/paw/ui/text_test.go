@@ -92,7 +92,7 @@ func TestRowsOfAText(t *testing.T) {
 func TestOutputIsBroken(t *testing.T) {
 	r := &run{words: []string{"diff"}, lines: []string{"\x1b[1mdiff --git a/long b/long\x1b[m", "\x1b[1mindex 0e0ef99..abc6e10\x1b[m", "short"}}
 	want := []string{"\x1b[1mdiff --git\x1b[m", "\x1b[1ma/long b/long\x1b[m", "short"}
-	if diff := cmp.Diff(want, r.wrapped(Model{}, 14)); diff != "" {
+	if diff := cmp.Diff(want, r.wrapped(&Model{}, 14)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -110,7 +110,7 @@ func TestBriefly(t *testing.T) {
 
 func TestPullRequestHasItsNumber(t *testing.T) {
 	for address, want := range map[string]string{"": "", "https://github.com/acme/shop/pull/7": "#7", "https://gitlab.com/acme/shop/-/merge_requests/12": "#12"} {
-		if got := (Model{}).frame().cells(Agent{Pull: address}, false)[colPull]; got != want {
+		if got := (&Model{}).frame().cells(Agent{Pull: address}, false)[colPull]; got != want {
 			t.Errorf("%q: %q, want %q", address, got, want)
 		}
 	}
