@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -26,13 +28,10 @@ type Move struct {
 	FilesFrom string // commit of From plus uncommitted files of the checkout that may be overwritten, "" for none
 	FilesTo   string // commit of To plus files that the checkout gets as uncommitted changes, "" for none
 	Checkout  *gitdir.Checkout
-	Log       string // message for the reflog
-	Command   string // command that moves, for messages about an unfinished move
-	Session   string // session whose recover ends an unfinished move
-
-	// Ready, unless nil, is called before anything moves. With its error nothing does. It may wait
-	// for what is done while the checkout is looked at.
-	Ready func() error
+	Log       string            // message for the reflog
+	Command   string            // command that moves, for messages about an unfinished move
+	Session   string            // session whose recover ends an unfinished move
+	Refs      map[string]string // refs that are made as the branch moves: all of them and the move, or none
 }
 
 // Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
@@ -118,18 +117,12 @@ func (g *Moving) Release() { g.file.Close() }
 // step is called after each step. If paw is killed after any of them, EndMove ends the move.
 func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
-	if v.Ready == nil {
-		v.Ready = func() error { return nil }
-	}
 	if v.Checkout == nil || !disk.Exists(filepath.Join(v.Checkout.AdminDir, "index")) {
 		repo := m.objects.Home()
 		if v.Checkout != nil {
 			repo = git.In(v.Checkout.Path)
 		}
-		if err := v.Ready(); err != nil {
-			return err
-		}
-		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log)
+		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log, v.Refs)
 		step(StepBranch)
 		return err
 	}
@@ -156,16 +149,13 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
-		if err == nil {
-			err = v.Ready()
-		}
 		hides, journal.Absent, journal.Assumed = found, found.absent, found.staying(found.assumed)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	moving.also, moving.step = g.file, step
+	moving.also, moving.step, moving.refs = g.file, step, v.Refs
 	step(StepLocked)
 	return moving.carry(ctx, func(ctx context.Context) (string, error) { return moving.filesAndIndex(ctx, dir, hides) },
 		func(context.Context, string) error { return nil })
@@ -250,7 +240,7 @@ func (v *move) carry(ctx context.Context, files func(context.Context) (string, e
 
 func (v *move) forward(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
 	if !v.HeadLast {
-		if err := v.moveHead(ctx, v.To, v.From); err != nil {
+		if err := v.moveHead(ctx, v.To, v.From, v.refs); err != nil {
 			return err
 		}
 	}
@@ -268,7 +258,7 @@ func (v *move) forward(ctx context.Context, files func(context.Context) (string,
 	}
 	v.step(StepIndex)
 	if v.HeadLast {
-		return v.moveHead(ctx, v.To, v.From)
+		return v.moveHead(ctx, v.To, v.From, nil)
 	}
 	return nil
 }
@@ -287,27 +277,35 @@ func (v *move) repo() git.Repo {
 	return repo
 }
 
-// moveHead moves the ref that HEAD of the worktree is at.
-func (v *move) moveHead(ctx context.Context, to, from string) error {
+// moveHead moves the ref that HEAD of the worktree is at, and makes refs.
+func (v *move) moveHead(ctx context.Context, to, from string, refs map[string]string) error {
 	if to == from {
 		return nil
 	}
-	err := v.m.moveRef(ctx, v.repo(), v.Ref, to, from, v.Log)
+	err := v.m.moveRef(ctx, v.repo(), v.Ref, to, from, v.Log, refs)
 	if err == nil {
 		v.step(StepBranch)
 	}
 	return err
 }
 
-// moveRef moves a ref from one commit to another, and fails if the ref is elsewhere. moveRef runs
-// in the checkout, so that HEAD's reflog gets the entry, too. Hooks of the user run for the user's
-// branches, and not for agents'.
-func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
-	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
-	if ref == "HEAD" {
-		args = git.Quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
+// moveRef moves a ref from one commit to another, and fails if the ref is elsewhere; refs (name ->
+// id) are made in the same transaction. moveRef runs in the checkout, so that HEAD's reflog gets the
+// entry, too. Hooks of the user run for the user's branches, and not for agents'.
+func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string, refs map[string]string) error {
+	var input strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		fmt.Fprintf(&input, "create %s %s\n", name, refs[name])
 	}
-	err := m.refs.Retry(ctx, ref, func() error { return repo.Run(ctx, args...) })
+	fmt.Fprintf(&input, "update %s %s %s\n", ref, to, from)
+	args := []string{"-c", "core.logAllRefUpdates=true", "update-ref", "--no-deref", "-m", log, "--stdin"}
+	if ref == "HEAD" {
+		args = git.Quietly("update-ref", "--create-reflog", "-m", log, "--stdin")
+	}
+	err := m.refs.Retry(ctx, ref, func() error {
+		_, err := repo.Input(ctx, []byte(input.String()), args...)
+		return err
+	})
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {
 		return ErrBranchMoved
 	}
@@ -317,7 +315,7 @@ func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log s
 func (v *move) takeBack(ctx context.Context, cause error) error {
 	var err error
 	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To {
-		err = v.moveHead(ctx, v.From, v.To)
+		err = v.moveHead(ctx, v.From, v.To, nil)
 	}
 	if err == nil && v.touched {
 		err = v.settle(ctx, false)

@@ -76,9 +76,9 @@ func (w *moving) advance(v Move) error {
 	return w.m.Moves().Advance(w.t.Context(), g, v, func(string) {})
 }
 
-// TestAdvanceWaitsUntilReady: what a move needs may be made while the checkout is looked at. Where that fails, nothing
-// has moved and nothing is locked, with a checkout and without one.
-func TestAdvanceWaitsUntilReady(t *testing.T) {
+// TestAdvanceMakesRefs: a move makes refs in the transaction that moves the branch. Where one of them exists already,
+// nothing has moved and nothing is locked, with a checkout and without one.
+func TestAdvanceMakesRefs(t *testing.T) {
 	for _, checkedOut := range []bool{true, false} {
 		w := newMoving(t)
 		v := w.move()
@@ -86,22 +86,26 @@ func TestAdvanceWaitsUntilReady(t *testing.T) {
 			w.git("switch", "-q", "--detach")
 			v.Checkout = nil
 		}
-		before, failed := w.git("for-each-ref")+w.git("status", "--porcelain"), errors.New("not ready")
-		v.Ready = func() error {
-			if tip := strings.TrimSpace(w.git("rev-parse", "main")); tip != w.from {
-				t.Errorf("main is at %s before all is ready", tip)
-			}
-			return failed
-		}
-		if err := w.advance(v); !errors.Is(err, failed) {
-			t.Errorf("%v, want %v", err, failed)
+		w.git("update-ref", "refs/paw/s_a/landed/1/state", w.from)
+		before := w.git("for-each-ref") + w.git("status", "--porcelain")
+		v.Refs = map[string]string{"refs/paw/s_a/landed/1/after": w.to, "refs/paw/s_a/landed/1/state": w.to}
+		if err := w.advance(v); err == nil || !strings.Contains(err.Error(), "already exists") {
+			t.Errorf("%v, though a ref exists already", err)
 		}
 		if after := w.git("for-each-ref") + w.git("status", "--porcelain"); after != before {
 			t.Errorf("%s\nwant\n%s", after, before)
 		}
-		v.Ready = func() error { return nil }
+		w.git("update-ref", "-d", "refs/paw/s_a/landed/1/state")
 		if err := w.advance(v); err != nil {
 			t.Error(err)
+		}
+		for _, ref := range []string{"main", "refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/1/state"} {
+			if at := strings.TrimSpace(w.git("rev-parse", ref)); at != w.to {
+				t.Errorf("%s is at %s, want %s", ref, at, w.to)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(w.Dir, ".git/logs/refs/paw")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("paw's own refs have a reflog: %v", err)
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -46,33 +44,26 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, se
 		return err
 	}
 	v.home.Step("land.recorded")
-	sides := map[string]string{
-		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
-		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
-		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
-	}
-	if l.Handed != "" {
-		sides[turn.LandedRef(l.TurnSession, l.ID, "handed")] = l.Handed
-	}
-	made := make(chan error, 1)
-	go func() { // while the checkout is looked at
-		err := v.m.Refs().CreateAll(ctx, sides)
-		if err == nil {
-			v.home.Step("land.refs")
-		}
-		made <- err
-	}()
-	ready := sync.OnceValue(func() error { return <-made })
-	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), ready)
-	if err = cmp.Or(err, ready()); err != nil {
+	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
+	if err != nil {
 		return v.withdraw(ctx, l, err, again)
 	}
 	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
 
-// move moves the branch and the checkout of a landing, forward or back, once ready, unless nil, has
-// returned nil.
-func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string, ready func() error) error {
+// landedRefs are the refs that keep the commits of a landing.
+func landedRefs(l *session.Landing) map[string]string {
+	refs := map[string]string{}
+	for what, commit := range map[string]string{"before": l.Before, "after": l.After, "state": l.State, "handed": l.Handed} {
+		if commit != "" {
+			refs[turn.LandedRef(l.TurnSession, l.ID, what)] = commit
+		}
+	}
+	return refs
+}
+
+// move moves the branch and the checkout of a landing, forward or back.
+func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
 	at, err := v.m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
@@ -82,10 +73,9 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 	}
 	m := worktree.Move{
 		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
-		Ready: ready,
 	}
 	if to == l.After {
-		m.FilesFrom = l.Handed
+		m.FilesFrom, m.Refs = l.Handed, landedRefs(l)
 	} else {
 		m.FilesTo = l.Handed
 	}

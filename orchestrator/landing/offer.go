@@ -114,11 +114,7 @@ func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 		return err
 	}
 	l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), v.home.Now().UTC(), session.LandingOffered
-	if err := v.m.Refs().CreateAll(ctx, map[string]string{
-		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
-		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
-		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
-	}); err != nil {
+	if err := v.m.Refs().CreateAll(ctx, landedRefs(l)); err != nil {
 		return err
 	}
 	v.home.Step("land.offered")

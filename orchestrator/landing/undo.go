@@ -59,7 +59,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	}
 	v.home.Step("land.recorded")
 	l.Checkout = at
-	err := v.move(ctx, l, l.After, l.Before, fmt.Sprintf("paw land --undo %d", l.ID), nil)
+	err := v.move(ctx, l, l.After, l.Before, fmt.Sprintf("paw land --undo %d", l.ID))
 	var half *worktree.HalfMovedError
 	switch {
 	case err == nil:
