@@ -165,7 +165,7 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 	}
 	pushErr := o.pushLanded(cmd.Context(), push, results.done, err)
 	results.collisions = landing.CollisionsOf(err)
-	results.behind = agentsBehind(cmd.Context(), h, results.done, o.DryRun)
+	results.behind = o.agentsBehind(cmd.Context(), h, s, results.done)
 	if o.json && (err == nil || results.any()) {
 		return errors.Join(o.printJSON(o.landView(results)), cmp.Or(err, pushErr))
 	}
@@ -228,14 +228,16 @@ func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done [
 }
 
 // agentsBehind returns the agents whose branches lack what has landed on the session's target.
-func agentsBehind(ctx context.Context, h *app.App, done []*landing.Landed, dryRun bool) []string {
+func (o *landOptions) agentsBehind(ctx context.Context, h *app.App, s *session.Session, done []*landing.Landed) []string {
 	moved := slices.IndexFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
-	if dryRun || moved < 0 {
+	if o.DryRun || o.far != nil || moved < 0 || s.Target != done[moved].Target {
 		return nil
 	}
-	s, err := h.Load(done[moved].Session) // read again, without the agents that were removed
-	if err != nil || s.Target != done[moved].Target {
-		return nil
+	if o.remove {
+		var err error
+		if s, err = h.Load(s.Name); err != nil { // without the agents that were removed
+			return nil
+		}
 	}
 	made := ""
 	if last := done[len(done)-1]; last.As != string(landing.Commits) && !last.Nothing { // a commit that --as commits makes again may be the same as the agent's

@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,14 @@ type mover struct {
 	right   *worktree.Moving
 	session string
 	records []*session.Session // all records, read since the mover has the right; nil after an error
+}
+
+// load returns the record of the session, as it is since the mover has the right.
+func (v mover) load() (*session.Session, error) {
+	if i := slices.IndexFunc(v.records, func(s *session.Session) bool { return s.Name == v.session }); i >= 0 {
+		return v.records[i], nil
+	}
+	return v.home.LoadAny(v.session)
 }
 
 // landingOf begins the name of a landing in the journal of a move.

@@ -10,56 +10,51 @@ import (
 
 // look looks at the target and, the first time, takes the agent's state. The two run at the same
 // time, because each starts several git processes. The caller keeps other landings away.
-func (l *landing) look(ctx context.Context) (t target, err error) {
-	if l.composer != nil {
-		l.composer.work, l.composer.asker = l.work, nil
-		return l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
+func (l *landing) look(ctx context.Context) (err error) {
+	if l.asker = nil; l.source != nil {
+		l.target, err = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
+		return err
 	}
 	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
 	if err != nil {
-		return t, &notTakenError{err}
+		return &notTakenError{err}
 	}
 	l.countTurns(src)
 	if l.records, err = l.allRecords(); err != nil {
-		return t, err
+		return err
 	}
 	if _, err = l.siblings(ctx); err != nil { // decides what both looks then only read
-		return t, err
+		return err
 	}
-	var a *asker
 	var targetErr error
 	var beside sync.WaitGroup
 	beside.Go(func() {
-		if t, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)); targetErr == nil {
-			a = l.askAhead(ctx, t)
+		if l.target, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)); targetErr == nil {
+			l.asker = l.askAhead(ctx)
 		}
 	})
 	err = src.take(ctx, l.work)
 	beside.Wait()
 	if err != nil {
-		return t, &notTakenError{err}
+		return &notTakenError{err}
 	}
 	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
 		l.options.Turn = strconv.Itoa(src.turn)
 	}
 	if err := l.asShown(ctx, src); err != nil {
-		return t, err
+		return err
 	}
-	if a != nil {
-		a.region = a.region.withState(src.state, src.head)
+	if l.asker != nil {
+		l.asker.region = l.asker.region.withState(src.state, src.head)
 	}
-	l.composer = &composer{
-		work: l.work, source: src, asker: a, options: l.options, version: l.version,
-		signs:   sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) }),
-		message: func(draft string) (string, error) { return l.message(ctx, draft) },
-	}
-	return t, targetErr
+	l.source = src
+	return targetErr
 }
 
 // askAhead returns an asker that knows the history of the target and of HEAD of the agent's
 // worktree, nil after an error: the look that needs it meets that again.
-func (l *landing) askAhead(ctx context.Context, t target) *asker {
-	a, err := l.askerFor(ctx, t, l.options.Again)
+func (l *landing) askAhead(ctx context.Context) *asker {
+	a, err := l.askerFor(ctx, l.target, l.options.Again)
 	if err != nil {
 		return nil
 	}

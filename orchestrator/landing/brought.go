@@ -11,52 +11,28 @@ import (
 	"paw/worktree/objects"
 )
 
-// composer makes the commits of one landing.
-type composer struct {
-	work
-	source  *source
-	options Options
-	message func(draft string) (string, error)
-	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
-	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
-
-	asker *asker // nil before a look at what has landed
-	sides *sides
-}
-
-// composed is a landing whose objects exist, but that has not moved anything.
-type composed struct {
-	tree    string
-	commit  string // commit that the target moves to
-	state   string // commit of the state that lands, with the states that landed before among its ancestors
-	files   int
-	commits int // number of commits that the target gets
-	title   string
-	brought []turns.Turn
-}
-
 // lookAtBoth finds what the state and the target have in common.
-func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
-	if c.asker == nil {
-		c.countTurns(c.source)
-		if c.asker, err = c.askerFor(ctx, t, c.options.Again); err != nil {
+func (l *landing) lookAtBoth(ctx context.Context) (err error) {
+	if l.asker == nil {
+		l.countTurns(l.source)
+		if l.asker, err = l.askerFor(ctx, l.target, l.options.Again); err != nil {
 			return err
 		}
 	}
-	c.sides, err = c.asker.sides(ctx, c.asker.at(c.source.state, c.source.turn))
+	l.sides, err = l.asker.sides(ctx, l.asker.at(l.source.state, l.source.turn))
 	return err
 }
 
-// line returns the command of the landing that the composer works on, with a change of its options.
-func (c *composer) line(change func(o *Options)) string {
-	o := c.options
+// line returns the command of the landing with a change of its options.
+func (l *landing) line(change func(o *Options)) string {
+	o := l.options
 	change(&o)
-	return o.line(c.Session, c.Record.Name)
+	return o.line(l.Session, l.Record.Name)
 }
 
 // squashLine returns the command that lands the same as one commit.
-func (c *composer) squashLine() string {
-	return c.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
+func (l *landing) squashLine() string {
+	return l.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
 }
 
 // countTurns notes in the agent's record which turns there are: the turn log is written before the
@@ -66,36 +42,35 @@ func (w work) countTurns(src *source) {
 }
 
 // lookAtWork finds the turns and commits of the agent that a landing brings.
-func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []objects.CommitInfo, error) {
-	one.brought = c.brought()
-	own, err := c.ownCommits(ctx)
-	return c.factsFor(one.brought, own), own, err
+func (l *landing) lookAtWork(ctx context.Context) (messageFacts, []objects.CommitInfo, error) {
+	own, err := l.ownCommits(ctx)
+	return l.factsFor(l.brought(), own), own, err
 }
 
 // ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
 // not get from the branch.
-func (c *composer) ownCommits(ctx context.Context) ([]objects.CommitInfo, error) {
-	h := c.sides.h
-	if c.source.head == c.asker.t.tip || h != nil && h.inTip[c.source.head] {
+func (l *landing) ownCommits(ctx context.Context) ([]objects.CommitInfo, error) {
+	h := l.sides.h
+	if l.source.head == l.tip || h != nil && h.inTip[l.source.head] {
 		return nil, nil
 	}
-	own, err := c.Repo.Objects().CommitsSince(ctx, c.source.head, c.asker.t.tip)
+	own, err := l.Repo.Objects().CommitsSince(ctx, l.source.head, l.tip)
 	if err != nil || h == nil {
 		return own, err
 	}
-	known, got := h.of(c.sides.tip), h.gotWith(c.source.head)
+	known, got := h.of(l.sides.tip), h.gotWith(l.source.head)
 	return slices.DeleteFunc(own, func(one objects.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
 }
 
 // brought returns the turns that led to the state and that the branch lacks, or that are brought
 // again.
-func (c *composer) brought() []turns.Turn {
-	had := c.sides.had()
-	again := c.turnsAgain()
+func (l *landing) brought() []turns.Turn {
+	had := l.sides.had()
+	again := l.turnsAgain()
 	var some []turns.Turn
-	for _, t := range c.source.turns {
-		p := point{turnSession: c.Record.TurnSession, turn: t.Number}
-		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p]) {
+	for _, t := range l.source.turns {
+		p := point{turnSession: l.Record.TurnSession, turn: t.Number}
+		if slices.Contains(l.sides.line, p) && (again[t.Number] || !had[p]) {
 			some = append(some, t)
 		}
 	}
@@ -104,16 +79,16 @@ func (c *composer) brought() []turns.Turn {
 
 // turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
 // again.
-func (c *composer) turnsAgain() map[int]bool {
+func (l *landing) turnsAgain() map[int]bool {
 	again := map[int]bool{}
-	if !c.options.Again {
+	if !l.options.Again {
 		return again
 	}
-	for _, one := range c.sides.lost {
+	for _, one := range l.sides.lost {
 		for _, p := range one.line {
-			again[p.turn] = again[p.turn] || p.turnSession == c.Record.TurnSession && c.broughtBy(one, p)
+			again[p.turn] = again[p.turn] || p.turnSession == l.Record.TurnSession && l.broughtBy(one, p)
 		}
-		for _, by := range c.asker.led.of(c.Record.TurnSession) {
+		for _, by := range l.asker.led.of(l.Record.TurnSession) {
 			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
 				for _, number := range numbersIn(by.Turns) {
 					delete(again, number)
@@ -125,32 +100,32 @@ func (c *composer) turnsAgain() map[int]bool {
 }
 
 // broughtBy reports whether lost work contains the work of a turn.
-func (c *composer) broughtBy(one lostWork, p point) bool {
-	if one.TurnSession == c.Record.TurnSession {
+func (l *landing) broughtBy(one lostWork, p point) bool {
+	if one.TurnSession == l.Record.TurnSession {
 		return slices.Contains(numbersIn(one.Turns), p.turn)
 	}
-	h := c.sides.h
+	h := l.sides.h
 	has := h.of(one.to...)
 	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
 }
 
 // factsFor collects the facts about turns and commits that land.
-func (c *composer) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
-	f := messageFacts{Session: c.Session.Name, Agent: c.Record.Name, CLI: c.Record.CLI, Turns: brought, Asked: c.options.Message}
-	if done := c.Record.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
+func (l *landing) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
+	f := messageFacts{Session: l.Session.Name, Agent: l.Record.Name, CLI: l.Record.CLI, Turns: brought, Asked: l.options.Message}
+	if done := l.Record.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}
 	for _, one := range own { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
-	instead := c.asker.instead(c.sides)
-	for _, one := range c.asker.led.of(c.Record.TurnSession) {
+	instead := l.asker.instead(l.sides)
+	for _, one := range l.asker.led.of(l.Record.TurnSession) {
 		if slices.Contains(instead, one.ID) && !one.ByFiles {
 			f.Again = cmp.Or(f.Again, one.Title)
 		}
 	}
-	if c.version != nil {
-		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
+	if l.version != nil {
+		f.CLI = strings.TrimSpace(f.CLI + " " + l.version(brought))
 	}
 	return f
 }

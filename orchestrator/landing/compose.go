@@ -15,130 +15,132 @@ import (
 	"paw/worktree/objects"
 )
 
-// compose merges the agent's state with a target. It returns nil if the target has all of the
-// state, and a *CollisionError on conflicts.
-func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
-	if err := c.lookAtBoth(ctx, t); err != nil {
-		return nil, err
+// merge merges the agent's state with the target, and completes landed with the commits of the
+// landing, whose objects it makes. It sets Nothing if the target has all of the state. The error is
+// a *CollisionError on conflicts.
+func (l *landing) merge(ctx context.Context, landed *Landed) error {
+	if err := l.lookAtBoth(ctx); err != nil {
+		return err
 	}
-	if c.sides.theirs == t.tip {
-		return nil, errors.Join(c.noteRewound(ctx, t), c.lostOnly(t))
+	if landed.Nothing = l.sides.theirs == l.tip; landed.Nothing {
+		return errors.Join(l.noteRewound(ctx), l.lostOnly())
 	}
-	go func() { _, _ = c.signs() }() // asks git while git merges
-	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), c.sides.ours, c.sides.theirs)
+	go func() { _, _ = l.signs() }() // asks git while git merges
+	merged, err := l.Repo.Objects().MergeTree(ctx, l.place(l.Repo), l.sides.ours, l.sides.theirs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.noteRewound(ctx, t); err != nil {
-		return nil, err
+	if err := l.noteRewound(ctx); err != nil {
+		return err
 	}
 	if len(merged.Conflicts) > 0 {
-		return nil, c.collided(ctx, t, merged)
+		return l.collided(ctx, merged)
 	}
-	commit := c.commitAhead(ctx, t, merged.Tree)
-	tree, err := c.withIgnored(ctx, t, merged.Tree)
+	landed.tree, landed.State = merged.Tree, l.sides.state
+	commit := l.commitAhead(ctx, *landed)
 	files := 0
-	if err == nil {
-		files, err = c.changed(ctx, t.tip, tree)
+	if landed.tree, err = l.withIgnored(ctx, merged.Tree); err == nil {
+		files, err = l.changed(ctx, l.tip, landed.tree)
 	}
 	ahead, aheadErr := commit()
-	if err != nil || files == 0 {
-		return nil, errors.Join(err, c.lostOnly(t))
+	if landed.Nothing = files == 0; err != nil || landed.Nothing {
+		return errors.Join(err, l.lostOnly())
 	}
-	c.noteLost(t)
-	if ahead != nil && ahead.tree == tree {
-		ahead.files = files
-		return ahead, aheadErr
+	l.noteLost()
+	if ahead != nil && ahead.tree == landed.tree {
+		*landed, err = *ahead, aheadErr
+	} else {
+		err = l.commit(ctx, landed)
 	}
-	one := &composed{tree: tree, state: c.sides.state, files: files}
-	return one, c.commit(ctx, t, one)
+	landed.Files = files
+	return err
 }
 
 // commitAhead makes the commit of a merged tree while its changed files are counted; the tree that
 // lands may turn out to be another one. It returns a function that waits for the commit. The
 // function returns nil where making the commit would ask the user, or takes several commits.
-func (c *composer) commitAhead(ctx context.Context, t target, tree string) (wait func() (*composed, error)) {
-	if signs, err := c.signs(); err != nil || signs || c.options.Edit != nil || c.options.As != Squash {
-		return func() (*composed, error) { return nil, nil }
+func (l *landing) commitAhead(ctx context.Context, landed Landed) (wait func() (*Landed, error)) {
+	if signs, err := l.signs(); err != nil || signs || l.options.Edit != nil || l.options.As != Squash {
+		return func() (*Landed, error) { return nil, nil }
 	}
-	one, made := &composed{tree: tree, state: c.sides.state}, make(chan error, 1)
-	go func() { made <- c.commit(ctx, t, one) }()
-	return func() (*composed, error) { return one, <-made }
+	made := make(chan error, 1)
+	go func() { made <- l.commit(ctx, &landed) }()
+	return func() (*Landed, error) { return &landed, <-made }
 }
 
 // commit makes the commits of a landing, in the form that the user chose.
-func (c *composer) commit(ctx context.Context, t target, one *composed) error {
-	facts, own, err := c.lookAtWork(ctx, one)
+func (l *landing) commit(ctx context.Context, landed *Landed) error {
+	facts, own, err := l.lookAtWork(ctx)
 	if err != nil {
 		return err
 	}
-	one.title, one.commits = facts.title(), 1
-	facts.Listed = c.options.As == Squash
-	parents := []string{t.tip}
-	switch c.options.As {
+	landed.Turns, landed.Title, landed.Commits = ranges(facts.Turns), facts.title(), 1
+	facts.Listed = l.options.As == Squash
+	parents := []string{l.tip}
+	switch l.options.As {
 	case Squash:
 	case Commits:
-		tips, err := c.replay(ctx, t, own)
+		tips, err := l.replay(ctx, own)
 		if err != nil {
 			return err
 		}
 		last := len(tips) - 1
-		if tree, err := c.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
-			one.commits, one.commit = last, tips[last]
+		if tree, err := l.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == landed.tree {
+			landed.Commits, landed.After = last, tips[last]
 			return err
 		}
-		one.commits, parents = last+1, tips[last:]
+		landed.Commits, parents = last+1, tips[last:]
 		facts.Commits = nil
 	case Merge:
-		if len(c.sides.left) > 0 || c.sides.h != nil && c.sides.h.hasLeft(c.source.head) {
-			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", c.name(), t.branch).
-				Hint("%s", c.squashLine())
+		if len(l.sides.left) > 0 || l.sides.h != nil && l.sides.h.hasLeft(l.source.head) {
+			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", l.name(), l.branch).
+				Hint("%s", l.squashLine())
 		}
-		side, err := c.side(ctx, facts)
+		side, err := l.side(ctx, facts)
 		if err != nil {
 			return err
 		}
 		parents = append(parents, side)
 	}
-	text, err := c.message(facts.message())
+	text, err := l.message(ctx, facts.message())
 	if err != nil {
 		return err
 	}
-	one.title = display.FirstLine(text)
-	one.commit, err = c.make(ctx, objects.NewCommit{Tree: one.tree, Parents: parents, Message: text})
+	landed.Title = display.FirstLine(text)
+	landed.After, err = l.make(ctx, objects.NewCommit{Tree: landed.tree, Parents: parents, Message: text})
 	return err
 }
 
 // make makes a commit for the target, signed if the user signs commits.
-func (c *composer) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
-	if one.Sign, err = c.signs(); err != nil {
+func (l *landing) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
+	if one.Sign, err = l.signs(); err != nil {
 		return "", err
 	}
-	return c.Repo.Objects().Commit(ctx, one)
+	return l.Repo.Objects().Commit(ctx, one)
 }
 
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
 // beginning with the target's tip. Commits whose changes the target has are left out.
-func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInfo) (tips []string, err error) {
-	tips = []string{t.tip}
+func (l *landing) replay(ctx context.Context, own []objects.CommitInfo) (tips []string, err error) {
+	tips = []string{l.tip}
 	for _, one := range own {
 		tip := tips[len(tips)-1]
-		picked, err := c.pick(ctx, t, tip, one)
+		picked, err := l.pick(ctx, tip, one)
 		if err != nil {
 			return nil, err
 		}
 		if len(picked.Conflicts) > 0 {
 			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
-				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
-				Hint("%s", c.squashLine())
+				l.name(), one.ID[:12], display.FirstLine(one.Message), l.branch, few(picked.Conflicts, namedPaths)).
+				Hint("%s", l.squashLine())
 		}
-		if tree, err := c.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
+		if tree, err := l.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		next, err := c.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
+		next, err := l.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
 		if err != nil {
 			return nil, err
 		}
@@ -150,57 +152,57 @@ func (c *composer) replay(ctx context.Context, t target, own []objects.CommitInf
 // pick applies one commit of the agent to a commit of the target. The commit's parent may be no
 // usable base, if changes it builds on landed without being committed; then the common base of both
 // sides is used.
-func (c *composer) pick(ctx context.Context, t target, onto string, one objects.CommitInfo) (objects.Merged, error) {
-	picked, err := c.Repo.Objects().PickTree(ctx, t.place(c.Repo), onto, one)
-	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
+func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo) (objects.Merged, error) {
+	picked, err := l.Repo.Objects().PickTree(ctx, l.place(l.Repo), onto, one)
+	if err != nil || len(picked.Conflicts) == 0 || l.sides.h == nil {
 		return picked, err
 	}
-	base, err := c.asker.base(ctx, c.sides)
+	base, err := l.asker.base(ctx, l.sides)
 	if err != nil {
 		return picked, err
 	}
 	tree := base // for a commit without parents
 	if len(one.Parents) > 0 {
-		if tree, err = c.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
+		if tree, err = l.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
 			return picked, err
 		}
 	}
-	return c.Repo.Objects().MergeTrees(ctx, t.place(c.Repo), tree, onto, one.ID)
+	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), tree, onto, one.ID)
 }
 
 // side returns the second parent of a merge: the agent's branch, with a commit for what is not
 // committed.
-func (c *composer) side(ctx context.Context, facts messageFacts) (string, error) {
-	if c.source.state == c.source.head {
-		return c.source.head, nil
+func (l *landing) side(ctx context.Context, facts messageFacts) (string, error) {
+	if l.source.state == l.source.head {
+		return l.source.head, nil
 	}
-	tree, err := c.Repo.Objects().TreeOf(ctx, c.source.state)
+	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
 	if err != nil {
 		return "", err
 	}
 	facts.Asked, facts.Commits = "", nil
-	return c.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message()})
+	return l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
 }
 
 // withIgnored returns a tree that keeps files of the branch which only look deleted: the agent
 // landed them without ever committing them, still has them in its worktree, and ignores them now.
-func (c *composer) withIgnored(ctx context.Context, t target, tree string) (string, error) {
-	near := c.sides.near
-	if near == nil || c.Session.Host != "" {
+func (l *landing) withIgnored(ctx context.Context, tree string) (string, error) {
+	near := l.sides.near
+	if near == nil || l.Session.Host != "" {
 		return tree, nil
 	}
-	paths, err := c.Repo.Objects().DeletedPaths(ctx, t.tip, tree)
+	paths, err := l.Repo.Objects().DeletedPaths(ctx, l.tip, tree)
 	if err != nil {
 		return "", err
 	}
 	paths = slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Lstat(filepath.Join(c.Record.WorktreePath, filepath.FromSlash(path)))
+		_, err := os.Lstat(filepath.Join(l.Record.WorktreePath, filepath.FromSlash(path)))
 		return err != nil
 	})
 	if len(paths) == 0 {
 		return tree, nil
 	}
-	files, err := c.Repo.Objects().IgnoredFiles(ctx, c.Record.WorktreePath)
+	files, err := l.Repo.Objects().IgnoredFiles(ctx, l.Record.WorktreePath)
 	if err != nil {
 		return "", err
 	}
@@ -208,11 +210,11 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if len(paths) == 0 {
 		return tree, nil
 	}
-	head, err := c.Repo.Objects().SnapshotHead(ctx, near.State)
+	head, err := l.Repo.Objects().SnapshotHead(ctx, near.State)
 	if err != nil {
 		return "", err
 	}
-	uncommitted, err := c.Repo.Objects().DeletedPaths(ctx, near.State, head)
+	uncommitted, err := l.Repo.Objects().DeletedPaths(ctx, near.State, head)
 	if err != nil {
 		return "", err
 	}
@@ -221,7 +223,7 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 		if !slices.Contains(uncommitted, path) {
 			continue
 		}
-		touched, err := c.Repo.Objects().LastTouch(ctx, head, c.source.head, path)
+		touched, err := l.Repo.Objects().LastTouch(ctx, head, l.source.head, path)
 		if err != nil {
 			return "", err
 		}
@@ -232,22 +234,22 @@ func (c *composer) withIgnored(ctx context.Context, t target, tree string) (stri
 	if len(ignored) == 0 {
 		return tree, nil
 	}
-	c.App.Notef("%s: ignores %s now; %s keeps it", c.name(), few(ignored, namedPaths), t.branch)
-	return c.Repo.Objects().TreeWith(ctx, tree, t.tip, ignored)
+	l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(ignored, namedPaths), l.branch)
+	return l.Repo.Objects().TreeWith(ctx, tree, l.tip, ignored)
 }
 
 // notComposed adds hints to an error of git while the commits were made.
-func (c *composer) notComposed(err error, t target) error {
+func (l *landing) notComposed(err error) error {
 	switch {
-	case errors.Is(err, objects.ErrUnrelated) && c.Session.Host != "":
-		return notAClone(c.name(), t)
+	case errors.Is(err, objects.ErrUnrelated) && l.Session.Host != "":
+		return notAClone(l.name(), l.branch)
 	case errors.Is(err, objects.ErrUnrelated):
-		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", c.name(), c.Record.Branch, t.branch).
-			Hint("%s", gitLine(t.branch, t.checkout, "merge --allow-unrelated-histories", c.source.state))
+		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", l.name(), l.Record.Branch, l.branch).
+			Hint("%s", gitLine(l.branch, l.checkout, "merge --allow-unrelated-histories", l.source.state))
 	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
-	case errors.Is(err, objects.ErrNoIdentity) && c.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
-		return errs.WithHints(err, c.squashLine(), "git config user.name")
+	case errors.Is(err, objects.ErrNoIdentity) && l.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
+		return errs.WithHints(err, l.squashLine(), "git config user.name")
 	case errors.Is(err, objects.ErrNoIdentity):
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
@@ -256,7 +258,7 @@ func (c *composer) notComposed(err error, t target) error {
 
 // notMoved returns a better error for a landing that moves a submodule: paw cannot do that in the
 // user's checkout, git merge can.
-func (c *composer) notMoved(err error, t target) error {
+func (l *landing) notMoved(err error) error {
 	var obstacles *worktree.ObstacleError
 	if !errors.As(err, &obstacles) {
 		return err
@@ -271,13 +273,13 @@ func (c *composer) notMoved(err error, t target) error {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
-		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), c.source.state)
+		Hint("git -C %s merge %s", errs.Quote(l.checkout.Path), l.source.state)
 }
 
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
-func (c *composer) collided(ctx context.Context, t target, merged objects.Merged) error {
+func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	base := ""
-	if natural, err := c.Repo.Objects().MergeBases(ctx, c.source.state, t.tip); err != nil {
+	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.state, l.tip); err != nil {
 		return err
 	} else if len(natural) > 0 {
 		base = natural[0]
@@ -286,7 +288,7 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 	for i, path := range merged.Conflicts {
 		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
 		if base != "" && i < askedPaths {
-			touched, err := c.Repo.Objects().LastTouch(ctx, base, t.tip, path)
+			touched, err := l.Repo.Objects().LastTouch(ctx, base, l.tip, path)
 			if err != nil {
 				return err
 			}
@@ -294,10 +296,10 @@ func (c *composer) collided(ctx context.Context, t target, merged objects.Merged
 		}
 		e.Files = append(e.Files, one)
 	}
-	e.offer = t
-	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
-		Hint("%s", c.conflictLine(t.branch))
-	return c.hintAgain(ctx, e)
+	e.offer = true
+	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
+		Hint("%s", l.conflictLine(l.branch))
+	return l.hintAgain(ctx, e)
 }
 
 // whose says whose work a commit is.

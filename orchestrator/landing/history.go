@@ -276,13 +276,13 @@ type state struct {
 // unrelated returns the error for a state without a common ancestor with the branch.
 func (a *asker) unrelated() error {
 	if a.Session.Host != "" {
-		return notAClone(a.name(), a.t)
+		return notAClone(a.name(), a.t.branch)
 	}
 	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.Record.Branch))
 }
 
 // notAClone returns the error for work of another machine without a common commit with the branch.
-func notAClone(name string, t target) error {
+func notAClone(name, branch string) error {
 	host, _, _ := strings.Cut(name, ":")
-	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, t.branch).Hint("paw host doctor %s", host)
+	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, branch).Hint("paw host doctor %s", host)
 }

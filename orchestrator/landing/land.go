@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -27,6 +28,8 @@ type Landed struct {
 	Checks  []string
 	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
 	Paths   []string // paths that change in the target, only for a dry run
+
+	tree string // of After
 }
 
 // tries limits how often a landing starts again because its target has moved.
@@ -52,18 +55,17 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		o.Checks, o.NoCheck = nil, true
 		return nil, errs.WithHints(err, o.line(s, agentName))
 	}
-	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
+	l := &landing{work: w, options: o, target: target{branch: branch}, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
+	l.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
 	if o.DryRun {
 		var drop func()
 		if l.Repo, drop, err = l.Repo.WithScratch(); err != nil {
 			return nil, err
 		}
 		defer drop()
-	} else {
-		if s.Host == "" {
-			turns.CloseDead(ctx, h, s, agentName)
-			l.version = w.cliVersion(ctx)
-		}
+	} else if s.Host == "" {
+		turns.CloseDead(ctx, h, s, agentName)
+		l.version = w.cliVersion(ctx)
 	}
 	landed, err := l.run(ctx)
 	if err != nil {
@@ -74,15 +76,19 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	return landed, err
 }
 
+// landing is one run of paw land for one agent.
 type landing struct {
 	work
+	target  // looked at anew each time the landing starts again
 	options Options
-	branch  string
+	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
+	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
+	checker *checker
+	edited  string // message that the user has edited
 
-	version  func(made []turns.Turn) string // version of the CLI
-	composer *composer
-	checker  *checker
-	edited   string // message that the user has edited
+	source *source // nil before the first look
+	asker  *asker  // nil before a look at what has landed
+	sides  *sides
 }
 
 // run lands, and starts again if the target has moved meanwhile. Checks run while others may land,
@@ -148,44 +154,40 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	}
 	defer v.right.Release()
 	l.records = v.records
-	if l.Session, err = l.App.LoadAny(l.Session.Name); err != nil { // with what has landed meanwhile
+	if l.Session, err = v.load(); err != nil { // with what has landed meanwhile
 		return nil, err
 	}
 	if l.Record, err = app.AgentNamed(l.Session, l.Record.Name); err != nil {
 		return nil, err
 	}
-	one, t, landed, err := l.compose(ctx)
-	if err != nil {
-		return nil, l.composer.offer(ctx, v, err)
-	}
-	if landed.Nothing {
+	landed, err := l.compose(ctx)
+	switch {
+	case err != nil:
+		return nil, l.offer(ctx, v, err)
+	case landed.Nothing:
 		return landed, nil
-	}
-	if !l.checker.has(one.tree) {
-		if err := l.unobstructed(ctx, t, landed); err != nil {
-			return nil, err
-		}
-		return landed, errUnchecked
+	case !l.checker.has(landed.tree):
+		return landed, cmp.Or(l.unobstructed(ctx, landed), errUnchecked)
 	}
 	if err := v.advance(ctx, &landed.Landing, l.options.line(l.Session, l.Record.Name), l.see); err != nil { // looks for obstacles while it holds the lock of the index
-		return nil, l.composer.notMoved(err, t)
+		return nil, l.notMoved(err)
 	}
 	return landed, nil
 }
 
 // unobstructed refuses a landing that would overwrite something in the target's checkout.
-func (l *landing) unobstructed(ctx context.Context, t target, landed *Landed) error {
-	if t.checkout == nil {
+func (l *landing) unobstructed(ctx context.Context, landed *Landed) error {
+	if l.checkout == nil {
 		return nil
 	}
-	return l.composer.notMoved(unobstructed(ctx, l.Repo, t.checkout, t.tip, landed.After, landed.Handed), t)
+	return l.notMoved(unobstructed(ctx, l.Repo, l.checkout, l.tip, landed.After, landed.Handed))
 }
 
 // see records that the user has seen what has landed, unless the user has seen more.
 func (l *landing) see(landed *session.Landing, w *session.Agent) {
-	finished := l.composer.source.finished
-	if number := l.composer.source.turn; number > 0 {
-		finished = turns.FinishedUpTo(l.composer.source.turns, number)
+	finished := l.source.finished
+	if number := l.source.turn; number > 0 {
+		finished = turns.FinishedUpTo(l.source.turns, number)
 	}
 	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID
@@ -194,58 +196,53 @@ func (l *landing) see(landed *session.Landing, w *session.Agent) {
 
 // prepare composes a landing, and refuses one that could not be carried out.
 func (l *landing) prepare(ctx context.Context) (*Landed, error) {
-	_, t, landed, err := l.compose(ctx)
+	landed, err := l.compose(ctx)
 	if err != nil || landed.Nothing {
 		return landed, err
 	}
-	return landed, l.unobstructed(ctx, t, landed)
+	return landed, l.unobstructed(ctx, landed)
 }
 
 // compose looks at agent and target, and makes the commits of the landing. Only the look for
 // obstacles and the move are left after that.
-func (l *landing) compose(ctx context.Context) (*composed, target, *Landed, error) {
-	t, err := l.look(ctx)
-	if err != nil {
-		return nil, t, nil, err
+func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
+	if err := l.look(ctx); err != nil {
+		return nil, err
 	}
-	landed := &Landed{Session: l.Session.Name, Landing: session.Landing{
-		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
-		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As), Began: l.Record.Handed(), Shifts: slices.Clone(l.Record.Shifts),
+	landed = &Landed{Session: l.Session.Name, Landing: session.Landing{
+		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: l.tip, Turn: l.source.turn,
+		LastTurn: l.source.lastTurn(), As: string(l.options.As), Began: l.Record.Handed(), Shifts: slices.Clone(l.Record.Shifts),
 	}}
 	if l.Record.From != nil && l.Record.From.Agent != "" {
 		landed.From = l.Record.From
 	}
-	one, err := l.composer.compose(ctx, t)
-	if err != nil {
-		return nil, t, nil, l.composer.notComposed(err, t)
+	if err := l.merge(ctx, landed); err != nil {
+		return nil, l.notComposed(err)
 	}
-	if landed.Nothing = one == nil; landed.Nothing {
-		if near := l.composer.sides.near; near != nil {
+	if landed.Nothing {
+		if near := l.sides.near; near != nil {
 			landed.Has = near.Turns
 		}
-		landed.LeftOut, err = l.composer.leftOut(ctx, t)
+		landed.LeftOut, err = l.leftOut(ctx)
 		landed.Brings = l.options.lineAt(l.work)(strconv.Itoa(landed.LeftOut))
-		return nil, t, landed, err
+		return landed, err
 	}
-	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
-	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
-	if t.checkout != nil {
-		landed.Checkout = t.checkout.Path
+	landed.Checks, landed.Instead = l.checker.commands, l.asker.instead(l.sides)
+	if l.checkout != nil {
+		landed.Checkout = l.checkout.Path
 		if handed := l.Record.Handed(); handed != "" {
-			if landed.Handed, err = l.Repo.Moves().HandedFiles(ctx, *t.checkout, t.tip, one.commit, handed); err != nil {
-				return nil, t, nil, err
+			if landed.Handed, err = l.Repo.Moves().HandedFiles(ctx, *l.checkout, l.tip, landed.After, handed); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if landed.Along, err = l.composer.along(ctx, one.tree); err != nil {
-		return nil, t, nil, err
+	if landed.Along, err = l.along(ctx, landed.tree); err != nil {
+		return nil, err
 	}
 	if l.options.DryRun {
-		if landed.Paths, err = l.Repo.Objects().ChangedPaths(ctx, t.tip, one.commit); err != nil {
-			return nil, t, nil, err
-		}
+		landed.Paths, err = l.Repo.Objects().ChangedPaths(ctx, l.tip, landed.After)
 	}
-	return one, t, landed, nil
+	return landed, err
 }
 
 // message lets the user edit the draft, once.

@@ -12,23 +12,23 @@ import (
 )
 
 // lost returns the lost work that does not land, because the user has not asked for it.
-func (c *composer) lost() []lostWork {
-	if c.options.Again {
+func (l *landing) lost() []lostWork {
+	if l.options.Again {
 		return nil
 	}
-	return c.sides.lost
+	return l.sides.lost
 }
 
 // hintAgain adds to a conflict the command that also lands the lost work, if that is in the same
 // files.
-func (c *composer) hintAgain(ctx context.Context, e *CollisionError) error {
-	for _, one := range c.lost() {
-		paths, err := c.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
+func (l *landing) hintAgain(ctx context.Context, e *CollisionError) error {
+	for _, one := range l.lost() {
+		paths, err := l.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(e.Files, func(f Collision) bool { return slices.Contains(paths, f.Path) }) {
-			e.error = errs.WithHints(e.error, c.againLine())
+			e.error = errs.WithHints(e.error, l.againLine())
 			return e
 		}
 	}
@@ -36,67 +36,67 @@ func (c *composer) hintAgain(ctx context.Context, e *CollisionError) error {
 }
 
 // lostOnly returns an error if there is nothing to land but lost work.
-func (c *composer) lostOnly(t target) error {
-	lost := c.lost()
+func (l *landing) lostOnly() error {
+	lost := l.lost()
 	if len(lost) == 0 {
 		return nil
 	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s", c.name(), c.lostWords(t.branch, lost)).Hint("%s", c.againLine())
+	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostWords(lost)).Hint("%s", l.againLine())
 }
 
 // noteLost notes lost work that does not land with the rest.
-func (c *composer) noteLost(t target) {
-	if lost := c.lost(); len(lost) > 0 {
-		c.App.Notef("%s: %s; %s brings it again", c.name(), c.lostWords(t.branch, lost), c.againLine())
+func (l *landing) noteLost() {
+	if lost := l.lost(); len(lost) > 0 {
+		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostWords(lost), l.againLine())
 	}
 }
 
 // noteRewound notes landed work that the agent was rewound from: a rewind takes nothing off a
 // branch, and work that an update brought back is not the agent's own. It notes nothing if the
 // target has the same files as the agent.
-func (c *composer) noteRewound(ctx context.Context, t target) error {
-	if c.source.turn > 0 || len(c.sides.rewound) == 0 {
+func (l *landing) noteRewound(ctx context.Context) error {
+	if l.source.turn > 0 || len(l.sides.rewound) == 0 {
 		return nil
 	}
-	if differ, err := c.changed(ctx, t.tip, c.source.state); err != nil || differ == 0 {
+	if differ, err := l.changed(ctx, l.tip, l.source.state); err != nil || differ == 0 {
 		return err
 	}
-	for _, one := range c.sides.rewound {
+	for _, one := range l.sides.rewound {
 		if one.keeps() {
-			if has, err := c.hasFilesOf(ctx, one); err != nil {
+			if has, err := l.hasFilesOf(ctx, one); err != nil {
 				return err
 			} else if !has {
-				c.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", c.name(), one.ID, t.branch, undoLine(one, t.checkout))
+				l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), one.ID, l.branch, undoLine(one, l.checkout))
 			}
 			continue
 		}
-		line := c.line(func(o *Options) { o.Turn, o.Again = strconv.Itoa(one.LastTurn), one.Standing == Reverted })
-		c.App.Notef("%s: was rewound from what landing %d brought, and %s has lost that; %s brings it again", c.name(), one.ID, t.branch, line)
+		line := l.line(func(o *Options) { o.Turn, o.Again = strconv.Itoa(one.LastTurn), one.Standing == Reverted })
+		l.App.Notef("%s: was rewound from what landing %d brought, and %s has lost that; %s brings it again", l.name(), one.ID, l.branch, line)
 	}
 	return nil
 }
 
 // hasFilesOf reports whether the state has the files that a landing changed as it left them, as
 // where the landing brought work of an earlier turn again.
-func (c *composer) hasFilesOf(ctx context.Context, one *Stand) (bool, error) {
-	brought, err := c.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
+func (l *landing) hasFilesOf(ctx context.Context, one *Stand) (bool, error) {
+	brought, err := l.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
 	if err != nil {
 		return false, err
 	}
-	differ, err := c.Repo.Objects().ChangedPaths(ctx, one.After, c.source.state)
+	differ, err := l.Repo.Objects().ChangedPaths(ctx, one.After, l.source.state)
 	return err == nil && !slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }), err
 }
 
-func (c *composer) againLine() string {
-	return c.line(func(o *Options) { o.Again = true })
+func (l *landing) againLine() string {
+	return l.line(func(o *Options) { o.Again = true })
 }
 
-// lostWords says which landings a branch has lost, and how.
-func (c *composer) lostWords(branch string, lost []lostWork) string {
+// lostWords says which landings the branch has lost, and how.
+func (l *landing) lostWords(lost []lostWork) string {
 	var each []string
 	for _, one := range lost {
 		words := landingWords(one.Stand)
-		if one.TurnSession != c.Record.TurnSession {
+		if one.TurnSession != l.Record.TurnSession {
 			words += " of " + one.Agent
 		}
 		if one.Revert != "" {
@@ -104,32 +104,32 @@ func (c *composer) lostWords(branch string, lost []lostWork) string {
 		}
 		each = append(each, words)
 	}
-	return fmt.Sprintf("%s had %s and has lost it again", branch, strings.Join(each, ", "))
+	return fmt.Sprintf("%s had %s and has lost it again", l.branch, strings.Join(each, ", "))
 }
 
 // leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the
 // target, as after the worktree was deleted and made again; 0 for none.
-func (c *composer) leftOut(ctx context.Context, t target) (int, error) {
-	last := c.source.lastEnd()
-	at := slices.IndexFunc(c.source.turns, func(one turns.Turn) bool { return one.Number == last })
-	if c.source.turn > 0 || at < 0 {
+func (l *landing) leftOut(ctx context.Context) (int, error) {
+	last := l.source.lastEnd()
+	at := slices.IndexFunc(l.source.turns, func(one turns.Turn) bool { return one.Number == last })
+	if l.source.turn > 0 || at < 0 {
 		return 0, nil
 	}
-	src := *c.source
+	src := *l.source
 	src.state, src.turn, src.turns = src.turns[at].After, last, src.turns[:at+1]
-	if files, err := c.changed(ctx, c.source.state, src.state); err != nil || files == 0 {
+	if files, err := l.changed(ctx, l.source.state, src.state); err != nil || files == 0 {
 		return 0, err
 	}
-	then := *c
+	then := *l
 	then.source, then.options.Again, then.asker = &src, false, nil
-	if err := then.lookAtBoth(ctx, t); err != nil {
+	if err := then.lookAtBoth(ctx); err != nil {
 		return 0, err
 	}
-	merged, err := c.Repo.Objects().MergeTree(ctx, t.place(c.Repo), then.sides.ours, then.sides.theirs)
+	merged, err := l.Repo.Objects().MergeTree(ctx, l.place(l.Repo), then.sides.ours, then.sides.theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return last, err
 	}
-	if files, err := c.changed(ctx, t.tip, merged.Tree); err != nil || files == 0 {
+	if files, err := l.changed(ctx, l.tip, merged.Tree); err != nil || files == 0 {
 		return 0, err
 	}
 	return last, nil

@@ -16,24 +16,24 @@ import (
 
 // offer adds to a conflict how the user merges by hand. It offers a commit that refs keep and the
 // record knows: if a branch gets that commit, the work has landed.
-func (c *composer) offer(ctx context.Context, v mover, cause error) error {
+func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	e, ok := errors.AsType[*CollisionError](cause)
-	if !ok || e.offer.branch == "" {
+	if !ok || !e.offer {
 		return cause
 	}
-	offered, err := c.offered(ctx, v, e.offer)
+	offered, err := l.offered(ctx, v)
 	if err != nil {
-		c.App.Notef("%s: nothing could be offered for a merge by hand: %v", c.name(), err)
+		l.App.Notef("%s: nothing could be offered for a merge by hand: %v", l.name(), err)
 		return cause
 	}
 	verb := "merge"
-	if c.picks() {
+	if l.picks() {
 		verb = "cherry-pick"
 	}
-	e.error = errs.WithHints(e.error, gitLine(e.offer.branch, e.offer.checkout, verb, offered))
+	e.error = errs.WithHints(e.error, gitLine(l.branch, l.checkout, verb, offered))
 	for _, f := range e.Files {
 		if f.Beside {
-			c.App.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
+			l.App.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
 		}
 	}
 	return e
@@ -41,61 +41,61 @@ func (c *composer) offer(ctx context.Context, v mover, cause error) error {
 
 // picks reports whether what is offered is to be cherry-picked: a merge would bring back commits that
 // the branch has left, or not take back landed work that the agent was rewound from.
-func (c *composer) picks() bool { return len(c.sides.left)+len(c.sides.rewound) > 0 }
+func (l *landing) picks() bool { return len(l.sides.left)+len(l.sides.rewound) > 0 }
 
 // offered returns the commit to offer for the agent's state: one that was offered before, the
 // agent's own commit if everything is committed and can be merged, or a new one.
-func (c *composer) offered(ctx context.Context, v mover, t target) (string, error) {
-	tree, err := c.Repo.Objects().TreeOf(ctx, c.source.state)
+func (l *landing) offered(ctx context.Context, v mover) (string, error) {
+	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
 	if err != nil {
 		return "", err
 	}
-	base, err := c.asker.base(ctx, c.sides)
+	base, err := l.asker.base(ctx, l.sides)
 	if err != nil {
 		return "", err
 	}
-	parent, as := c.source.head, Merge
-	if c.picks() {
-		if base, err = c.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
+	parent, as := l.source.head, Merge
+	if l.picks() {
+		if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{l.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
 		parent, as = base, Squash
 	}
-	for _, one := range c.asker.led.of(c.Record.TurnSession) {
-		if one.Phase != session.LandingOffered || one.Turn != c.source.turn || one.As != string(as) {
+	for _, one := range l.asker.led.of(l.Record.TurnSession) {
+		if one.Phase != session.LandingOffered || one.Turn != l.source.turn || one.As != string(as) {
 			continue
 		}
-		same, err := c.offeredBefore(ctx, one, tree, parent)
+		same, err := l.offeredBefore(ctx, one, tree, parent)
 		if same || err != nil {
 			return one.After, err
 		}
 	}
-	facts, _, err := c.lookAtWork(ctx, &composed{})
+	facts, _, err := l.lookAtWork(ctx)
 	if err != nil {
 		return "", err
 	}
-	commit := c.source.head
-	if as == Squash || c.source.state != c.source.head {
+	commit := l.source.head
+	if as == Squash || l.source.state != l.source.head {
 		facts.Listed = as == Squash
-		if commit, err = c.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
+		if commit, err = l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
 			return "", err
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		Agent: c.Record.Name, TurnSession: c.Record.TurnSession, Target: t.branch, Before: base, After: commit, State: c.source.state,
-		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.asker.instead(c.sides),
+		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: base, After: commit, State: l.source.state,
+		Turn: l.source.turn, Turns: ranges(facts.Turns), LastTurn: l.source.lastTurn(), As: string(as), Title: facts.title(), Instead: l.asker.instead(l.sides),
 	})
 }
 
 // offeredBefore reports whether an earlier offer has the same tree on the same parent. The parent
 // of a commit to cherry-pick is made anew each time, so its files are compared.
-func (c *composer) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
+func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
 	if !one.picked() {
-		same, err := c.Repo.Objects().IsCommitOf(ctx, one.After, tree, parent)
-		return same || one.After == c.source.state, err
+		same, err := l.Repo.Objects().IsCommitOf(ctx, one.After, tree, parent)
+		return same || one.After == l.source.state, err
 	}
 	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {
-		if changed, err := c.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
+		if changed, err := l.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
 			return false, err
 		}
 	}
@@ -105,7 +105,7 @@ func (c *composer) offeredBefore(ctx context.Context, one *Stand, tree, parent s
 // keepOffer records an offer. It creates the refs first, so that the record never names commits
 // that git may delete.
 func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
-	rec, err := v.home.LoadAny(v.session)
+	rec, err := v.load()
 	if err != nil {
 		return err
 	}

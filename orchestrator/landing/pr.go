@@ -168,11 +168,11 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if err != nil || tip == "" {
 		tip = p.Record.BaseCommit
 	}
-	c := &composer{work: p.work, source: p.source, options: Options{Message: p.options.Message}, version: p.version}
-	if err := c.lookAtBoth(ctx, target{branch: p.done.Base, tip: tip}); err != nil {
+	c := &landing{work: p.work, target: target{branch: p.done.Base, tip: tip}, source: p.source, options: Options{Message: p.options.Message}, version: p.version}
+	if err := c.lookAtBoth(ctx); err != nil {
 		return err
 	}
-	facts, own, err := c.lookAtWork(ctx, &composed{})
+	facts, own, err := c.lookAtWork(ctx)
 	if err != nil {
 		return err
 	}

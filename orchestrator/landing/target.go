@@ -176,13 +176,13 @@ type Collision struct {
 	Beside bool   `json:"-"`    // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
-// CollisionError reports that work conflicts with a target or, where offer has no branch, that
-// landed work which the target has lost cannot be told from later work in the same files: the agent
-// can settle these by merging the target into its branch. Nothing has moved.
+// CollisionError reports that work conflicts with a target or, without offer, that landed work which
+// the target has lost cannot be told from later work in the same files: the agent can settle these
+// by merging the target into its branch. Nothing has moved.
 type CollisionError struct {
 	error
 	Files []Collision
-	offer target // branch for which the state can be offered for a merge by hand
+	offer bool // the state can be offered for a merge by hand
 }
 
 func (e *CollisionError) Unwrap() error { return e.error }

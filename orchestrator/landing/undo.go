@@ -33,7 +33,7 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 		return nil, err
 	}
 	defer v.right.Release()
-	if s, err = h.LoadAny(s.Name); err != nil {
+	if s, err = v.load(); err != nil {
 		return nil, err
 	}
 	l, at, err := undoable(ctx, h, m, s, id)

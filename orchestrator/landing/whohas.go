@@ -131,54 +131,54 @@ func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) 
 
 // along names work that lands although it is another agent's: this agent began in the midst of it.
 // It returns "" for none.
-func (c *composer) along(ctx context.Context, tree string) (string, error) {
-	from := c.Record.From
+func (l *landing) along(ctx context.Context, tree string) (string, error) {
+	from := l.Record.From
 	switch {
 	case from == nil:
 		return "", nil
 	case from.Agent == "":
-		return c.alongHanded(ctx, tree)
+		return l.alongHanded(ctx, tree)
 	}
-	base, err := c.asker.base(ctx, c.sides)
+	base, err := l.asker.base(ctx, l.sides)
 	if err != nil {
 		return "", err
 	}
-	start := cmp.Or(from.Snapshot, c.Record.BaseCommit)
-	if has, err := c.Repo.Objects().Contains(ctx, base, start); has || err != nil {
+	start := cmp.Or(from.Snapshot, l.Record.BaseCommit)
+	if has, err := l.Repo.Objects().Contains(ctx, base, start); has || err != nil {
 		return "", err
 	}
-	files, err := c.changed(ctx, base, start)
+	files, err := l.changed(ctx, base, start)
 	if files == 0 || err != nil {
 		return "", err
 	}
 	name := from.Agent
 	if !strings.Contains(name, ":") { // an agent of this session
-		name = c.Session.Name + "/" + name
+		name = l.Session.Name + "/" + name
 	}
-	return fmt.Sprintf("work of %s that %s began with: %s", name, c.Record.Name, errs.Counted(files, "file")), nil
+	return fmt.Sprintf("work of %s that %s began with: %s", name, l.Record.Name, errs.Counted(files, "file")), nil
 }
 
 // alongHanded names the files of the user's uncommitted changes that land with the agent's work, ""
 // for none.
-func (c *composer) alongHanded(ctx context.Context, tree string) (string, error) {
-	snapshot := c.Record.Handed()
-	head, err := c.Repo.Objects().SnapshotHead(ctx, snapshot)
+func (l *landing) alongHanded(ctx context.Context, tree string) (string, error) {
+	snapshot := l.Record.Handed()
+	head, err := l.Repo.Objects().SnapshotHead(ctx, snapshot)
 	if err != nil {
 		return "", err
 	}
-	handed, err := c.Repo.Objects().ChangedPaths(ctx, head, snapshot)
+	handed, err := l.Repo.Objects().ChangedPaths(ctx, head, snapshot)
 	if err != nil {
 		return "", err
 	}
-	lands, err := c.Repo.Objects().ChangedPaths(ctx, c.asker.t.tip, tree)
+	lands, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, tree)
 	if err != nil {
 		return "", err
 	}
-	base, err := c.asker.base(ctx, c.sides)
+	base, err := l.asker.base(ctx, l.sides)
 	if err != nil {
 		return "", err
 	}
-	lacks, err := c.Repo.Objects().ChangedPaths(ctx, base, snapshot)
+	lacks, err := l.Repo.Objects().ChangedPaths(ctx, base, snapshot)
 	if err != nil {
 		return "", err
 	}
@@ -186,5 +186,5 @@ func (c *composer) alongHanded(ctx context.Context, tree string) (string, error)
 	if len(handed) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("what you had not committed when %s began: %s (%s)", c.Record.Name, errs.Counted(len(handed), "file"), few(handed, namedPaths)), nil
+	return fmt.Sprintf("what you had not committed when %s began: %s (%s)", l.Record.Name, errs.Counted(len(handed), "file"), few(handed, namedPaths)), nil
 }
