@@ -19,7 +19,9 @@ func (l *landing) lookAtBoth(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	l.sides, err = l.asker.sides(ctx, l.asker.at(l.source.state, l.source.turn))
+	one := l.asker.at(l.source.state, l.source.turn)
+	one.head = l.source.head
+	l.sides, err = l.asker.sides(ctx, one)
 	return err
 }
 

@@ -260,7 +260,7 @@ func (a *asker) lineOf(one state) []point {
 // at returns a state at the end of a turn, or for 0 the present one.
 func (a *asker) at(commit string, turn int) state {
 	p := a.point(turn)
-	return state{commit, &p}
+	return state{commit: commit, at: &p}
 }
 
 // hasLanded reports whether git's own history is not enough: something has landed, or was handed
@@ -270,6 +270,7 @@ func (a *asker) hasLanded() bool { return len(a.led.all)+len(a.led.past) > 0 || 
 // state is a state of an agent that is asked about.
 type state struct {
 	commit string
+	head   string // the only parent of the commit, or the commit itself; "" if unknown
 	at     *point // place of the state in the agent's life; nil for a commit that is known by its own history only
 }
 

@@ -22,6 +22,11 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	for _, p := range a.line {
 		related = append(related, p.turnSession)
 	}
+	a.led.base, a.led.also = w.Record.BaseCommit, func() []string {
+		states, _ := a.commitsOf(ctx, a.kinOf(a.at("", 0)))
+		head, _ := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
+		return slices.AppendSeq([]string{head}, maps.Values(states))
+	}
 	if err := a.led.look(ctx, app.Once(related)...); err != nil {
 		return nil, err
 	}

@@ -245,6 +245,62 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 	return landed, err
 }
 
+// look looks at the target and, the first time, takes the agent's state. The two run at the same
+// time, because each starts several git processes. The caller keeps other landings away.
+func (l *landing) look(ctx context.Context) (err error) {
+	if l.asker = nil; l.source != nil {
+		l.target, err = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
+		return err
+	}
+	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
+	if err != nil {
+		return &notTakenError{err}
+	}
+	l.countTurns(src)
+	if l.records, err = l.allRecords(); err != nil {
+		return err
+	}
+	if _, err = l.siblings(ctx); err != nil { // decides what both looks then only read
+		return err
+	}
+	var targetErr error
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		if l.target, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)); targetErr == nil {
+			l.asker, _ = l.askerFor(ctx, l.target, l.options.Again) // the look that needs it meets an error again
+		}
+	})
+	err = src.take(ctx, l.work)
+	beside.Wait()
+	if err != nil {
+		return &notTakenError{err}
+	}
+	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
+		l.options.Turn = strconv.Itoa(src.turn)
+	}
+	if err := l.asShown(ctx, src); err != nil {
+		return err
+	}
+	l.source = src
+	return targetErr
+}
+
+// asShown refuses a state that differs from the one the user was shown.
+func (l *landing) asShown(ctx context.Context, now *source) error {
+	if l.options.State == "" {
+		return nil
+	}
+	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
+	if err != nil {
+		return err
+	}
+	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
+		Hint("%s --dry-run", l.options.line(l.Session, l.Record.Name))
+}
+
 // message lets the user edit the draft, once.
 func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	if l.options.Edit == nil || l.options.DryRun {

@@ -109,9 +109,10 @@ type ledger struct {
 	all      []*Stand // by agent, oldest first
 	lives    lives
 	refs     map[string]string // refs of landings
-	patterns []string          // patterns of these refs
 	files    []string          // turn sessions whose landings were compared with the tip's files
 	past     []string          // commits that the branch has left, as by git reset
+	base     string            // commit from which git's history is read first, "" for none
+	also     func() []string   // commits that are asked for later, nil for none
 }
 
 // lostFor reports whether the branch has lost the work of a landing up to a point for good. It has

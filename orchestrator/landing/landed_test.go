@@ -119,7 +119,7 @@ func TestOneMeaningOfLanded(t *testing.T) {
 			return err
 		}
 		text, err := fs.ReadFile(root, path)
-		for _, word := range []string{"session.LandingDone", "session.LandingUndone", "LandedPattern", "ListMerged("} {
+		for _, word := range []string{"session.LandingDone", "session.LandingUndone", "LandedPattern"} {
 			if strings.Contains(string(text), word) {
 				t.Errorf("%s: asks by itself whether something has landed (%s)", path, word)
 			}

@@ -24,11 +24,12 @@ func lookAtLanded(ctx context.Context, m *worktree.Manager, sessions []*session.
 
 // look finds out how landings stand.
 func (l *ledger) look(ctx context.Context, turnSessions ...string) (err error) {
-	l.files, l.refs, l.patterns = turnSessions, map[string]string{}, []string{turn.LandedPattern}
+	l.files, l.refs = turnSessions, map[string]string{}
+	patterns := []string{turn.LandedPattern}
 	if slices.ContainsFunc(l.sessions, func(s *session.Session) bool { return s.Host != "" }) {
-		l.patterns = append(l.patterns, turn.FarLandedPattern)
+		patterns = append(patterns, turn.FarLandedPattern)
 	}
-	for _, pattern := range l.patterns {
+	for _, pattern := range patterns {
 		found, err := l.m.Refs().Matching(ctx, strings.TrimSuffix(pattern, "after")+"*")
 		if err != nil {
 			return err
@@ -110,9 +111,19 @@ func (l *ledger) onlyWhole() {
 // lookAtHistory finds out which landings the tip's history has, and adds landings that only refs
 // know of.
 func (l *ledger) lookAtHistory(ctx context.Context) error {
-	merged, err := l.m.Refs().ListMerged(ctx, l.tip, "", l.patterns...)
+	asked := slices.AppendSeq(slices.Clone(l.past), maps.Values(l.refs))
+	if l.also != nil { // git is asked once
+		asked = append(asked, l.also()...)
+	}
+	_, beyond, err := l.m.Objects().Ancestry(ctx, l.base, []string{l.tip}, asked)
 	if err != nil {
 		return err
+	}
+	var merged []string
+	for ref, commit := range l.refs {
+		if strings.HasSuffix(ref, "/after") && beyond[commit] == nil {
+			merged = append(merged, ref)
+		}
 	}
 	l.addElsewhere(merged)
 	l.addUnrecorded(merged)

@@ -116,7 +116,7 @@ func (l *landing) leftOut(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	src := *l.source
-	src.state, src.turn, src.turns = src.turns[at].After, last, src.turns[:at+1]
+	src.state, src.head, src.turn, src.turns = src.turns[at].After, "", last, src.turns[:at+1]
 	if files, err := l.changed(ctx, l.source.state, src.state); err != nil || files == 0 {
 		return 0, err
 	}

@@ -21,6 +21,9 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 				return nil, err
 			}
 		}
+		if one.head != "" && one.head != one.commit && r.parents[one.commit] == nil {
+			r.parents[one.commit] = []string{one.head}
+		}
 		h, err := a.historyIn(r)
 		if err != nil {
 			return nil, err
@@ -42,34 +45,6 @@ type region struct {
 	root    string           // common ancestor, "" for none
 	parents graph            // git's own parents
 	states  map[point]string // commits of states of agents
-	head    string           // commit of an agent among the tips, for states that are taken at it; "" for none
-}
-
-// regionOfHead reads the region of the branch and HEAD of the agent's worktree, nil where git's own
-// history is enough.
-func (a *asker) regionOfHead(ctx context.Context) (*region, error) {
-	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
-	if err != nil || !a.hasLanded() {
-		return nil, err
-	}
-	one := a.at(head, 0)
-	r, err := a.lookAtRegion(ctx, a.kinOf(one), a.looked(one)...)
-	if err == nil {
-		r.head = head
-	}
-	return r, err
-}
-
-// withState returns the region with a state that was taken at a commit, nil for the region of
-// another commit.
-func (r *region) withState(state, at string) *region {
-	if r == nil || r.head != at {
-		return nil
-	}
-	if state != at && r.parents[state] == nil {
-		r.parents[state], r.tips = []string{at}, append(r.tips, state)
-	}
-	return r
 }
 
 // lookAtRegion reads the region of the branch and some commits.
@@ -93,10 +68,11 @@ func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, commits .
 
 // looked returns the commits that a question about a state needs.
 func (a *asker) looked(one state) []string {
-	if a.handed == "" {
-		return []string{one.commit}
+	commits := []string{cmp.Or(one.head, one.commit)}
+	if a.handed != "" {
+		commits = append(commits, a.handed)
 	}
-	return []string{one.commit, a.handed}
+	return commits
 }
 
 // cutOff returns commits older than the root from which states reached the present one by another

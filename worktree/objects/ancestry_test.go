@@ -16,7 +16,7 @@ func TestAncestryIsGits(t *testing.T) {
 	w := gittest.New(t)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 1))
-	guessed := 0
+	guessed, remembering := 0, New(w.Repository).Remembering()
 	for try := range 12 {
 		commits := []string{w.Base}
 		for k := range 14 {
@@ -31,8 +31,12 @@ func TestAncestryIsGits(t *testing.T) {
 			commits = append(commits, made)
 		}
 		any := func() string { return commits[random.IntN(len(commits))] }
-		for range 6 {
-			guess, tips, others := any(), []string{any(), any(), commits[len(commits)-1]}, []string{any()}
+		guess := any()
+		for k := range 12 {
+			if k%4 == 0 {
+				guess = any()
+			}
+			tips, others := []string{any(), any(), commits[len(commits)-1]}, []string{any()}
 			root, parents, err := New(w.Repository).Ancestry(t.Context(), guess, tips, others)
 			if err != nil {
 				t.Fatal(err)
@@ -43,6 +47,9 @@ func TestAncestryIsGits(t *testing.T) {
 			}
 			if root != wantRoot || !maps.EqualFunc(parents, want, slices.Equal) {
 				t.Fatalf("seed %d: behind %s, of %q and %q: %s %v, git says %s %v", seed, guess, tips, others, root, parents, wantRoot, want)
+			}
+			if again, known, err := remembering.Ancestry(t.Context(), guess, tips, others); err != nil || again != root || !maps.EqualFunc(known, parents, slices.Equal) {
+				t.Fatalf("seed %d: behind %s, of %q and %q: %s %v, remembered %s %v, %v", seed, guess, tips, others, root, parents, again, known, err)
 			}
 			if below, err := New(w.Repository).parentsOf(t.Context(), tips, guess); err == nil && newestCommon(below, guess, tips) != "" {
 				guessed++

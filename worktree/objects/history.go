@@ -113,8 +113,10 @@ func (o *Store) Ancestry(ctx context.Context, guess string, tips, others []strin
 			return root, parents, nil
 		}
 	}
-	if root, err = o.CommonBase(ctx, tips...); err != nil {
-		return "", nil, err
+	if root = tips[0]; len(tips) > 1 {
+		if root, err = o.CommonBase(ctx, tips...); err != nil {
+			return "", nil, err
+		}
 	}
 	parents, err = o.parentsOf(ctx, all, root)
 	return root, parents, err
@@ -179,29 +181,51 @@ func (o *Store) CommonBase(ctx context.Context, commits ...string) (string, erro
 }
 
 // parentsOf returns the parents of the commits and of all their ancestors, except those that one of
-// without has, too; "" there stands for none. Commits missing in the object store are left out.
+// without has, too; "" there stands for none. Commits missing in the object store are left out. A
+// remembering store asks git only about commits that it was not asked for.
 func (o *Store) parentsOf(ctx context.Context, commits []string, without ...string) (map[string][]string, error) {
-	var input strings.Builder
-	for _, commit := range commits {
-		if gitdir.IsOID(commit) {
-			input.WriteString(commit + "\n")
+	log := &log{}
+	if o.known != nil {
+		log = &o.known.log
+	}
+	log.Lock()
+	defer log.Unlock()
+	if below := strings.Join(without, "\n^"); log.below != below || log.parents == nil {
+		log.below, log.parents, log.asked = below, map[string][]string{}, map[string]bool{}
+	}
+	ask := slices.DeleteFunc(slices.Clone(commits), func(one string) bool { return !gitdir.IsOID(one) || log.asked[one] || log.parents[one] != nil })
+	if len(ask) > 0 {
+		input := strings.Join(ask, "\n") + "\n"
+		if log.below != "" {
+			input += "^" + log.below + "\n"
+		}
+		out, err := o.Home().Input(ctx, []byte(input), "rev-list", "--parents", "--ignore-missing", "--stdin")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			ids := strings.Fields(line)
+			log.parents[ids[0]] = ids[1:]
+		}
+		for _, commit := range ask {
+			log.asked[commit] = true
 		}
 	}
 	parents := map[string][]string{}
-	if input.Len() == 0 {
-		return parents, nil
-	}
-	for _, commit := range without {
-		if commit != "" {
-			input.WriteString("^" + commit + "\n")
+	for commit := range Ancestors(log.parents, commits...) {
+		if from := log.parents[commit]; from != nil {
+			parents[commit] = from
 		}
 	}
-	out, err := o.Home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
-	for line := range strings.Lines(out) {
-		ids := strings.Fields(line)
-		parents[ids[0]] = ids[1:]
-	}
-	return parents, err
+	return parents, nil
+}
+
+// log is the part of git's history that parentsOf has read.
+type log struct {
+	sync.Mutex
+	below   string // commits whose ancestors are left out
+	parents map[string][]string
+	asked   map[string]bool // commits that git was asked for, also those that it left out
 }
 
 // MergeBase returns a common ancestor of two commits, "" for none.
@@ -272,6 +296,7 @@ type known struct {
 	trees   sync.Map // commit -> tree
 	changes sync.Map // [2]string -> []Change between two trees, or between commits whose tree is unknown
 	before  sync.Map // pairs [2]string{ancestor, descendant}
+	log     log
 }
 
 // Remembering returns o with a cache of facts about objects, for one command.

@@ -223,17 +223,6 @@ func (r *Store) Containing(ctx context.Context, commit string) ([]string, error)
 	return strings.Fields(out), err
 }
 
-// ListMerged returns the refs that match one of the for-each-ref patterns, and whose commits are
-// ancestors of commit (or commit itself) and not ancestors of without, "" for none.
-func (r *Store) ListMerged(ctx context.Context, commit, without string, patterns ...string) ([]string, error) {
-	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
-	if without != "" {
-		args = append(args, "--no-merged="+without)
-	}
-	out, err := r.objects.Home().Output(ctx, append(args, patterns...)...)
-	return strings.Fields(out), err
-}
-
 // longestComponent leaves room for ".lock" in a file name of 255 bytes.
 const longestComponent = 250
 

@@ -19,10 +19,10 @@ const (
 // Budgets for landing a small change, for the next one, with --remove, and for so many files that
 // git packs them. A later landing needs one process more; no landing needs one for each file.
 var (
-	landCounts       = &counts{git: 13, tmux: 1, syncs: 5}
-	landAgainCounts  = &counts{git: 15, tmux: 1, syncs: 5}
-	landRemoveCounts = &counts{git: 22, tmux: 3, syncs: 8}
-	landManyCounts   = &counts{git: 16, tmux: 1, syncs: 7, deep: true}
+	landCounts       = &counts{git: 12, tmux: 1, syncs: 5}
+	landAgainCounts  = &counts{git: 14, tmux: 1, syncs: 5}
+	landRemoveCounts = &counts{git: 21, tmux: 3, syncs: 8}
+	landManyCounts   = &counts{git: 15, tmux: 1, syncs: 7, deep: true}
 )
 
 // measureLand times paw land of a small change, the first one of an agent and the next one, beside a script that does the same with
