@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // Names of the steps that Create reports, in this order. StepAdded and StepFilled come once for
@@ -200,27 +202,49 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 }
 
 // createRefs makes the missing branches and the other refs of the plans, all or none. Without any
-// it starts no git. createRefs writes no tracking configuration, since update-ref never does.
+// it starts no git. Hooks of the repository are asked; if they refuse, once more about the branches
+// alone.
 func (m *Manager) createRefs(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
-	var input strings.Builder
+	branches, others := map[string]string{}, map[string]string{}
 	for _, p := range plans {
 		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
-			fmt.Fprintf(&input, "create refs/heads/%s %s\n", p.Branch, p.Base)
+			branches["refs/heads/"+p.Branch] = p.Base
 		}
-		for ref, oid := range p.Refs {
-			fmt.Fprintf(&input, "create %s %s\n", ref, oid)
-		}
+		maps.Copy(others, p.Refs)
 	}
-	if input.Len() == 0 {
+	if len(branches)+len(others) == 0 {
 		return false, nil
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	err := m.Refs().Retry(ctx, "refs", func() error {
+	err := x.createAsked(ctx, m, branches, others)
+	if _, refused := errors.AsType[*refs.HookError](err); refused && len(others) > 0 {
+		if err = m.Refs().CreateAll(ctx, others); err != nil {
+			return false, err
+		}
+		if err = x.createAsked(ctx, m, branches); err != nil {
+			err = errors.Join(err, m.Refs().Delete(ctx, others))
+		}
+	}
+	return err == nil, err
+}
+
+// createAsked makes refs (name -> id) in one transaction, of which hooks of the repository are asked.
+// It writes no tracking configuration for branches, since update-ref never does.
+func (x exclusive) createAsked(ctx context.Context, m *Manager, refs ...map[string]string) error {
+	var input strings.Builder
+	for _, some := range refs {
+		for ref, oid := range some {
+			fmt.Fprintf(&input, "create %s %s\n", ref, oid)
+		}
+	}
+	if input.Len() == 0 {
+		return nil
+	}
+	return m.Refs().Retry(ctx, "refs", func() error {
 		_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "--no-deref", "-m", "branch: created by paw", "--stdin")
 		return err
 	})
-	return err == nil, err
 }
 
 // finishPatience bounds a git command that has to complete.

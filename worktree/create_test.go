@@ -15,6 +15,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestCreateMakesItsRefsWithHooks has a hook of the repository refuse some refs: tags are made
+// nevertheless, since they are paw's own business; branches are not, and then nothing is.
+func TestCreateMakesItsRefsWithHooks(t *testing.T) {
+	for refused, made := range map[string]bool{"refs/nothing/*": true, "refs/tags/*": true, "refs/heads/*": false} {
+		w := newWorld(t)
+		hook := filepath.Join(w.Dir, ".git", "hooks", "reference-transaction")
+		writeFile(t, hook, "#!/bin/sh\nwhile read old new ref; do case $ref in "+refused+") exit 1;; esac; done\n")
+		if err := os.Chmod(hook, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p := w.plan("a")
+		p.Refs = map[string]string{"refs/tags/start": w.base}
+		_, err := w.m.Create(t.Context(), []Plan{p}, nil)
+		if made != (err == nil) {
+			t.Errorf("%s are refused: %v", refused, err)
+		}
+		found := w.Git("for-each-ref", "--format=%(refname)", "refs/tags/start", "refs/heads/a")
+		if want := map[bool]string{true: "refs/heads/a\nrefs/tags/start", false: ""}[made]; found != want {
+			t.Errorf("%s are refused: refs are %q", refused, found)
+		}
+	}
+}
+
 func TestCreateMakesLockedWorktreesOnNewBranches(t *testing.T) {
 	w := newWorld(t)
 	plans := []Plan{w.plan("a"), w.plan("b"), w.plan("c")}

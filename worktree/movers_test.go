@@ -32,7 +32,7 @@ var movers = map[string]string{
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
 	"worktree/objects/merge.go:fillApart":       "a folder of its own",
 	"worktree/check.go:Place":                   "to the same commit, where nobody works",
-	"worktree/create.go:createRefs":             "branches that are new",
+	"worktree/create.go:createAsked":            "branches that are new",
 	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Create":              "refs that are new",
