@@ -18,7 +18,7 @@ import (
 // Refs resolves refs from the files of the ref store.
 type Refs struct {
 	CommonDir string
-	packed    []byte // content of packed-refs, nil until read
+	packed    []string // lines "<id> <ref>" of packed-refs by ref, nil until read
 }
 
 // Resolve returns the commit id of a full ref name, "" for none. Resolve reads the loose ref before
@@ -49,58 +49,27 @@ func (r *Refs) LeadsTo(ref string) string {
 
 // packedID looks up a ref in packed-refs, "" for none.
 func (r *Refs) packedID(ref string) string {
+	byRef := func(line, ref string) int { return strings.Compare(line[strings.IndexByte(line, ' ')+1:], ref) }
 	if r.packed == nil {
-		content, err := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-		if err != nil {
-			content = []byte{}
+		content, _ := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+		lines := strings.Split(string(content), "\n")
+		first := lines[0]
+		lines = lines[:len(lines)-1] // git ends each line, so the last one is empty or cut off
+		// The first line says whether the refs are sorted; a line "^<id>" follows an annotated tag.
+		r.packed = slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' || line[0] == '^' })
+		if !strings.Contains(first+" ", " sorted ") {
+			slices.SortFunc(r.packed, func(a, b string) int { return byRef(a, b[strings.IndexByte(b, ' ')+1:]) })
 		}
-		r.packed = content
 	}
-	oid := packedLine(r.packed, ref)
+	at, found := slices.BinarySearchFunc(r.packed, ref, byRef)
+	if !found {
+		return ""
+	}
+	oid, _, _ := strings.Cut(r.packed[at], " ")
 	if !IsOID(oid) {
 		return ""
 	}
 	return oid
-}
-
-// packedLine returns the id of a ref in a packed-refs file. A line is "<id> <ref>"; an annotated
-// tag is followed by a line "^<id>". The first line says whether the refs are sorted.
-func packedLine(packed []byte, ref string) (oid string) {
-	traits, rest, _ := bytes.Cut(packed, []byte("\n"))
-	if !bytes.HasPrefix(traits, []byte("# pack-refs")) || !bytes.Contains(append(bytes.Clone(traits), ' '), []byte(" sorted ")) {
-		at := bytes.Index(packed, []byte(" "+ref+"\n"))
-		if at < 0 {
-			return ""
-		}
-		return string(packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at])
-	}
-	wanted := []byte(ref)
-	for low, high := 0, len(rest); low < high; {
-		begin := bytes.LastIndexByte(rest[:(low+high)/2], '\n') + 1
-		if rest[begin] == '^' && begin > 0 {
-			begin = bytes.LastIndexByte(rest[:begin-1], '\n') + 1
-		}
-		end := begin + bytes.IndexByte(rest[begin:], '\n')
-		if end < begin {
-			return "" // git ends each line, so this one is cut off
-		}
-		id, name, _ := bytes.Cut(rest[begin:end], []byte(" "))
-		switch c := bytes.Compare(wanted, name); {
-		case c == 0:
-			return string(id)
-		case c < 0:
-			high = begin
-		default:
-			if low = end + 1; low < high && rest[low] == '^' {
-				next := bytes.IndexByte(rest[low:], '\n')
-				if next < 0 {
-					return ""
-				}
-				low += next + 1
-			}
-		}
-	}
-	return ""
 }
 
 // IsOID reports whether text is a full object id, other than all zeros.

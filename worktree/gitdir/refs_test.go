@@ -2,6 +2,8 @@ package gitdir
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -16,16 +18,27 @@ func TestEveryPackedRefIsFound(t *testing.T) {
 			content += "^" + oid(1000) + "\n"
 		}
 	}
+	dir := t.TempDir()
+	write := func(content string) *Refs {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "packed-refs"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return &Refs{CommonDir: dir}
+	}
+	refs := write(content)
 	for n := range 600 {
 		want := ""
 		if n%2 == 0 {
 			want = oid(n / 2)
 		}
-		if got := packedLine([]byte(content), fmt.Sprintf("refs/tags/%03d", n)); got != want {
+		if got := refs.Resolve(fmt.Sprintf("refs/tags/%03d", n)); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
 	for n := range len(content) { // git replaces the file as a whole, but who knows
-		packedLine([]byte(content[:n]), "refs/tags/299")
+		if got := write(content[:n]).Resolve("refs/tags/298"); got != "" && got != oid(149) {
+			t.Fatalf("cut at %d: got %q", n, got)
+		}
 	}
 }
