@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,17 +22,17 @@ var ErrHostByHand = errors.New("is written in the file in a form that paw does n
 // that is in the file already, destination and program are replaced, and checkouts added. The error
 // is ErrHostByHand when the host is written in a form that paw does not edit.
 func (p Paths) SaveHost(name string, h Host) error {
-	return p.edit(func(text string) (string, error) { return withHost(text, name, h) })
+	return p.edit(func(text string) string { return withHost(text, name, h) })
 }
 
 // DeleteHost removes a host from the user's file.
 func (p Paths) DeleteHost(name string) error {
-	return p.edit(func(text string) (string, error) { return withoutHost(text, name), nil })
+	return p.edit(func(text string) string { return withoutHost(text, name) })
 }
 
 // edit changes the user's file under a lock, and returns ErrHostByHand for a result that is no
 // valid configuration.
-func (p Paths) edit(change func(string) (string, error)) error {
+func (p Paths) edit(change func(string) string) error {
 	if err := os.MkdirAll(p.StateDir, 0o700); err != nil {
 		return err
 	}
@@ -44,10 +45,7 @@ func (p Paths) edit(change func(string) (string, error)) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	text, err := change(string(content))
-	if err != nil {
-		return err
-	}
+	text := change(string(content))
 	d, err := parseDocument(p.ConfigFile, text)
 	if err == nil {
 		_, err = d.understand(Default())
@@ -56,21 +54,6 @@ func (p Paths) edit(change func(string) (string, error)) error {
 		return fmt.Errorf("%w: %w", ErrHostByHand, err)
 	}
 	return disk.Replace(p.ConfigFile, []byte(text))
-}
-
-// section is the range of lines of one table: from its header to the next header, exclusive.
-type section struct{ begin, end int }
-
-func sectionOf(lines []string, header string) (section, bool) {
-	begin := slices.IndexFunc(lines, func(line string) bool { return headerOf(line) == header })
-	if begin < 0 {
-		return section{}, false
-	}
-	end := begin + 1
-	for end < len(lines) && headerOf(lines[end]) == "" {
-		end++
-	}
-	return section{begin, end}, true
 }
 
 // headerOf returns the table header on a line, without blanks and comment; "" for any other line.
@@ -84,87 +67,46 @@ func headerOf(line string) string {
 }
 
 // withHost returns a file's text with the lines of one host replaced or added.
-func withHost(text, name string, h Host) (string, error) {
+func withHost(text, name string, h Host) string {
+	header := "[hosts." + name + "]"
+	if h.Paw != "" {
+		text = withKey(text, header, "paw", h.Paw)
+	}
+	text = withKey(text, header, "ssh", h.SSH)
+	for _, here := range slices.Sorted(maps.Keys(h.Repos)) {
+		text = withKey(text, "[hosts."+name+".repos]", quoted(here), h.Repos[here])
+	}
+	return text
+}
+
+// withKey returns a file's text with a key set in a table: in the key's own line, else below the
+// table's header, else in a new table.
+func withKey(text, header, key, value string) string {
+	line := key + " = " + quoted(value) + "\n"
 	lines := strings.SplitAfter(text, "\n")
-	header, repos := "[hosts."+name+"]", "[hosts."+name+".repos]"
-	own, found := sectionOf(lines, header)
-	if !found {
-		if d, err := parseDocument("", text); err == nil && d.value([]string{"hosts", name}) != nil {
-			return "", ErrHostByHand
-		}
-		return text + separation(text) + header + "\n" + hostLines(h) + reposText(repos, h), nil
+	at := slices.IndexFunc(lines, func(line string) bool { return headerOf(line) == header })
+	if at < 0 {
+		return text + separation(text) + header + "\n" + line
 	}
-	for key, value := range map[string]string{"ssh": h.SSH, "paw": h.Paw} {
-		if value == "" {
-			continue
-		}
-		line := key + " = " + quoted(value) + "\n"
-		if at := lineOfKey(lines, own, key); at >= 0 {
-			lines[at] = line
-		} else {
-			lines[own.begin] = ended(lines[own.begin]) + line
+	for i := at + 1; i < len(lines) && headerOf(lines[i]) == ""; i++ {
+		if name, _, ok := strings.Cut(lines[i], "="); ok && strings.TrimSpace(name) == key {
+			lines[i] = line
+			return strings.Join(lines, "")
 		}
 	}
-	if len(h.Repos) == 0 {
-		return strings.Join(lines, ""), nil
-	}
-	if lineOfKey(lines, own, "repos") >= 0 {
-		return "", ErrHostByHand
-	}
-	below, found := sectionOf(lines, repos)
-	if !found {
-		text = strings.Join(lines, "")
-		return text + separation(text) + reposText(repos, h), nil
-	}
-	for here, there := range h.Repos {
-		line := quoted(here) + " = " + quoted(there) + "\n"
-		if at := lineOfKey(lines, below, quoted(here)); at >= 0 {
-			lines[at] = line
-		} else {
-			lines[below.begin] = ended(lines[below.begin]) + line
-		}
-	}
-	return strings.Join(lines, ""), nil
+	lines[at] = ended(lines[at]) + line
+	return strings.Join(lines, "")
 }
 
 // withoutHost returns a file's text without the tables of one host.
 func withoutHost(text, name string) string {
-	lines := strings.SplitAfter(text, "\n")
-	for _, header := range []string{"[hosts." + name + ".repos]", "[hosts." + name + "]"} {
-		if own, found := sectionOf(lines, header); found {
-			lines = slices.Delete(lines, own.begin, own.end)
+	gone := false
+	return strings.Join(slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
+		if header := headerOf(line); header != "" {
+			gone = header == "[hosts."+name+"]" || header == "[hosts."+name+".repos]"
 		}
-	}
-	return strings.Join(lines, "")
-}
-
-// lineOfKey returns the index of the line that sets a key in a section, -1 for none.
-func lineOfKey(lines []string, in section, key string) int {
-	for i := in.begin + 1; i < in.end; i++ {
-		if name, _, ok := strings.Cut(lines[i], "="); ok && strings.TrimSpace(name) == key {
-			return i
-		}
-	}
-	return -1
-}
-
-func hostLines(h Host) string {
-	text := "ssh = " + quoted(h.SSH) + "\n"
-	if h.Paw != "" {
-		text += "paw = " + quoted(h.Paw) + "\n"
-	}
-	return text
-}
-
-func reposText(header string, h Host) string {
-	if len(h.Repos) == 0 {
-		return ""
-	}
-	text := header + "\n"
-	for here, there := range h.Repos {
-		text += quoted(here) + " = " + quoted(there) + "\n"
-	}
-	return text
+		return gone
+	}), "")
 }
 
 // separation returns the line breaks to append to a text before a new table: one empty line.
