@@ -9,6 +9,7 @@ package hosts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -84,63 +86,66 @@ const connectTimeout = "3"
 // code of the remote command. Where ssh failed, the error is a *NotReached. Only output after the
 // marker is written to stdout.
 func (c Client) Run(ctx context.Context, h Host, r Request, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
-	answer := &behindMarker{marker: r.Marker, to: stdout}
-	var said bytes.Buffer
-	complaints := io.Writer(&limited{to: &said, left: longestComplaint})
-	if stderr != nil {
-		complaints = io.MultiWriter(stderr, complaints)
+	return c.answer(ctx, h, c.command(ctx, h, append([]string{"-T"}, c.overMaster(h)...), r.line(h)), r, stdin, stdout, stderr)
+}
+
+// Dialog is Run with a terminal on the host, for its questions.
+func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, stdout io.Writer) (code int, err error) {
+	return c.answer(ctx, h, terminated(c.command(ctx, h, append([]string{"-t"}, c.overMaster(h)...), r.line(h))), r, stdin, stdout, nil)
+}
+
+// answer runs ssh for Run and Dialog.
+func (c Client) answer(ctx context.Context, h Host, ssh *exec.Cmd, r Request, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
+	code, said, found, err := call(ctx, h, ssh, r.Marker, stdin, stdout, stderr)
+	if err == nil && !found {
+		err = noPaw(h, said)
 	}
-	cmd := c.command(ctx, h, append([]string{"-T"}, c.overMaster(h)...), r)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, answer, complaints
-	err = cmd.Run()
-	var exit *exec.ExitError
+	return code, err
+}
+
+// call runs ssh, and returns the exit code of the remote command, what ssh or the host said beside the
+// output, and whether the marker was found. Only output after the marker is written to stdout.
+func call(ctx context.Context, h Host, ssh *exec.Cmd, marker string, stdin io.Reader, stdout, stderr io.Writer) (code int, said string, found bool, err error) {
+	answer := &behindMarker{marker: marker, to: stdout}
+	var complaints bytes.Buffer
+	ssh.Stdin, ssh.Stdout, ssh.Stderr = stdin, answer, &limited{to: &complaints, left: longestComplaint}
+	if stderr != nil {
+		ssh.Stderr = io.MultiWriter(stderr, ssh.Stderr)
+	}
+	err = ssh.Run()
+	said = cmp.Or(complaints.String(), string(answer.before))
 	switch {
 	case ctx.Err() != nil:
-		return 0, ctx.Err()
+		return 0, said, answer.found, ctx.Err()
 	case answer.failed != nil:
-		return 0, answer.failed
-	case errors.As(err, &exit) && (exit.ExitCode() == sshFailed || exit.ExitCode() < 0):
-		return 0, &NotReached{Host: h.Name, Why: lastLine(said.String()), Answered: answer.found}
-	case err != nil && !errors.As(err, &exit):
-		return 0, &NotReached{Host: h.Name, Why: err.Error()}
-	case !answer.found:
-		return 0, noPaw(h, said.String())
+		return 0, said, answer.found, answer.failed
 	}
-	return cmd.ProcessState.ExitCode(), nil
+	code, err = ended(h, err, answer.found, lastLine(complaints.String()))
+	return code, said, answer.found, err
 }
 
 // Screen runs a request with a terminal on the host, over a connection of its own, so that a slow
 // screen delays nothing else. The output is passed on unchanged.
 func (c Client) Screen(ctx context.Context, h Host, r Request, stdin, stdout, stderr *os.File) (code int, err error) {
 	r.Marker = ""
-	cmd := c.command(ctx, h, []string{"-t", "-o", "ControlMaster=no", "-o", "ControlPath=none"}, r)
+	cmd := terminated(c.command(ctx, h, []string{"-t", "-o", "ControlMaster=no", "-o", "ControlPath=none"}, r.line(h)))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	return c.ended(h, cmd.Run(), true, "ssh "+h.SSH+" failed")
+	return ended(h, cmd.Run(), true, "ssh "+h.SSH+" failed")
 }
 
-// Dialog runs a request with a terminal on the host, for its questions. Only output after the
-// marker is written to stdout.
-func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, stdout io.Writer) (code int, err error) {
-	answer := &behindMarker{marker: r.Marker, to: stdout}
-	var said bytes.Buffer
-	cmd := c.command(ctx, h, append([]string{"-t"}, c.overMaster(h)...), r)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, answer, &limited{to: &said, left: longestComplaint}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	code, err = c.ended(h, cmd.Run(), answer.found, lastLine(said.String()))
-	if err == nil && !answer.found {
-		err = noPaw(h, string(answer.before))
-	}
-	return code, err
+// terminated lets ssh restore the terminal when its context is done.
+func terminated(ssh *exec.Cmd) *exec.Cmd {
+	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
+	return ssh
 }
 
-// ended interprets how ssh ended after a request with a terminal.
-func (c Client) ended(h Host, err error, answered bool, why string) (code int, _ error) {
-	var exit *exec.ExitError
+// ended interprets how ssh ended.
+func ended(h Host, err error, answered bool, why string) (code int, _ error) {
+	exit, is := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil:
 		return 0, nil
-	case !errors.As(err, &exit):
+	case !is:
 		return 0, &NotReached{Host: h.Name, Why: err.Error()}
 	case exit.ExitCode() == sshFailed || exit.ExitCode() < 0:
 		return 0, &NotReached{Host: h.Name, Why: why, Answered: answered}
@@ -151,12 +156,10 @@ func (c Client) ended(h Host, err error, answered bool, why string) (code int, _
 // sshFailed is the exit code of ssh for its own failures (ssh(1), EXIT STATUS).
 const sshFailed = 255
 
-// command returns the call of ssh: options, destination, and one line for the host's login shell, a
-// path and two plain words.
-func (c Client) command(ctx context.Context, h Host, options []string, r Request) *exec.Cmd {
-	args := append(append([]string{}, alone...), options...)
-	args = append(args, "--", h.SSH, programOf(h)+" __on "+r.Word())
-	cmd := exec.CommandContext(ctx, c.Path, args...)
+// command returns the call of ssh: options, destination, and one line for the host's login shell. The
+// first value of an option is used (ssh_config(5)), so options may change those of alone.
+func (c Client) command(ctx context.Context, h Host, options []string, line string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.Path, slices.Concat(options, alone, []string{"--", h.SSH, line})...)
 	cmd.Env = c.Env
 	cmd.WaitDelay = time.Second
 	cmd.Cancel = func() error {
@@ -165,6 +168,9 @@ func (c Client) command(ctx context.Context, h Host, options []string, r Request
 	}
 	return cmd
 }
+
+// line returns the line for a host's login shell: a path and two plain words.
+func (r Request) line(h Host) string { return programOf(h) + " __on " + r.Word() }
 
 // programOf returns the paw to run on a host, as written for its login shell.
 func programOf(h Host) string {

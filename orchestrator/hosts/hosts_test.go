@@ -178,7 +178,7 @@ func TestCutCommandWaitsForNothing(t *testing.T) {
 		}
 	})
 	ctx, cut := context.WithCancel(t.Context())
-	cmd := c.command(ctx, h, nil, NewRequest("", "status"))
+	cmd := c.command(ctx, h, nil, NewRequest("", "status").line(h))
 	cmd.WaitDelay = time.Hour
 	cmd.Stdout = writes(func([]byte) { cut() })
 	ended := make(chan error, 1)

@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,17 +51,13 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
 		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+
 		`chmod 755 $t; ./$t version >/dev/null; ln $t %[2]s 2>/dev/null || [ -x %[2]s ]`, installedIn, name, hex.EncodeToString(sum[:]))
-	var said bytes.Buffer
-	args := append(append([]string{}, alone...), c.overMaster(h)...)
-	cmd := exec.CommandContext(ctx, c.Path, append(args, "-T", "--", h.SSH, "sh -c "+quoted(script))...)
-	cmd.Env, cmd.Stdin, cmd.Stderr = c.Env, bytes.NewReader(content), &limited{to: &said, left: longestComplaint}
-	err = cmd.Run()
-	var exit *exec.ExitError
+	cmd := c.command(ctx, h, append([]string{"-T"}, c.overMaster(h)...), "sh -c "+quoted(script))
+	code, said, _, err := call(ctx, h, cmd, "", bytes.NewReader(content), io.Discard, nil)
 	switch {
-	case errors.As(err, &exit) && exit.ExitCode() == sshFailed:
-		return "", &NotReached{Host: h.Name, Why: lastLine(said.String())}
 	case err != nil:
-		return "", &Refusal{Host: h.Name, Code: 1, Said: "paw cannot be installed: " + lastLine(said.String())}
+		return "", err
+	case code != 0:
+		return "", &Refusal{Host: h.Name, Code: 1, Said: "paw cannot be installed: " + lastLine(said)}
 	}
 	return f.Home + "/" + installedIn + "/" + name, nil
 }
@@ -156,29 +152,21 @@ exit 0
 // Probe finds out what is on a machine, and whether a path there is in a checkout. With mayAsk, ssh
 // may ask on the terminal for a password or whether to trust a key.
 func (c Client) Probe(ctx context.Context, h Host, repo string, mayAsk bool) (Found, error) {
-	options := append([]string{}, alone...)
+	options := append([]string{"-T"}, c.overMaster(h)...)
 	if mayAsk {
-		options = append([]string{"-o", "BatchMode=no"}, options...) // the first value of an option is used (ssh_config(5))
+		options = append(options, "-o", "BatchMode=no")
 	}
-	options = append(options, c.overMaster(h)...)
 	marker := NewRequest("").Marker
-	var out, said bytes.Buffer
-	answer := &behindMarker{marker: marker, to: &bounded{to: &out, left: longestComplaint}}
-	cmd := exec.CommandContext(ctx, c.Path, append(options, "-T", "--", h.SSH, "sh")...)
-	cmd.Env = c.Env
-	cmd.Stdin = strings.NewReader("marker=" + marker + "\nrepo=" + quoted(repo) + "\n" + probe)
-	cmd.Stdout, cmd.Stderr = answer, &limited{to: &said, left: longestComplaint}
-	err := cmd.Run()
+	script := strings.NewReader("marker=" + marker + "\nrepo=" + quoted(repo) + "\n" + probe)
+	var out bytes.Buffer
+	_, said, answered, err := call(ctx, h, c.command(ctx, h, options, "sh"), marker, script, &bounded{to: &out, left: longestComplaint}, nil)
 	switch {
 	case ctx.Err() != nil:
 		return Found{}, &NotReached{Host: h.Name, Why: "no answer in time"}
-	case err != nil && !answer.found:
-		if _, ok := errors.AsType[*exec.ExitError](err); ok {
-			return Found{}, &NotReached{Host: h.Name, Why: lastLine(said.String())}
-		}
-		return Found{}, &NotReached{Host: h.Name, Why: err.Error()}
-	case !answer.found:
-		return Found{}, &NotReached{Host: h.Name, Why: "its login shell runs no sh (" + lastLine(said.String()) + ")"}
+	case err != nil:
+		return Found{}, err
+	case !answered:
+		return Found{}, &NotReached{Host: h.Name, Why: "its login shell runs no sh (" + lastLine(said) + ")"}
 	}
 	return found(out.String()), nil
 }
