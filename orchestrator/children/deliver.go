@@ -171,19 +171,14 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	w := *s.Agent(d.parent)
-	cli, known := d.CLIs.Get(w.CLI)
-	if !known {
-		return live.NotRunning, d.takeBack(ctx, wait.ID) // the parent's CLI is no longer configured: the results stay owed
-	}
-	before := typing.Expect(ctx, d.Agent(s, &w), cli, prompt)
-	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.Agent(s, &w), prompt) })
+	arrived, err := d.keyboard.Give(ctx, d.Agent(s, &w), to, prompt, "deliver.typed",
+		func() bool { return observe.Arrived(d.App, d.session, w) }, func() bool { return d.begunSince(f.Parent) })
 	if errors.Is(err, typing.ErrNotTyped) { // the next look tells whether the parent runs
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
-	if err == nil {
-		d.Step("deliver.typed")
-		arrived := func() bool { return before.Queued() || observe.Arrived(d.App, d.session, w) }
-		err = d.confirm(ctx, s, &w, f.Parent, prompt, arrived)
+	if err == nil && !arrived {
+		err = errs.New(errs.Unconfirmed, "%s: the results of %s were typed, but nothing says that they arrived",
+			d.parent, strings.Join(wait.Children, ", ")).Hint("paw attach %s %s", d.session, d.parent)
 	}
 	if err != nil { // the wait is over, for which the agent's own parent may wait
 		ClaimAfter(d.App, d.session, d.parent, live.Claim{Hook: os.Getpid()})
@@ -225,15 +220,6 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 		return false
 	}
 	return last.State == turn.InProgress && (parent.Last == nil || last.Number > parent.Last.Number)
-}
-
-// confirm waits until the turn log of the parent has the prompt.
-func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Agent, parent live.Facts, prompt string, arrived func() bool) error {
-	if d.keyboard.Confirm(ctx, s, w, prompt, arrived, func() bool { return d.begunSince(parent) }) {
-		return nil
-	}
-	return errs.New(errs.Unconfirmed, "%s: the results of %s were typed, but nothing says that they arrived",
-		d.parent, strings.Join(parent.Record.Wait.Children, ", ")).Hint("paw attach %s %s", d.session, d.parent)
 }
 
 func pointersTo(results []live.Result) []*live.Result {

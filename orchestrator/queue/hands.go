@@ -172,27 +172,19 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	if err != nil || last != nil && last.Number > claimed.Before {
 		return errNotBegun // another prompt was first
 	}
-	cli, known := o.CLIs.Get(w.CLI)
-	if !known {
-		return errNotBegun
-	}
-	arrival := typing.Expect(ctx, o.Agent(s, w), cli, text)
-	err = o.keyboard.Enter(ctx, s, w, to, text, func() error { return turns.BeginIfOwn(ctx, o.Agent(s, w), text) })
-	if errors.Is(err, typing.ErrNotTyped) {
-		return errNotBegun
-	}
-	o.Step("queue.typed")
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.ID, err)
-	}
 	begun := func() bool {
 		last, err := o.TurnDir(s.Name, w.Name).Last()
 		return err == nil && last != nil && last.Number > claimed.Before
 	}
-	if o.keyboard.Confirm(ctx, s, w, text, func() bool { return begun() || arrival.Queued() }, begun) {
-		return nil
+	switch arrived, err := o.keyboard.Give(ctx, o.Agent(s, w), to, text, "queue.typed", begun, begun); {
+	case errors.Is(err, typing.ErrNotTyped):
+		return errNotBegun
+	case err != nil:
+		return fmt.Errorf("%s: %w", t.ID, err)
+	case !arrived:
+		return fmt.Errorf("%s: was typed to %s, but nothing says that it arrived", t.ID, t.Agent)
 	}
-	return fmt.Errorf("%s: was typed to %s, but nothing says that it arrived", t.ID, t.Agent)
+	return nil
 }
 
 func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) error {

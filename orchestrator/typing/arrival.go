@@ -42,17 +42,10 @@ type grown struct {
 	with []byte // the prompt's line must contain this as well
 }
 
-// expectation holds, from before a prompt is typed, what its arrival is compared with: the prompt's
-// canonical form, and the CLI's list of prompts.
-type expectation struct {
-	cli     cli.CLI
-	prompt  string
-	prompts grown
-}
-
-// expect looks up the CLI's list of prompts, which may take long for some CLIs.
-func expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) expectation {
-	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
+// expect returns the Arrival of a prompt before it is typed. It looks up the CLI's list of prompts,
+// which may take long for some CLIs.
+func expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) Arrival {
+	e := Arrival{cli: cli, prompt: cli.Canonical(prompt)}
 	spec := a.App.Specs().Read(a.Session, a.Record, "")
 	if spec.ConversationID == "" {
 		return e
@@ -63,21 +56,14 @@ func expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) expect
 	return e
 }
 
-// now returns the Arrival of a prompt that is about to be typed.
-func (e expectation) now(agent app.Agent) Arrival {
-	a := Arrival{cli: e.cli, prompt: e.prompt, since: agent.App.Now(), records: []grown{growing(agent.Record.TranscriptPath)}}
+// begin notes what the arrival is compared with, right before the prompt is typed.
+func (a *Arrival) begin(agent app.Agent) {
+	a.since, a.records = agent.App.Now(), []grown{growing(agent.Record.TranscriptPath)}
 	if last, err := agent.TurnDir().Last(); err == nil && last != nil {
-		a.number, a.open, a.last = last.Number, last.State == turn.InProgress, e.cli.Canonical(string(last.Prompt))
+		a.number, a.open, a.last = last.Number, last.State == turn.InProgress, a.cli.Canonical(string(last.Prompt))
 		a.records = append(a.records, growing(last.LogFile))
 	}
-	a.prompts = growing(e.prompts.path)
-	a.prompts.with = e.prompts.with
-	return a
-}
-
-// Expect returns the Arrival of a prompt that is about to be typed.
-func Expect(ctx context.Context, a app.Agent, cli cli.CLI, prompt string) Arrival {
-	return expect(ctx, a, cli, prompt).now(a)
+	a.prompts.size = growing(a.prompts.path).size
 }
 
 // growing returns a file with its present size; an empty path is a file that never grows.

@@ -34,7 +34,8 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 			if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt}); err != nil {
 				t.Fatal(err)
 			}
-			before := Expect(t.Context(), h.Agent(s, w), cli, prompt)
+			before := expect(t.Context(), h.Agent(s, w), cli, prompt)
+			before.begin(h.Agent(s, w))
 			if before.number != 1 || before.Queued() {
 				t.Fatalf("last turn %d, queued %v: the same prompt began that turn, and has not come again", before.number, before.Queued())
 			}
@@ -70,7 +71,8 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, TurnID: "t1"}); err != nil {
 		t.Fatal(err)
 	}
-	before := Expect(t.Context(), h.Agent(s, w), cli, prompt)
+	before := expect(t.Context(), h.Agent(s, w), cli, prompt)
+			before.begin(h.Agent(s, w))
 	took(other, `go on\nand \"on\"`)
 	took(id, `or go on`)
 	took(id, `go on like that`)

@@ -66,7 +66,8 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 func typistIn(t *testing.T, h *app.App, c cli.CLI, prompt string) *sender {
 	t.Helper()
 	one := &sender{Agent: app.Agent{App: h, Session: &session.Session{Name: "shop"}, Record: &session.Agent{Name: "one"}}, cli: c, prompt: prompt}
-	one.before = Expect(t.Context(), h.Agent(one.Session, one.Record), c, prompt)
+	one.before = expect(t.Context(), one.Agent, c, prompt)
+	one.before.begin(one.Agent)
 	one.lastTyped()
 	return one
 }

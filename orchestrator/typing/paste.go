@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/tmux"
 )
@@ -35,7 +36,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 // reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
 // pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
-	t.before = t.expected.now(t.Agent)
+	t.before.begin(t.Agent)
 	t.lastTyped() // read before the prompt takes its place
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
@@ -230,20 +231,32 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	return t.enter(ctx)
 }
 
-// Confirm waits until a typed prompt has arrived. After Patience it presses Enter once more, unless
+// Give types a prompt to that program of an agent, and reports whether the prompt has arrived, which
+// arrived tells, or what the CLI writes. begun reports whether a turn has begun. The error is
+// ErrNotTyped when nothing has reached the pane. After Patience Give presses Enter once more, unless
 // a turn has begun: the first Enter may have been lost.
-func (k PaneWriter) Confirm(ctx context.Context, s *session.Session, w *session.Agent, prompt string, arrived, begun func() bool) bool {
+func (k PaneWriter) Give(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string, arrived, begun func() bool) (confirmed bool, err error) {
+	cli, known := a.App.CLIs.Get(a.Record.CLI)
+	if !known {
+		return false, ErrNotTyped
+	}
+	before := expect(ctx, a, cli, prompt)
+	before.begin(a)
+	if err := k.Enter(ctx, a.Session, a.Record, to, prompt, func() error { return turns.BeginIfOwn(ctx, a, prompt) }); err != nil {
+		return false, err
+	}
+	a.App.Step(step)
 	for try := range 2 {
-		if poll.Until(ctx, min(k.Patience, 2*poll.Tick), k.Patience, arrived) {
-			return true
+		if poll.Until(ctx, min(k.Patience, 2*poll.Tick), k.Patience, func() bool { return arrived() || before.Queued() }) {
+			return true, nil
 		}
 		if try == 0 && ctx.Err() == nil && !begun() {
-			if err := k.Again(ctx, s, w, prompt); err != nil {
-				return false
+			if err := k.Again(ctx, a.Session, a.Record, prompt); err != nil {
+				return false, nil //nolint:nilerr // the prompt was typed, and has not arrived
 			}
 		}
 	}
-	return false
+	return false, nil
 }
 
 // PaneWriter types prompts into the panes of agents, at a time when paw decides to.

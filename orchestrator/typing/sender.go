@@ -55,24 +55,23 @@ type sender struct {
 	text    string // text to type so that the CLI takes it for a prompt
 	dropped int    // number of control characters removed from the prompt
 
-	program  tmux.Program  // process to type to
-	found    observe.Facts // last observation of the agent
-	screen   cli.Screen    // last seen screen
-	rows     int           // size of the pane
-	columns  int
-	fresh    bool // screen is up to date: the sender has not waited since
-	young    bool // the CLI was launched just now
-	expected expectation
-	before   Arrival
-	heard    bool          // the CLI's own record has the prompt, but no turn began with it yet
-	filled   bool          // the box was empty before the paste and filled after it
-	boxed    bool          // Enter is pressed only while the input box is on the screen
-	again    bool          // the prompt was typed a second time, after the box was cleared
-	channel  cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
-	last     *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called
-	silent   bool          // the CLI does not answer on its channel
-	handed   bool          // the CLI got the prompt by its channel
-	long     time.Duration // additional time that the CLI may need for a long text
+	program tmux.Program  // process to type to
+	found   observe.Facts // last observation of the agent
+	screen  cli.Screen    // last seen screen
+	rows    int           // size of the pane
+	columns int
+	fresh   bool // screen is up to date: the sender has not waited since
+	young   bool // the CLI was launched just now
+	before  Arrival
+	heard   bool          // the CLI's own record has the prompt, but no turn began with it yet
+	filled  bool          // the box was empty before the paste and filled after it
+	boxed   bool          // Enter is pressed only while the input box is on the screen
+	again   bool          // the prompt was typed a second time, after the box was cleared
+	channel cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
+	last    *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called
+	silent  bool          // the CLI does not answer on its channel
+	handed  bool          // the CLI got the prompt by its channel
+	long    time.Duration // additional time that the CLI may need for a long text
 }
 
 // earlier is the prompt that paw typed last, if nothing has reported its arrival.
@@ -105,7 +104,7 @@ func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
 
 // expect finds out where the prompt will show up.
 func (t *sender) expect(ctx context.Context) {
-	t.expected = expect(ctx, t.Agent, t.cli, t.prompt)
+	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 }
 
 // onScreen returns the text of the pane, "" where it cannot be read.
@@ -147,7 +146,7 @@ func (t *sender) reach(ctx context.Context) bool {
 
 // handOver calls last and gives the prompt to the CLI by its channel.
 func (t *sender) handOver(ctx context.Context, last func() error) error {
-	t.before = t.expected.now(t.Agent)
+	t.before.begin(t.Agent)
 	t.lastTyped()
 	if err := last(); err != nil {
 		return err
