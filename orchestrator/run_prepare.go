@@ -161,21 +161,16 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	if err != nil {
 		return nil, "", nil, err
 	}
-	name := a.Draft.Agents[0].Name
-	jobs := []launch.Job{launch.NewJob(name, "", a.Notes[name])}
+	name, jobs := a.Draft.Agents[0].Name, a.Jobs("")
 	jobs[0].Kind = launch.ResultStopped
-	err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
-	saved := rec
-	if err == nil {
-		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)
-	}
-	if err == nil && jobs[0].Kind == launch.ResultRefused {
-		err = errs.New(errs.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
+	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
+	if err == nil && results[0].Kind == launch.ResultRefused {
+		err = errs.New(errs.Failed, "%s: %s", name, results[0].Reason).Hint("paw recover %s", s.Name)
 	}
 	if err != nil {
 		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
 	}
-	notes := append(jobs[0].Notes, notes(ctx, h, a.Manager, &a.Draft, nil)()...)
+	notes := append(results[0].Notes, notes(ctx, h, a.Manager, &a.Draft, nil)()...)
 	return saved, name, notes, nil
 }
 

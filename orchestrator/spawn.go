@@ -78,9 +78,7 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 // started.
 func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *startplan.Addition, prompt string) (*Spawned, error) {
 	child := a.Draft.Agents[0]
-	jobs := []launch.Job{launch.NewJob(child.Name, prompt, a.Notes[child.Name])}
-	jobs[0].Parent = child.Parent
-	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
+	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(prompt))
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

@@ -71,26 +71,22 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	if o.DryRun && becomesRepository(h.Dir) {
 		return planInEmpty(ctx, h, o, agents)
 	}
-	repository, s, plans, handed, err := recordStart(ctx, h, o, agents)
+	a, err := recordStart(ctx, h, o, agents)
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Session: s}
-	told := notes(ctx, h, h.Manager(repository), s, handed)
+	started := &Started{Session: &a.Draft}
+	told := notes(ctx, h, a.Manager, &a.Draft, a.Handed)
 	defer func() { started.Notes = told() }()
 	if o.DryRun {
-		started.Plan = append(startplan.Describe(s, plans), handed.Steps()...)
+		started.Plan = append(startplan.Describe(&a.Draft, a.Plans), a.Handed.Steps()...)
 		return started, nil
 	}
 	h.Step("start.recorded")
-	h.Expect(len(s.Agents))
-	jobs := make([]launch.Job, len(s.Agents))
-	for i, w := range s.Agents {
-		jobs[i] = launch.NewJob(w.Name, o.Prompt, nil)
-	}
-	s, results, err := launch.BringUp(ctx, h, s, jobs)
+	h.Expect(len(a.Draft.Agents))
+	s, results, err := launch.BringUp(ctx, h, &a.Draft, a.Jobs(o.Prompt))
 	if err != nil {
-		return nil, launch.UndoStart(h, s, plans, err)
+		return nil, launch.UndoStart(h, s, a.Plans, err)
 	}
 	started.Session, started.Results = s, results
 	return started, nil
@@ -98,23 +94,22 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 
 // recordStart plans a session and writes it down. It keeps concurrent starts from making the
 // directory a repository, or from undoing that, meanwhile.
-func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (
-	repository gitdir.Repository, s *session.Session, plans []worktree.Plan, handed *startplan.Handed, err error,
-) {
+func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (a *startplan.Addition, err error) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
 	if err != nil {
-		return repository, nil, nil, nil, err
+		return nil, err
 	}
+	var handed *startplan.Handed
 	if o.WithChanges {
 		handed, err = startplan.HandOver(ctx, h.Manager(repository), o.Base, o.DryRun)
 	}
 	if err == nil {
-		s, plans, err = startplan.Session(ctx, h, repository, o.Name, o.Base, handed, agents)
+		a, err = startplan.Session(ctx, h, repository, o.Name, o.Base, handed, agents)
 	}
 	if err == nil && !o.DryRun {
-		err = begin(ctx, h, s, o.Prompt)
+		err = begin(ctx, h, &a.Draft, o.Prompt)
 	}
 	if err != nil && initialized && aloneErr == nil {
 		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), h.Dir))
@@ -122,7 +117,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 	if err == nil && initialized {
 		h.Sayf("%s is now a git repository", h.Dir)
 	}
-	return repository, s, plans, handed, err
+	return a, err
 }
 
 // repositoryForStart finds the repository to work in. It makes an empty directory a repository,
@@ -271,11 +266,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]launch.Job, len(a.Draft.Agents))
-	for i, w := range a.Draft.Agents {
-		jobs[i] = launch.NewJob(w.Name, a.PromptFor(w.Name, o.Prompt), a.Notes[w.Name])
-	}
-	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
+	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(o.Prompt))
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

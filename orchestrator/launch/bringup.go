@@ -34,11 +34,12 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 	if err != nil {
 		return s, nil, err
 	}
-	if err := PrepareWorktrees(ctx, h, m, s, jobs); err != nil {
+	panes := slices.ContainsFunc(jobs, func(j Job) bool { return !j.headless() })
+	if err := prepareWorktrees(ctx, h, m, s, jobs); err != nil {
 		return s, nil, err
 	}
-	if s, err = SettleHeadless(ctx, h, s, jobs); err != nil {
-		return s, nil, err
+	if s, err = settleHeadless(ctx, h, s, jobs); err != nil || !panes {
+		return s, ResultsOf(s, jobs), err
 	}
 	starting := pointersTo(jobs)
 	if s, err = openPanes(ctx, h, s, starting); err != nil {
@@ -53,8 +54,8 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 	return s, ResultsOf(s, jobs), nil
 }
 
-// PrepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
-func PrepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
+// prepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
+func prepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
 	warnings, err := createWorktrees(ctx, h, m, s, jobs)
 	if err != nil {
 		return err
@@ -119,11 +120,11 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 	return warnings, app.Conflict(err)
 }
 
-// SettleHeadless records that agents without a pane are ready.
-func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
+// settleHeadless records that agents without a pane are ready.
+func settleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
 	var complete []string
 	for _, j := range jobs {
-		if j.Kind == ResultStopped && j.Worktree == WorktreeCreate {
+		if j.headless() {
 			complete = append(complete, j.Agent)
 		}
 	}
@@ -289,10 +290,8 @@ type Job struct {
 	chosen        string
 }
 
-// NewJob returns the job of making and starting a new agent.
-func NewJob(agentName, prompt string, notes []string) Job {
-	return Job{Result: Result{Agent: agentName, Kind: ResultFresh, Notes: notes}, Worktree: WorktreeCreate, Prompt: prompt}
-}
+// headless reports whether the job makes an agent without a pane.
+func (j Job) headless() bool { return j.Kind == ResultStopped && j.Worktree == WorktreeCreate }
 
 // Starts reports whether the job starts a CLI.
 func (j *Job) Starts() bool { return j.Kind == ResultResumed || j.Kind == ResultFresh }

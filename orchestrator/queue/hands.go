@@ -215,8 +215,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	h.Step("queue.started")
-	jobs := []launch.Job{launch.NewJob(t.Agent, a.PromptFor(t.Agent, text), a.Notes[t.Agent])}
-	saved, _, err := launch.BringUp(ctx, h, rec, jobs)
+	saved, _, err := launch.BringUp(ctx, h, rec, a.Jobs(text))
 	if err == nil {
 		return nil
 	}

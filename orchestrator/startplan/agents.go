@@ -172,47 +172,40 @@ func asMany(items []string, number int) []string {
 	return items[:number]
 }
 
-// Session returns the record and the worktree plans of a new session, and refuses what cannot work.
-func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, from string, handed *Handed, agents []Agent) (*session.Session, []worktree.Plan, error) {
+// Session drafts a new session, and refuses what cannot work.
+func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, from string, handed *Handed, agents []Agent) (*Addition, error) {
 	if err := refuseElsewhere(repository); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := h.Manager(repository)
 	base, err := baseCommit(ctx, m, cmp.Or(handed.base(), from))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	name, err := Name(ctx, h, repository, asked, agents)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	socket, err := h.TmuxFor(nil).SocketPath()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	root := app.RootIn(repository)
-	s := &session.Session{
+	a := &Addition{Manager: m, Handed: handed, Draft: session.Session{
 		Name: name, ID: uuid.NewString(), RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: h.Now().UTC(), Status: session.StatusActive, BaseCommit: base,
 		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket}, Target: m.Refs().CurrentBranch(),
+	}}
+	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
+		return nil, err
 	}
-	if err := addAgents(ctx, h, s, m, agents, base); err != nil {
-		return nil, nil, err
-	}
-	if err := handed.giveTo(s.Agents); err != nil {
-		return nil, nil, err
-	}
-	if err := h.RequireSpace(ctx, m, s); err != nil {
-		return nil, nil, err
-	}
-	plans := app.PlansOf(s, s.Agents)
-	if err := m.Check(ctx, plans); err != nil {
+	if err := a.complete(ctx, h); err != nil {
 		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {
-			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // another session took the name after it was chosen
+			return nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // another session took the name after it was chosen
 		}
-		return nil, nil, app.Conflict(err)
+		return nil, err
 	}
-	return s, plans, nil
+	return a, nil
 }
 
 // refuseElsewhere refuses a repository whose core.worktree is a folder from which git does not find

@@ -98,14 +98,19 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	} else if err := a.takeBack(ctx); err != nil {
 		return nil, err
 	}
+	return a, a.complete(ctx, h)
+}
+
+// complete hands the user's changes over, plans the worktrees, and refuses those that cannot be made.
+func (a *Addition) complete(ctx context.Context, h *app.App) error {
 	if err := a.Handed.giveTo(a.Draft.Agents); err != nil {
-		return nil, err
+		return err
 	}
-	if err := h.RequireSpace(ctx, m, &a.Draft); err != nil {
-		return nil, err
+	if err := h.RequireSpace(ctx, a.Manager, &a.Draft); err != nil {
+		return err
 	}
-	a.Plans = app.PlansOf(s, a.Draft.Agents)
-	return a, app.Conflict(m.Check(ctx, a.Plans))
+	a.Plans = app.PlansOf(&a.Draft, a.Draft.Agents)
+	return app.Conflict(a.Manager.Check(ctx, a.Plans))
 }
 
 // takenNames returns the names that a new agent of a session cannot have, with the reason where it
@@ -189,7 +194,7 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		}
 		rec.Enlist(a.Draft.Agents...)
 		for _, w := range a.Draft.Agents {
-			if err := launch.KeepPrompt(h.Agent(rec, &w), a.PromptFor(w.Name, prompt)); err != nil {
+			if err := launch.KeepPrompt(h.Agent(rec, &w), a.promptFor(w.Name, prompt)); err != nil {
 				return err
 			}
 		}
@@ -224,7 +229,7 @@ type Options struct {
 	WithChanges bool // begin with the uncommitted work of the user's current checkout
 }
 
-// Addition is the plan for new agents of a session.
+// Addition is the plan for the agents of a new session, or for new agents of a session.
 type Addition struct {
 	Manager *worktree.Manager
 	Draft   session.Session // session with only the new agents
@@ -235,8 +240,20 @@ type Addition struct {
 	Handed  *Handed             // uncommitted work of the user, nil where no work is handed over
 }
 
-// PromptFor returns the first prompt of an agent; prompt is the user's.
-func (a *Addition) PromptFor(agentName, prompt string) string {
+// Jobs returns the jobs of making and starting the agents; prompt is the user's.
+func (a *Addition) Jobs(prompt string) []launch.Job {
+	jobs := make([]launch.Job, len(a.Draft.Agents))
+	for i, w := range a.Draft.Agents {
+		jobs[i] = launch.Job{
+			Result:   launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultFresh, Notes: a.Notes[w.Name]},
+			Worktree: launch.WorktreeCreate, Parent: w.Parent, Prompt: a.promptFor(w.Name, prompt),
+		}
+	}
+	return jobs
+}
+
+// promptFor returns the first prompt of an agent; prompt is the user's.
+func (a *Addition) promptFor(agentName, prompt string) string {
 	if own, ok := a.prompts[agentName]; ok {
 		return own
 	}

@@ -72,7 +72,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := expect(t.Context(), h.Agent(s, w), cli, prompt)
-			before.begin(h.Agent(s, w))
+	before.begin(h.Agent(s, w))
 	took(other, `go on\nand \"on\"`)
 	took(id, `or go on`)
 	took(id, `go on like that`)
