@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/session"
 	"paw/session/turn"
 )
 
@@ -18,21 +17,16 @@ import (
 type Watch struct {
 	home    *app.App
 	options StatusOptions
-	shown   map[string]*shownSession
+	shown   map[string]*live.Registry
 
 	followed map[string]int // by agent, the turn for which FollowUnseen has started a process
 
 	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
 }
 
-type shownSession struct {
-	gathered []live.Facts // from the last look
-	agents   *live.Registry
-}
-
 // NewWatch returns a Watch of the selected sessions. Close releases it.
 func NewWatch(h *app.App, o StatusOptions) *Watch {
-	return &Watch{home: h, options: o, shown: map[string]*shownSession{}, followed: map[string]int{}}
+	return &Watch{home: h, options: o, shown: map[string]*live.Registry{}, followed: map[string]int{}}
 }
 
 // Look returns the states of sessions and agents now, as Status does.
@@ -50,21 +44,17 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 	}
 	for name, one := range w.shown {
 		if !there[name] {
-			one.close()
+			unloadAll(one)
 			delete(w.shown, name)
 		}
 	}
 	for _, f := range all {
 		one := w.shown[f.Session.Name]
 		if one == nil {
-			one = newShown()
+			one = live.NewRegistry(live.Source{})
 			w.shown[f.Session.Name] = one
 		}
-		states, err := one.look(ctx, observe.LiveFacts(w.home, *f))
-		if err != nil {
-			return nil, problems, err
-		}
-		st := observe.StatusWith(*f, states)
+		st := observe.StatusWith(*f, one.Take(observe.LiveFacts(w.home, *f)))
 		noteGone(&st)
 		FollowUnseen(w.home, st, w.followed)
 		tags.add(ctx, &st)
@@ -76,7 +66,7 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 // Close releases the live sessions of Look.
 func (w *Watch) Close() {
 	for name, one := range w.shown {
-		one.close()
+		unloadAll(one)
 		delete(w.shown, name)
 	}
 }
@@ -90,40 +80,10 @@ func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observ
 	return w.Look(ctx)
 }
 
-func newShown() *shownSession {
-	one := &shownSession{}
-	one.agents = live.NewRegistry(live.Source{
-		Look: func(context.Context) ([]live.Facts, error) { return one.gathered, nil },
-	})
-	return one
-}
-
-// look passes the gathered facts to the live agents, and returns the states of the agents in the
-// same order.
-func (one *shownSession) look(ctx context.Context, gathered []live.Facts) ([]session.AgentStatus, error) {
-	one.gathered = gathered
-	if err := one.agents.Refresh(ctx); err != nil {
-		return nil, err
-	}
-	branches, err := one.agents.Branches(ctx)
-	if err != nil {
-		return nil, err
-	}
-	loaded, err := one.agents.LoadAll(ctx, branches)
-	if err != nil {
-		return nil, err
-	}
-	states := make([]session.AgentStatus, len(loaded))
-	for i, agent := range loaded {
-		states[i] = agent.Status()
-	}
-	return states, nil
-}
-
-// close unloads the agents that are at rest and are shown in no terminal.
-func (one *shownSession) close() {
-	for _, facts := range one.gathered {
-		one.agents.Unload(facts.Branch)
+// unloadAll unloads the agents that are at rest and are shown in no terminal.
+func unloadAll(agents *live.Registry) {
+	for _, branch := range agents.Branches() {
+		agents.Unload(branch)
 	}
 }
 

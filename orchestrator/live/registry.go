@@ -33,26 +33,19 @@ type Conversation struct {
 	Unknown map[string]int // number of records by type, for types that paw does not know and that hold no message
 }
 
-// Registry is an index of live sessions by branch. The children of a loaded session that waits are
-// loaded, too.
+// Registry is an index of live sessions by branch, and may be used concurrently. The children of a
+// loaded session that waits are loaded, too.
 type Registry struct {
 	source Source
-	look   sync.Mutex // held from a look until the look's facts are stored: an older look never replaces a newer one
 
-	mu       sync.RWMutex
+	mu       sync.Mutex // held in a look as well: an older look never replaces a newer one
 	sessions map[Branch]*Session
+	branches []Branch
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry(source Source) *Registry {
 	return &Registry{source: source, sessions: map[Branch]*Session{}}
-}
-
-// Gathered returns a registry with all agents loaded from facts that were gathered before.
-func Gathered(all []Facts) *Registry {
-	r := NewRegistry(Source{})
-	r.put(withChildren(all, func(*Facts) bool { return true }))
-	return r
 }
 
 // Load returns the live session of a branch, and creates it if there is none. Two calls return the
@@ -67,24 +60,16 @@ func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
 
 // LoadAll is like Load for several branches, with at most one look.
 func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, error) {
-	r.look.Lock()
-	defer r.look.Unlock()
-	var all []Facts
-	if slices.ContainsFunc(branches, func(b Branch) bool { return r.Get(b) == nil }) {
-		var err error
-		if all, err = r.source.Look(ctx); err != nil {
-			return nil, err
-		}
-	}
-	asked := make(map[Branch]bool, len(branches))
-	for _, branch := range branches {
-		asked[branch] = true
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := withChildren(all, func(f *Facts) bool { return asked[f.Branch] })
-	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // loaded sessions keep their facts
-	r.put(found)
+	if slices.ContainsFunc(branches, func(b Branch) bool { return r.sessions[b] == nil }) {
+		found, err := r.find(ctx, func(f *Facts) bool { return slices.Contains(branches, f.Branch) })
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // loaded sessions keep their facts
+		r.put(found)
+	}
 	sessions := make([]*Session, len(branches))
 	for i, branch := range branches {
 		if sessions[i] = r.sessions[branch]; sessions[i] == nil {
@@ -96,7 +81,8 @@ func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, 
 
 // Get returns a live session, nil when the branch is not loaded.
 func (r *Registry) Get(branch Branch) *Session {
-	defer r.reading()()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.sessions[branch]
 }
 
@@ -109,7 +95,7 @@ func (r *Registry) Unload(branch Branch) bool {
 	if s == nil {
 		return true
 	}
-	if len(s.facts.Terminals) > 0 || !r.status(s).State.Rests() {
+	if len(s.facts.Terminals) > 0 || !r.family(s).State().State.Rests() {
 		return false
 	}
 	if parent := r.sessions[s.facts.Parent]; parent != nil && parent.facts.Waits() {
@@ -119,45 +105,62 @@ func (r *Registry) Unload(branch Branch) bool {
 	return true
 }
 
-// Branches returns the branches of all agents, loaded or not.
-func (r *Registry) Branches(ctx context.Context) ([]Branch, error) {
-	all, err := r.source.Look(ctx)
-	branches := make([]Branch, len(all))
-	for i, facts := range all {
-		branches[i] = facts.Branch
-	}
-	return branches, err
+// Branches returns the branches of all agents in the last look, loaded or not.
+func (r *Registry) Branches() []Branch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.branches
 }
 
 // LoadActive loads the agents that are at work or wait, with the children of those that wait. It
 // starts nothing and prompts nobody.
 func (r *Registry) LoadActive(ctx context.Context) error {
-	r.look.Lock()
-	defer r.look.Unlock()
-	all, err := r.source.Look(ctx)
-	if err != nil {
-		return err
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.put(withChildren(all, func(f *Facts) bool {
+	found, err := r.find(ctx, func(f *Facts) bool {
 		return f.Status.State == session.StateRunning || f.Status.State == session.StateWaitingInput || f.Record.Wait != nil
-	}))
-	return nil
+	})
+	r.put(found)
+	return err
 }
 
 // Refresh looks again at all loaded sessions and replaces their facts; agents that have left the
 // session are dropped.
 func (r *Registry) Refresh(ctx context.Context) error {
-	r.look.Lock()
-	defer r.look.Unlock()
-	all, err := r.source.Look(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, err := r.find(ctx, func(f *Facts) bool { return r.sessions[f.Branch] != nil })
 	if err != nil {
 		return err
 	}
+	r.replace(found)
+	return nil
+}
+
+// Take loads all agents of a look that its caller has made, in place of those before, and returns
+// their states in the same order.
+func (r *Registry) Take(all []Facts) []session.AgentStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := withChildren(all, func(f *Facts) bool { return r.sessions[f.Branch] != nil })
+	r.replace(r.withChildren(all, func(*Facts) bool { return true }))
+	states := make([]session.AgentStatus, len(all))
+	for i := range all {
+		states[i] = r.family(r.sessions[all[i].Branch]).State()
+	}
+	return states
+}
+
+// find looks at all agents, and returns the wanted ones with the children of those that wait.
+func (r *Registry) find(ctx context.Context, wanted func(*Facts) bool) (map[Branch]*Facts, error) {
+	all, err := r.source.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.withChildren(all, wanted), nil
+}
+
+// replace stores facts, and drops the sessions of which there are none; the caller holds r.mu.
+func (r *Registry) replace(found map[Branch]*Facts) {
 	for branch, s := range r.sessions {
 		if found[branch] == nil {
 			s.facts, s.gone, s.history = Facts{Branch: branch}, true, nil
@@ -165,14 +168,15 @@ func (r *Registry) Refresh(ctx context.Context) error {
 		}
 	}
 	r.put(found)
-	return nil
 }
 
-// withChildren returns the wanted agents and, for those that wait, their children, recursively.
-func withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
+// withChildren returns the wanted agents of a look and, for those that wait, their children,
+// recursively; the caller holds r.mu.
+func (r *Registry) withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
 	there, found := make(map[Branch]*Facts, len(all)), make(map[Branch]*Facts, len(all))
+	r.branches = make([]Branch, len(all))
 	for i := range all {
-		there[all[i].Branch] = &all[i]
+		r.branches[i], there[all[i].Branch] = all[i].Branch, &all[i]
 	}
 	var take func(*Facts)
 	take = func(f *Facts) {
@@ -217,15 +221,6 @@ func (r *Registry) family(s *Session) Family {
 	return f
 }
 
-// status returns the state of a session; the caller holds r.mu.
-func (r *Registry) status(s *Session) session.AgentStatus { return r.family(s).State() }
-
-// reading locks the index for reading until the returned function is called.
-func (r *Registry) reading() (done func()) {
-	r.mu.RLock()
-	return r.mu.RUnlock
-}
-
 // Session is one agent in memory. It has the facts of its registry's last look, and may be used
 // concurrently.
 type Session struct {
@@ -239,39 +234,34 @@ type Session struct {
 }
 
 // Status returns the agent's state, including its wait for children.
-func (s *Session) Status() session.AgentStatus {
-	defer s.registry.reading()()
-	return s.registry.status(s)
-}
+func (s *Session) Status() session.AgentStatus { return s.Family().State() }
 
 // Gone reports whether the agent has left the session since it was loaded.
 func (s *Session) Gone() bool {
-	defer s.registry.reading()()
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
 	return s.gone
 }
 
 // Family returns the agent with its loaded children, which are all while it waits.
 func (s *Session) Family() Family {
-	defer s.registry.reading()()
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
 	return s.registry.family(s)
 }
 
 // History returns the agent's conversation as of now.
 func (s *Session) History(ctx context.Context) (Conversation, error) {
-	done := s.registry.reading()
-	known := s.history
-	done()
-	if known != nil {
-		return *known, nil
-	}
-	loaded, err := s.registry.source.History(ctx, s.branch)
-	if err != nil {
-		return Conversation{}, err
-	}
 	s.registry.mu.Lock()
 	defer s.registry.mu.Unlock()
-	s.history = &loaded
-	return loaded, nil
+	if s.history == nil {
+		loaded, err := s.registry.source.History(ctx, s.branch)
+		if err != nil {
+			return Conversation{}, err
+		}
+		s.history = &loaded
+	}
+	return *s.history, nil
 }
 
 // State returns the state of a parent, including its wait for children.

@@ -169,13 +169,7 @@ func (f Facts) State(a Agent) session.AgentStatus {
 
 // States returns the states of all agents, including their waits for children.
 func States(h *app.App, f Facts) []session.AgentStatus {
-	all := LiveFacts(h, f)
-	agents := live.Gathered(all)
-	states := make([]session.AgentStatus, len(all))
-	for i, one := range all {
-		states[i] = agents.Get(one.Branch).Status()
-	}
-	return states
+	return live.NewRegistry(live.Source{}).Take(LiveFacts(h, f))
 }
 
 // LiveFacts converts the facts of a session for package live. Results that have arrived are no
