@@ -3,6 +3,8 @@ package tmux
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,8 +71,17 @@ func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
 }
 
 // SessionNames lists the names of all tmux sessions. The error is ErrNoServer when no server
-// listens on the socket.
+// listens on the socket; a connection finds that out without a tmux client.
 func (c *Client) SessionNames(ctx context.Context) ([]string, error) {
+	if path, err := c.SocketPath(); err == nil {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+		switch {
+		case err == nil:
+			_ = conn.Close()
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+			return nil, ErrNoServer
+		}
+	}
 	var names []string
 	err := again(ctx, serverExited, func() error {
 		r, err := c.call(ctx, command{"list-sessions", "-F", "#{session_name}"})

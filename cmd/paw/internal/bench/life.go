@@ -75,7 +75,7 @@ func (w *world) startInShell(j *job, n int, measured step) {
 
 // Budgets for a session with one agent.
 var (
-	oneStartCounts    = &counts{git: 5, tmux: 3, syncs: 3}
+	oneStartCounts    = &counts{git: 5, tmux: 2, syncs: 3}
 	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
 )
 
