@@ -133,15 +133,14 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if r.was != "" && r.now != r.was {
 		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
 	}
-	if err := r.spare(ctx); err != nil {
-		return Rescued{}, err
-	}
-	var err error
-	if done.Commit, err = r.rescue(ctx); err != nil {
-		return Rescued{}, err
-	}
 	changes, err := r.changes(ctx)
 	if err != nil {
+		return Rescued{}, err
+	}
+	if changes, err = r.spare(ctx, changes); err != nil {
+		return Rescued{}, err
+	}
+	if done.Commit, err = r.rescue(ctx); err != nil {
 		return Rescued{}, err
 	}
 	if err := r.inTheWay(ctx, changes); err != nil {

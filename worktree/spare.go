@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/worktree/git"
 	"paw/worktree/objects"
@@ -16,12 +17,11 @@ import (
 const ignoreFile = ".gitignore"
 
 // spare leaves untracked files alone that the goal ignores: they are no part of it, and stay like
-// every ignored file. spare takes them out of the current tree, and with them out of the changes and
-// of the rescue. A file at whose path the goal has a folder, or the other way round, is not spared.
-func (r *rewind) spare(ctx context.Context) error {
-	changes, err := objects.Between(ctx, r.Repo, r.now, r.to.Tree)
-	if err != nil || !slices.ContainsFunc(changes, ignores) {
-		return err
+// every ignored file. spare takes them out of the current tree, which the rescue gets, and returns the
+// other changes. A file at whose path the goal has a folder, or the other way round, is not spared.
+func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
+	if !slices.ContainsFunc(changes, ignores) {
+		return changes, nil
 	}
 	untracked, comes := map[string]bool{}, map[string]bool{}
 	for _, name := range r.Untracked {
@@ -39,18 +39,19 @@ func (r *rewind) spare(ctx context.Context) error {
 		}
 	}
 	if len(leaving) == 0 {
-		return nil
+		return changes, nil
 	}
 	spared, err := r.ignoredByGoal(ctx, leaving)
 	if err != nil || len(spared) == 0 {
-		return err
+		return changes, err
 	}
+	leaving = slices.DeleteFunc(leaving, func(c objects.Change) bool { return !spared[c.Name] })
 	gone := func(objects.Change) string { return "" }
-	if _, err := r.Repo.Input(ctx, indexInfo(spared, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
-		return err
+	if _, err := r.Repo.Input(ctx, indexInfo(leaving, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
+		return nil, err
 	}
 	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
-	return err
+	return slices.DeleteFunc(changes, func(c objects.Change) bool { return spared[c.Name] }), err
 }
 
 func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
@@ -65,9 +66,9 @@ func below(name string, comes map[string]bool) bool {
 	return false
 }
 
-// ignoredByGoal returns those of the changed files that git would ignore with the rules of the goal.
-// git reads rules from files only, so they are checked out into a scratch folder.
-func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
+// ignoredByGoal returns the names of those changed files that git would ignore with the rules of the
+// goal. git reads rules from files only, so they are checked out into a scratch folder.
+func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) (map[string]bool, error) {
 	scratch := filepath.Join(r.dir, "rules")
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) ([
 	}
 	ignored := map[string]bool{}
 	for _, name := range git.NulSeparated(out) {
-		ignored[name] = true
+		ignored[strings.TrimPrefix(name, "./")] = true
 	}
-	return slices.DeleteFunc(changes, func(c objects.Change) bool { return !ignored["./"+c.Name] }), nil
+	return ignored, nil
 }
