@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"paw/config/disk"
-	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 	"paw/worktree/snapshot"
@@ -104,9 +103,8 @@ func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom str
 // asHanded reports for each change whether the file already has the new content, as git compares
 // files, while the index entry is the old or the new one, so that nothing else is staged.
 func asHanded(ctx context.Context, l *snapshot.Look, changes []objects.Change) (map[string]bool, error) {
-	same := map[string]bool{}
 	if len(changes) == 0 {
-		return same, nil
+		return map[string]bool{}, nil
 	}
 	entries, err := l.Real.Entries(ctx)
 	if err != nil {
@@ -116,32 +114,13 @@ func asHanded(ctx context.Context, l *snapshot.Look, changes []objects.Change) (
 	for _, e := range entries {
 		staged[e.Name] = objects.EntryOf(e.Mode, e.ID)
 	}
-	differs, err := differing(ctx, l, changes)
+	same, err := filesAs(ctx, l.Repo, l.Real.File, filepath.Dir(l.Scratch), l.Top, changes, objects.Change.Entry)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range changes {
 		have := staged[c.Name]
-		there := !differs[c.Name]
-		if c.Entry() == "" {
-			info, err := os.Lstat(filepath.Join(l.Top, filepath.FromSlash(c.Name)))
-			there = err != nil || info.IsDir()
-		}
-		same[c.Name] = there && (have == c.OldEntry() || have == c.Entry())
+		same[c.Name] = same[c.Name] && (have == c.OldEntry() || have == c.Entry())
 	}
 	return same, nil
-}
-
-// differing returns the paths whose files do not have the new content of their change yet.
-func differing(ctx context.Context, l *snapshot.Look, changes []objects.Change) (map[string]bool, error) {
-	file := snapshot.NewScratchIndex(filepath.Dir(l.Scratch))
-	defer snapshot.DropIndex(file)
-	if err := disk.CopyFile(l.Real.File, file); err != nil {
-		return nil, err
-	}
-	repo := l.WithIndex(file)
-	if _, err := repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
-		return nil, err
-	}
-	return changedFiles(ctx, repo)
 }

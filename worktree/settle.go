@@ -220,7 +220,7 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 	if len(write) == 0 {
 		return nil
 	}
-	_, repo, err := s.staged(ctx, objects.Change.Entry)
+	_, repo, err := indexWith(ctx, s.repo(), filepath.Join(s.at.AdminDir, "index"), s.dir, s.changes, objects.Change.Entry)
 	if err != nil {
 		return err
 	}
@@ -246,11 +246,12 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	if len(s.changes) == 0 {
 		return nil, nil, nil
 	}
-	asGoal, err := s.asIn(ctx, objects.Change.Entry)
+	real := filepath.Join(s.at.AdminDir, "index")
+	asGoal, err := filesAs(ctx, s.repo(), real, s.dir, s.at.Path, s.changes, objects.Change.Entry)
 	if err != nil {
 		return nil, nil, err
 	}
-	asOther, err := s.asIn(ctx, objects.Change.OldEntry)
+	asOther, err := filesAs(ctx, s.repo(), real, s.dir, s.at.Path, s.changes, objects.Change.OldEntry)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,27 +277,24 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	return write, remove, nil
 }
 
-// asIn reports which paths have the file of one side, as git compares files: with the user's
-// conversions.
-func (s *settling) asIn(ctx context.Context, entry func(objects.Change) string) (map[string]bool, error) {
-	file, repo, err := s.staged(ctx, entry)
+// filesAs reports at which of the changed paths below top the file is the one that entry returns, as
+// git compares files: with the user's conversions. index and dir are those of indexWith.
+func filesAs(ctx context.Context, repo git.Repo, index, dir, top string, changes []objects.Change, entry func(objects.Change) string) (map[string]bool, error) {
+	file, repo, err := indexWith(ctx, repo, index, dir, changes, entry)
 	if err != nil {
 		return nil, err
 	}
 	defer snapshot.DropIndex(file)
 	differs, err := changedFiles(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
 	same := map[string]bool{}
-	for _, c := range s.changes {
-		if entry(c) == "" {
-			same[c.Name] = !disk.Exists(filepath.Join(s.at.Path, c.Name))
-			continue
-		}
+	for _, c := range changes {
 		same[c.Name] = !differs[c.Name]
+		if entry(c) == "" {
+			info, err := os.Lstat(filepath.Join(top, c.Name))
+			same[c.Name] = err != nil || info.IsDir()
+		}
 	}
-	return same, nil
+	return same, err
 }
 
 // changedFiles returns the paths whose files differ from repo's index, as git compares files.

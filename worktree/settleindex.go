@@ -154,18 +154,17 @@ func (s *settling) putIndex(ctx context.Context) error {
 	return s.install(s.index)
 }
 
-// staged returns a scratch index in which the move's paths have the entries that entry returns,
-// without bits.
-func (s *settling) staged(ctx context.Context, entry func(objects.Change) string) (file string, repo git.Repo, err error) {
-	file = snapshot.NewScratchIndex(s.dir)
-	real := filepath.Join(s.at.AdminDir, "index")
-	if disk.Exists(real) {
-		if err := disk.CopyFile(real, file); err != nil {
+// indexWith copies an index, which may be missing, to a scratch file in dir in which the changed paths
+// have the entries that entry returns, without bits. indexWith returns git with that file.
+func indexWith(ctx context.Context, repo git.Repo, index, dir string, changes []objects.Change, entry func(objects.Change) string) (file string, _ git.Repo, err error) {
+	file = snapshot.NewScratchIndex(dir)
+	if disk.Exists(index) {
+		if err := disk.CopyFile(index, file); err != nil {
 			return "", repo, err
 		}
 	}
-	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
-	_, err = repo.Input(ctx, indexInfo(s.changes, entry), git.Quietly("update-index", "-z", "--index-info")...)
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + file)
+	_, err = repo.Input(ctx, indexInfo(changes, entry), git.Quietly("update-index", "-z", "--index-info")...)
 	return file, repo, err
 }
 
