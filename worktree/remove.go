@@ -90,7 +90,7 @@ func (m *Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	if err != nil {
 		return Removal{}, err
 	}
-	directory, registration, err := m.throwAway(*e, p.Path)
+	directory, registration, err := m.Trash().throwAway(*e, p.Path)
 	if err != nil {
 		return Removal{Trash: directory, Rescue: refs}, err
 	}
@@ -116,7 +116,7 @@ func (m *Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Rem
 	if now, err := imprint(p.Path); err != nil || now != seen.files {
 		return Removal{}, err == nil, err
 	}
-	directory, registration, err := m.throwAway(*e, p.Path)
+	directory, registration, err := m.Trash().throwAway(*e, p.Path)
 	if err != nil {
 		return Removal{Trash: directory}, false, err
 	}
@@ -194,17 +194,6 @@ func (r *Registry) madeFor(e Entry, p Plan) error {
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 
-// throwAway moves the directory before its registration: a registration without a directory can be
-// removed again, while a directory without a registration would look foreign.
-func (m *Manager) throwAway(e Entry, path string) (directory, registration string, err error) {
-	name := filepath.Base(e.AdminDir)
-	if directory, err = m.Trash().take(path, name); err != nil {
-		return "", "", err
-	}
-	registration, err = m.Trash().take(e.AdminDir, name+"-registration")
-	return directory, registration, err
-}
-
 // Release removes paw's lock from the worktree of p, which stays as it is and belongs to the user
 // from then on. If a repository of its own has taken the worktree's place, the registration, which
 // would hold the branch for ever, is moved to the trash folder. A worktree that is not locked, not
@@ -218,7 +207,7 @@ func (m *Manager) Release(ctx context.Context, p Plan) error {
 			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return err
 			}
-			_, err := m.Trash().take(e.AdminDir, filepath.Base(e.AdminDir)+"-registration")
+			_, _, err := m.Trash().throwAway(e, "")
 			return err
 		}
 		if err := os.WriteFile(releasedMark(e.AdminDir), nil, 0o666); err != nil {

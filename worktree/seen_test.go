@@ -143,7 +143,7 @@ func TestDropSeenKeepsWhatWasWrittenDuringTheMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		directory, registration, err := w.m.throwAway(*entry, p.Path)
+		directory, registration, err := w.m.Trash().throwAway(*entry, p.Path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,16 +97,24 @@ func moveInto(dir, path, name string) (string, error) {
 	return "", fmt.Errorf("%s: no free name in %s", path, dir)
 }
 
-// setAside moves a worktree directory and then its registration to the trash folder. A registration
-// without a directory can be repaired, while a directory without a registration would look foreign.
-func (t Trash) setAside(e Entry, path string) error {
+// throwAway moves a worktree's directory, unless path is "", and then its registration to the trash
+// folder: a registration without a directory can be repaired or removed again, while a directory
+// without a registration would look foreign.
+func (t Trash) throwAway(e Entry, path string) (directory, registration string, err error) {
 	name := filepath.Base(e.AdminDir)
-	if path != "" && (gitdir.PointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
-		if _, err := t.take(path, name); err != nil {
-			return err
-		}
+	if directory, err = t.take(path, name); err != nil {
+		return "", "", err
 	}
-	_, err := t.take(e.AdminDir, name+"-registration")
+	registration, err = t.take(e.AdminDir, name+"-registration")
+	return directory, registration, err
+}
+
+// setAside is throwAway that leaves a directory which is not the worktree of e.
+func (t Trash) setAside(e Entry, path string) error {
+	if path != "" && !gitdir.PointsTo(filepath.Join(path, ".git"), e.AdminDir) && !barelyBegun(path) {
+		path = ""
+	}
+	_, _, err := t.throwAway(e, path)
 	return err
 }
 

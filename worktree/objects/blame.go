@@ -128,11 +128,11 @@ func (o *Store) readHistory(ctx context.Context, g *lineGraph, steps []LineStep,
 		return nil
 	}
 	if len(ends) > 1 {
-		common, err := o.Home().Output(ctx, append([]string{"merge-base", "--octopus", "--all"}, ends...)...)
-		if err != nil && git.ExitCode(err) != 1 { // Exit status 1: no common base.
+		common, err := o.mergeBase(ctx, append([]string{"--octopus", "--all"}, ends...)...)
+		if err != nil {
 			return err
 		}
-		ends = strings.Fields(common)
+		ends = common
 	}
 	parents, err := o.parentsOf(ctx, heads, ends...)
 	maps.Copy(g.parents, parents)

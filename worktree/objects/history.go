@@ -173,11 +173,17 @@ func ancestors(parents func(commit string) []string, commits []string) map[strin
 
 // CommonBase returns a common ancestor of all commits, "" for none.
 func (o *Store) CommonBase(ctx context.Context, commits ...string) (string, error) {
-	base, err := o.Home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
+	base, err := o.mergeBase(ctx, append([]string{"--octopus"}, commits...)...)
+	return strings.Join(base, ""), err
+}
+
+// mergeBase returns what git merge-base prints for these arguments: nothing for unrelated histories.
+func (o *Store) mergeBase(ctx context.Context, args ...string) ([]string, error) {
+	out, err := o.Home().Output(ctx, append([]string{"merge-base"}, args...)...)
 	if git.ExitCode(err) == 1 {
-		return "", nil
+		return nil, nil
 	}
-	return base, err
+	return strings.Fields(out), err
 }
 
 // parentsOf returns the parents of the commits and of all their ancestors, except those that one of
@@ -230,21 +236,14 @@ type log struct {
 
 // MergeBase returns a common ancestor of two commits, "" for none.
 func (o *Store) MergeBase(ctx context.Context, one, other string) (string, error) {
-	base, err := o.Home().Line(ctx, "merge-base", one, other)
-	if git.ExitCode(err) == 1 {
-		return "", nil
-	}
-	return base, err
+	base, err := o.mergeBase(ctx, one, other)
+	return strings.Join(base, ""), err
 }
 
 // MergeBases returns the best common ancestors of a commit and of all others taken together; none
 // if the histories are unrelated. None of them is an ancestor of another.
 func (o *Store) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
-	out, err := o.Home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
-	if git.ExitCode(err) == 1 {
-		return nil, nil
-	}
-	return strings.Fields(out), err
+	return o.mergeBase(ctx, append([]string{"--all", one}, others...)...)
 }
 
 // Contains reports whether commit is tip or an ancestor of it, both by id. A commit that no longer
