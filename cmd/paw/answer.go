@@ -105,11 +105,7 @@ func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Se
 		return err
 	}
 	orchestrator.FollowAnswer(h, s, agent)
-	if o.json {
-		return o.printJSON(questionView(s.Name, &answered.Asked, &answered.Took.Label))
-	}
-	fmt.Fprintln(forReading(o.stdout), display.OneLine(answered.String()))
-	return nil
+	return o.show(questionView(s.Name, &answered.Asked, &answered.Took.Label), display.OneLine(answered.String()))
 }
 
 func (o *answerOptions) printQuestion(asked *typing.Asked) {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,11 +99,9 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if o.json {
-			return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"commit", checked.Commit}, {"checks", checked.Commands}, {"notes", o.noted()}})
-		}
-		fmt.Fprintln(forReading(o.stdout), strings.TrimSpace(checked.String()))
-		return nil
+		return o.show(object{
+			{"version", 1}, {"session", s.Name}, {"agent", agent}, {"commit", checked.Commit}, {"checks", checked.Commands}, {"notes", o.noted()},
+		}, strings.TrimSpace(checked.String()))
 	})
 }
 
@@ -159,11 +156,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(bisectView(broken, a.noted()))
-			}
-			fmt.Fprintln(forReading(a.stdout), broken)
-			return nil
+			return a.show(bisectView(broken, a.noted()), broken)
 		},
 	}
 	a.addJSON(cmd)

@@ -165,11 +165,7 @@ func newVersion(a *invocation) *cobra.Command {
 		Example: "  paw version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON(object{{"version", 1}, {"paw", ownVersion()}})
-			}
-			a.printVersion()
-			return nil
+			return a.show(object{{"version", 1}, {"paw", ownVersion()}}, "paw "+ownVersion())
 		},
 	}
 	a.addJSON(cmd)

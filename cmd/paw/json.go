@@ -105,6 +105,15 @@ func objects[T any](list []T, view func(T) object) []object {
 	return all
 }
 
+// show prints a text or, with --json, a view.
+func (p *printer) show(view object, text any) error {
+	if p.json {
+		return p.printJSON(view)
+	}
+	_, err := fmt.Fprintln(forReading(p.stdout), text)
+	return err
+}
+
 // printJSON prints v as one line.
 func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
 

@@ -39,11 +39,9 @@ only.`, exitUsage, exitNotFound),
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"worktree_path", w.WorktreePath}, {"ports", portsView(w.Ports)}})
-			}
-			fmt.Fprintln(a.stdout, w.WorktreePath)
-			return nil
+			return a.show(object{
+				{"version", 1}, {"session", s.Name}, {"agent", agent}, {"worktree_path", w.WorktreePath}, {"ports", portsView(w.Ports)},
+			}, w.WorktreePath)
 		},
 	}
 	a.addJSON(cmd)

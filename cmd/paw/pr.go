@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -66,17 +66,11 @@ func (o *pullOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.json:
-		return o.printJSON(pulledView(done, o.DryRun, o.noted()))
-	case o.DryRun && !done.Nothing:
-		for _, line := range done.Plan {
-			fmt.Fprintln(forReading(o.stdout), line)
-		}
-		return nil
+	text := done.String()
+	if o.DryRun && !done.Nothing {
+		text = strings.Join(done.Plan, "\n")
 	}
-	fmt.Fprintln(forReading(o.stdout), done)
-	return nil
+	return o.show(pulledView(done, o.DryRun, o.noted()), text)
 }
 
 // pulledView returns a pull request. The result is asked, open, by_hand, browser, nothing or planned.

@@ -158,13 +158,7 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 }
 
 func (p *printer) showPlan(steps []string) error {
-	if p.json {
-		return p.printJSON(object{{"version", 1}, {"plan", steps}, {"notes", p.noted()}})
-	}
-	for _, step := range steps {
-		fmt.Fprintln(forReading(p.stdout), step)
-	}
-	return nil
+	return p.show(object{{"version", 1}, {"plan", steps}, {"notes", p.noted()}}, strings.Join(steps, "\n"))
 }
 
 // anyRefused reports whether an agent could not be started.

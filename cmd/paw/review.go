@@ -183,11 +183,7 @@ func (o *reviewOptions) tell(s *session.Session, sent *typing.Sent, otherwise st
 	if sent != nil {
 		all, otherwise = append(all, sent), sent.String()
 	}
-	if o.json {
-		return o.printJSON(o.sentView(s.Name, all))
-	}
-	fmt.Fprintln(o.stdout, otherwise)
-	return nil
+	return o.show(o.sentView(s.Name, all), otherwise)
 }
 
 func (o *reviewOptions) listComments(h *app.App, s *session.Session, agent string) error {

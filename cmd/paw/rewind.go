@@ -64,11 +64,7 @@ func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return o.printJSON(rewoundView(rewound, o.noted()))
-	}
-	fmt.Fprintln(o.stdout, rewound)
-	return nil
+	return o.show(rewoundView(rewound, o.noted()), rewound)
 }
 
 // rewoundView returns the turn whose end the worktree is at, 0 for the base, and the ref of the state

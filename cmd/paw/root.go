@@ -190,19 +190,17 @@ func (g suggester) flagError(cmd *cobra.Command, err error) error {
 
 // withUnits returns the typed command lines with a unit for a time that has none.
 func (g suggester) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
-	flag, number := "--"+wrong.GetFlag().Name, wrong.GetValue()
+	number := wrong.GetValue()
 	if wrong.GetFlag().Value.Type() != "duration" || strings.Trim(number, "0123456789") != "" {
 		return nil
 	}
 	for _, unit := range []string{"s", "m"} {
-		words := slices.Clone(g.typed)
-		for i, word := range words {
-			if word == flag+"="+number || i > 0 && words[i-1] == flag && word == number {
-				words[i] += unit
+		if line := g.lineWith(func(flag, value string) string {
+			if flag == "--"+wrong.GetFlag().Name && value == number {
+				return value + unit
 			}
-			words[i] = errs.Quote(words[i])
-		}
-		if line := "paw " + strings.Join(words, " "); !slices.Equal(words, g.typed) {
+			return value
+		}); line != "" {
 			lines = append(lines, line)
 		}
 	}

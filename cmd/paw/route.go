@@ -100,16 +100,12 @@ func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, 
 		}
 		return next(cmd, args)
 	}
-	words := slices.Clone(r.typed)
-	for i, word := range words {
-		switch before := words[max(i-1, 0)]; {
-		case word == "--session="+host.Name+":"+name:
-			words[i] = "--session=" + name
-		case word == host.Name+":"+name && (before == "--session" || before == "-s"):
-			words[i] = name
+	return r.runThere(cmd, h, host, r.withValues(func(flag, value string) string {
+		if flag == "--session" && value == host.Name+":"+name {
+			return name
 		}
-	}
-	return r.runThere(cmd, h, host, words)
+		return value
+	}))
 }
 
 // namesIn returns the words of a command that may be names of agents.

@@ -43,24 +43,41 @@ func (g suggester) instead(err error) string {
 	return ""
 }
 
-// retyped returns the typed command line with a name replaced in the value of a naming flag, "" if
-// no such flag has it.
-func (g suggester) retyped(name, by string) string {
-	line, found := []string{"paw"}, false
-	for i, word := range g.typed {
-		flag, value, joined := strings.Cut(word, "=")
-		if joined && slices.Contains(namingFlags, flag) {
-			value, found = renamed(value, name, by, found)
-			word = flag + "=" + value
-		} else if i > 0 && slices.Contains(namingFlags, g.typed[i-1]) {
-			word, found = renamed(word, name, by, found)
+// withValues returns the typed words with the values of flags changed, behind = or in the next word.
+func (a *invocation) withValues(change func(flag, value string) string) []string {
+	words := slices.Clone(a.typed)
+	for i, word := range words {
+		if flag, value, joined := strings.Cut(word, "="); joined && strings.HasPrefix(word, "-") {
+			words[i] = flag + "=" + change(flag, value)
+		} else if i > 0 {
+			words[i] = change(a.typed[i-1], word)
 		}
-		line = append(line, errs.Quote(word))
 	}
-	if !found {
+	return words
+}
+
+// lineWith is withValues as a command line, "" if nothing changes.
+func (g suggester) lineWith(change func(flag, value string) string) string {
+	words := g.withValues(change)
+	if slices.Equal(words, g.typed) {
 		return ""
 	}
-	return strings.Join(line, " ")
+	line := "paw"
+	for _, word := range words {
+		line += " " + errs.Quote(word)
+	}
+	return line
+}
+
+// retyped returns the typed command line with a name replaced in the values of naming flags, "" if
+// none has it.
+func (g suggester) retyped(name, by string) string {
+	return g.lineWith(func(flag, value string) string {
+		if slices.Contains(namingFlags, flag) {
+			return renamed(value, name, by)
+		}
+		return value
+	})
 }
 
 // typedWithout returns the typed command line without a flag and its value.
@@ -77,9 +94,9 @@ func (g suggester) typedWithout(flag string) string {
 // renamed replaces a name in a list of names or of pairs NAME=CLI. It replaces the last of several,
 // because a second branch of the same name is the one that is refused. A name may also be the whole
 // list.
-func renamed(list, name, by string, found bool) (string, bool) {
+func renamed(list, name, by string) string {
 	if list == name {
-		return by, true
+		return by
 	}
 	items := strings.Split(list, ",")
 	for i, item := range slices.Backward(items) {
@@ -94,9 +111,9 @@ func renamed(list, name, by string, found bool) (string, bool) {
 		default:
 			continue
 		}
-		return strings.Join(items, ","), true
+		return strings.Join(items, ",")
 	}
-	return list, found
+	return list
 }
 
 // endingCommands end agents. Their hints may name another agent only for a mistyped letter, since a

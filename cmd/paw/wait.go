@@ -125,13 +125,9 @@ func (o *waitOptions) tellLater(ctx context.Context, h *app.App) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return o.printJSON(object{
-			{"version", 1}, {"session", waits.Session}, {"agent", waits.Agent}, {"waits_for", waits.Children}, {"ended", waits.Ended}, {"any", waits.Any},
-		})
-	}
-	fmt.Fprintln(o.stdout, waits)
-	return nil
+	return o.show(object{
+		{"version", 1}, {"session", waits.Session}, {"agent", waits.Agent}, {"waits_for", waits.Children}, {"ended", waits.Ended}, {"any", waits.Any},
+	}, waits)
 }
 
 // printWaited prints the result of a wait. enough says that all agents it needed have finished.

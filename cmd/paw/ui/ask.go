@@ -228,17 +228,13 @@ func (t text) edited(key, typed string) (_ text, ok bool) {
 	case "backspace", "ctrl+h":
 		return t.remove(t.at-1, t.at), true
 	case "delete", "ctrl+d":
-		after := t.remove(t.at, t.at+1)
-		after.at = t.at
-		return after, true
+		return t.remove(t.at, t.at+1), true
 	case "ctrl+w", "alt+backspace":
 		return t.remove(t.wordStart(), t.at), true
 	case "ctrl+u":
 		return t.remove(t.lineStart(), t.at), true
 	case "ctrl+k":
-		after := t.remove(t.at, t.lineEnd())
-		after.at = t.at
-		return after, true
+		return t.remove(t.at, t.lineEnd()), true
 	default:
 		if typed == "" {
 			return t, false
