@@ -1,23 +1,21 @@
 //go:build man
 
-// `go run -tags man ./cmd/paw DIR` writes the man pages and completions. The binary for users has
-// neither this file nor the library that formats the pages.
+// `go run -tags man ./cmd/paw DIR` writes the man pages, which say what --help says, and completions.
+// The binary for users does not have this file.
 
 package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
-	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 // init replaces main, because main is defined already.
@@ -26,73 +24,78 @@ func init() {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags man ./cmd/paw DIR")
 		os.Exit(2)
 	}
-	if err := errors.Join(writeMan(filepath.Join(os.Args[1], "man", "man1")), writeCompletions(os.Args[1])); err != nil {
+	if err := errors.Join(writeMan(filepath.Join(os.Args[1], "man")), writeCompletions(os.Args[1])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-// writeMan writes paw.1, a page for each command, and git-paw.1, which git looks for at `git paw --help`.
+// writeMan writes paw.1, a page for each command, git-paw.1, which git looks for at `git paw --help`, and
+// beside the pages of section 1 a page for each topic of paw help, such as paw-states.7.
 func writeMan(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root := newRoot(&invocation{stdin: strings.NewReader(""), printer: printer{stdout: io.Discard, stderr: io.Discard}}, "")
-	root.DisableAutoGenTag = true // the tag would contain the date
-	root.Short = "several AI coding CLIs at once on one repository"
-	root.Long = rootPage(root)
+	p := helpPrinter{&invocation{stdin: strings.NewReader(""), printer: printer{stdout: io.Discard, stderr: io.Discard, colourFlag: "never"}}}
+	root := newRoot(p.invocation, "")
+	whole := "DESCRIPTION\n" + p.rootHelp(root)
+	pages := map[string]string{"man1/git-paw.1": ".so man1/paw.1\n"}
 	for _, cmd := range root.Commands() {
-		forMan(cmd)
-		for _, sub := range cmd.Commands() {
-			forMan(sub)
+		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
+			name := strings.ReplaceAll(one.CommandPath(), " ", "-")
+			about, _, _ := strings.Cut(one.Long, "\n\nEXIT STATUS\n")
+			sections := strings.NewReplacer("USAGE\n", "SYNOPSIS\n", "\n\n"+reflowed(about, helpWidth), "\n\nDESCRIPTION\n"+about)
+			if !cmd.Hidden {
+				pages["man1/"+name+".1"] = manPage(name, 1, one.Short, sections.Replace(p.commandHelp(one)))
+			}
 		}
-	}
-	header := &doc.GenManHeader{Section: "1", Source: "paw " + ownVersion(), Manual: "paw manual"}
-	if err := doc.GenManTree(root, header, dir); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "git-paw.1"), []byte(".so man1/paw.1\n"), 0o644); err != nil {
-		return err
-	}
-	return writeTopics(filepath.Join(filepath.Dir(dir), "man7"), *header)
-}
-
-// writeTopics writes a man page for each topic of paw help, such as paw-states.7, without a date.
-func writeTopics(dir string, header doc.GenManHeader) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
 	}
 	for _, name := range topicNames() {
-		if name == "agents" { // this page is for agents
-			continue
+		if text, _ := topicNamed(name); name != "agents" { // this page is for agents
+			title, text, _ := strings.Cut(text, "\n")
+			pages["man7/paw-"+name+".7"] = manPage("paw-"+name, 7, title, text)
+			whole += "\n" + strings.ToUpper(title) + "\n" + text
 		}
-		text, _ := topicNamed(name)
-		title, text, _ := strings.Cut(text, "\n")
-		page := fmt.Sprintf("%% %q \"7\" \"\" %q %q\n# NAME\npaw-%s - %s\n\n%s# SEE ALSO\n**paw(1)**\n",
-			"PAW-"+strings.ToUpper(name), header.Source, header.Manual, name, title, headed(text))
-		if err := os.WriteFile(filepath.Join(dir, "paw-"+name+".7"), md2man.Render([]byte(page)), 0o644); err != nil {
+	}
+	pages["man1/paw.1"] = manPage("paw", 1, "several AI coding CLIs at once on one repository", whole)
+	for name, page := range pages {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(page), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// headed returns the text of a topic with headings marked up as those of a man page.
-func headed(text string) string {
+// heading matches the heading of a help text alone on its line.
+var heading = regexp.MustCompile(`(?m)^[A-Z][A-Z, ]+$`)
+
+// manPage formats the text of a help page for man(7): headings become sections, paragraphs are filled,
+// and indented lines and columns stay as they are.
+func manPage(name string, section int, about, text string) string {
 	var page strings.Builder
-	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
-		head, body, _ := strings.Cut(part, "\n")
-		switch {
-		case strings.HasPrefix(part, " "):
-			fmt.Fprintf(&page, "%s\n\n", indented(part))
-		case head == strings.ToUpper(head):
-			fmt.Fprintf(&page, "# %s\n\n%s\n\n", head, indented(body))
+	fmt.Fprintf(&page, ".nh\n.TH %q \"%d\" \"\" %q \"paw manual\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), section, "paw "+ownVersion(), name, escaped(about))
+	for block := range strings.SplitSeq(heading.ReplaceAllString(text, "\n$0\n"), "\n\n") {
+		switch block = strings.Trim(block, "\n"); {
+		case block == "":
+		case heading.MatchString(block):
+			fmt.Fprintf(&page, ".SH %s\n", block)
+		case strings.Contains(block, "  "):
+			fmt.Fprintf(&page, ".PP\n.EX\n%s\n.EE\n", escaped(block))
 		default:
-			fmt.Fprintf(&page, "%s\n\n", markdown(part))
+			fmt.Fprintf(&page, ".PP\n%s\n", escaped(block))
 		}
 	}
+	if name != "paw" {
+		page.WriteString(".SH SEE ALSO\n.BR paw (1)\n")
+	}
 	return page.String()
+}
+
+// escaped returns a text in which nothing is a request of man(7).
+func escaped(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	return regexp.MustCompile(`(?m)^([.'])`).ReplaceAllString(text, `\&$1`)
 }
 
 // writeCompletions writes the script of each shell to the place below DIR where the shell looks for it.
@@ -115,60 +118,4 @@ func writeCompletions(dir string) error {
 		}
 	}
 	return nil
-}
-
-// rootPage returns the description in paw(1): the text of paw --help.
-func rootPage(root *cobra.Command) string {
-	var page strings.Builder
-	intro, examples, _ := strings.Cut(rootHelp, "EXAMPLES\n")
-	end, _, _ := strings.Cut(fmt.Sprintf(rootHelpEnd, "paw"), "EXIT STATUS  ")
-	fmt.Fprintf(&page, "%s\n\n# EXAMPLES\n%s\n\n# COMMANDS\n", markdown(intro), indented(examples))
-	for _, group := range helpGroups {
-		fmt.Fprintf(&page, "%s\n\n", indented(group.head))
-		for _, name := range strings.Fields(group.commands) {
-			if cmd, _, err := root.Find([]string{name}); err == nil {
-				fmt.Fprintf(&page, "      %-9s %s\n", name, cmd.Short)
-			}
-		}
-		page.WriteString("\n")
-	}
-	more, end, _ := strings.Cut(end, "\n\n")
-	fmt.Fprintf(&page, "%s\n\n%s\n", indented(more), markdown(end))
-	for _, name := range topicNames() {
-		text, _ := topicNamed(name)
-		title := map[string]string{"exit-codes": "EXIT STATUS"}[name]
-		if name != "agents" { // this page is for agents
-			fmt.Fprintf(&page, "\n# %s\n%s\n", cmp.Or(title, strings.ToUpper(name)), indented(text))
-		}
-	}
-	return page.String()
-}
-
-// forMan converts the texts of a command to Markdown, which the library reads.
-func forMan(cmd *cobra.Command) {
-	text, codes, found := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
-	if cmd.Long = markdown(text); found {
-		cmd.Long += "\n\n# EXIT STATUS\n" + indented(codes)
-	}
-}
-
-// markdown converts a text to Markdown: indented paragraphs become code.
-func markdown(text string) string {
-	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
-	for i, p := range paragraphs {
-		if strings.Contains("\n"+p, "\n ") {
-			paragraphs[i] = indented(p)
-			continue
-		}
-		paragraphs[i] = plainMarkdown.Replace(p)
-	}
-	return strings.Join(paragraphs, "\n\n")
-}
-
-// plainMarkdown escapes the characters that have a meaning in Markdown.
-var plainMarkdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "]", `\]`, "`", "\\`")
-
-// indented returns a text as a block of code.
-func indented(text string) string {
-	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")
 }
