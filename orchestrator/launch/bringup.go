@@ -166,7 +166,7 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 		if reason, refused := refusedResume(ctx, h, s, j); refused {
 			j.Kind, j.Reason = ResultFresh, reason
 			if cli, err := h.CLIOf(s.Agent(j.Agent)); err == nil {
-				j.planned, j.chosen = s.Agent(j.Agent).Conversation(), cli.NewConversation()
+				j.planned, j.NewID = s.Agent(j.Agent).Conversation(), cli.NewConversation()
 			}
 			again = append(again, j)
 		}
@@ -276,18 +276,10 @@ type Job struct {
 	Parent   string // parent of a child that is being spawned
 	Prompt   string // first prompt, set only by start, add and spawn
 	// generation of the launch, 0 before it
-	generation int
-	sendIt     bool // the CLI cannot take the prompt as an argument: the prompt is typed once the CLI is ready
-	// found is a conversation to resume other than the recorded one; planned is the recorded one at
-	// the time of the plan; chosen is the id for a fresh one. When another paw has recorded a
-	// conversation since planned, the record wins.
-	found      string
-	unverified bool // only the CLI can say whether the conversation still exists
-	// refusedBefore means that the CLI ended at once when it last resumed the conversation: its
-	// answer is awaited longer.
-	refusedBefore bool
-	planned       string
-	chosen        string
+	generation   int
+	sendIt       bool   // the CLI cannot take the prompt as an argument: the prompt is typed once the CLI is ready
+	Continuation        // with a NewID only where the CLI starts fresh with that
+	planned      string // recorded conversation at the time of the plan; one that another paw has recorded since wins
 }
 
 // headless reports whether the job makes an agent without a pane.
@@ -370,7 +362,7 @@ func Intend(w *session.Agent, j Job) {
 		return
 	}
 	if w.Conversation() == j.planned {
-		w.AddConversation(cmp.Or(j.found, j.chosen))
+		w.AddConversation(cmp.Or(j.Found, j.NewID))
 	}
 	if w.Phase.Stop() || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive

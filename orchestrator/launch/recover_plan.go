@@ -23,8 +23,9 @@ import (
 // fresh one.
 type Continuation struct {
 	Resumable  bool
-	unverified bool // resumable, but paw could not read the conversation's file
-	// refusedBefore means that the CLI ended at once when it last resumed the conversation.
+	unverified bool // resumable, but only the CLI can say whether the conversation still exists
+	// refusedBefore means that the CLI ended at once when it last resumed the conversation: its
+	// answer is awaited longer.
 	refusedBefore bool
 	FreshReason   string // why there is nothing to resume
 	KeepID        bool   // the id may be used again for a fresh start
@@ -63,7 +64,8 @@ type RecoverFacts struct {
 // planAgent decides what recover does for one agent. It is pure: a test covers each cell of its
 // table.
 func planAgent(f RecoverFacts) Job {
-	j := Job{Result: Result{Agent: f.record.Name}, planned: f.record.Conversation(), found: f.Found}
+	j := Job{Result: Result{Agent: f.record.Name}, planned: f.record.Conversation(), Continuation: f.Continuation}
+	j.NewID = ""
 	switch {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
@@ -110,12 +112,12 @@ func planAgent(f RecoverFacts) Job {
 		j.Notes = append(j.Notes, f.promptUnsent)
 	}
 	if f.Resumable {
-		j.Kind, j.unverified, j.refusedBefore = ResultResumed, f.unverified || f.refusedBefore, f.refusedBefore
+		j.Kind = ResultResumed
 		return j
 	}
 	j.Kind, j.Reason = ResultFresh, f.FreshReason
 	if !f.KeepID {
-		j.chosen = f.NewID
+		j.NewID = f.NewID
 	}
 	return j
 }
@@ -238,6 +240,7 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 	spec := h.Specs().Launch(s, &w, executable)
 	rf.Continuation = FindContinuation(ctx, h, s, cli, spec)
 	rf.refusedBefore = rf.Resumable && refusedLast(f, a, cli, spec)
+	rf.unverified = rf.unverified || rf.refusedBefore
 	return rf
 }
 

@@ -26,8 +26,8 @@ func planned(j Job) string {
 		text += string(j.Worktree) + " its worktree, "
 	}
 	text += string(j.Kind)
-	if j.chosen != "" {
-		text += " as " + j.chosen
+	if j.NewID != "" {
+		text += " as " + j.NewID
 	}
 	if j.Reason != "" {
 		text += ": " + j.Reason
