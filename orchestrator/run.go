@@ -81,9 +81,9 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	if err := r.begin(lasting); err != nil {
 		return nil, err
 	}
-	r.home.Step("run.executed")
+	r.App.Step("run.executed")
 	end := r.execute(ctx)
-	r.home.Step("run.ended")
+	r.App.Step("run.ended")
 	lasting, cancel = context.WithTimeout(lasting, closePatience)
 	defer cancel()
 	failure := r.close(lasting, end)
@@ -96,11 +96,11 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 
 // begin claims the turn number and writes START and EXECUTE to the log.
 func (r *headlessTurn) begin(ctx context.Context) error {
-	err := turns.Change(ctx, r.home.Agent(r.s, r.w), func(t *turns.Recorder) error {
+	err := turns.Change(ctx, r.Agent, func(t *turns.Recorder) error {
 		t.Strict = true
 		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
-			Launch: observe.LaunchID(r.s.Name, r.w.Name, r.generation),
+			Launch: observe.LaunchID(r.Session.Name, r.Record.Name, r.generation),
 		})
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 		return one.Execute("one-shot mode: " + strings.Join(argv, " "))
 	})
 	if taken, ok := errors.AsType[*turns.TagTakenError](err); ok {
-		return errs.New(errs.Failed, "%s: %w", r.w.Name, err).Hint("git show --no-patch %s", taken.Tag)
+		return errs.New(errs.Failed, "%s: %w", r.Record.Name, err).Hint("git show --no-patch %s", taken.Tag)
 	}
 	return err
 }
@@ -119,14 +119,14 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
-	err := turns.Change(ctx, r.home.Agent(r.s, r.w), func(t *turns.Recorder) error {
+	err := turns.Change(ctx, r.Agent, func(t *turns.Recorder) error {
 		r.learn(ctx, t, end)
 		switch {
 		case end.Interrupted:
 			failure = r.interrupted(r.one.Number())
 			return t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = errs.New(errs.AgentFailed, "%s: turn %d failed: %s", r.w.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Name)
+			failure = errs.New(errs.AgentFailed, "%s: turn %d failed: %s", r.Record.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.Session.Name, r.Record.Name)
 			return t.Abort(ctx, r.one, failed)
 		default:
 			_, err := t.Finish(ctx, r.one, answer)
@@ -134,10 +134,10 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 		}
 	})
 	if failure != nil && err != nil {
-		r.home.Notef("%s: turn %d: %v", r.w.Name, r.one.Number(), err)
+		r.App.Notef("%s: turn %d: %v", r.Record.Name, r.one.Number(), err)
 	}
 	if failure == nil && err != nil {
-		return errs.New(errs.Failed, "%s: turn %d: %w", r.w.Name, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
+		return errs.New(errs.Failed, "%s: turn %d: %w", r.Record.Name, r.one.Number(), err).Hint("paw recover %s", r.Session.Name)
 	}
 	return failure
 }
@@ -145,9 +145,9 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 // interrupted returns the error of a turn that the user interrupted.
 func (r *headlessTurn) interrupted(number int) error {
 	if number == 0 {
-		return errs.New(errs.Interrupted, "%s: interrupted, no turn was begun", r.w.Name)
+		return errs.New(errs.Interrupted, "%s: interrupted, no turn was begun", r.Record.Name)
 	}
-	return errs.New(errs.Interrupted, "%s: turn %d interrupted", r.w.Name, number)
+	return errs.New(errs.Interrupted, "%s: turn %d interrupted", r.Record.Name, number)
 }
 
 // learn records the conversation of a CLI that chooses its own ID, and the file of the
@@ -156,7 +156,7 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.End
 	if !r.cli.Facts().ChoosesID {
 		if id := cli.StreamConversation(end.Stdout); id != "" {
 			r.spec.ConversationID = id
-			_ = t.KeepConversation(ctx, id)
+			_ = turns.KeepConversation(ctx, t.Agent, id)
 		}
 	}
 	found, err := r.cli.Conversation(ctx, r.spec)
@@ -167,13 +167,13 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.End
 
 // ran reads the finished turn from the log.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
-	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Turn{Record: r.one.Record()}, Notes: r.notes}
-	repository, err := gitdir.Discover(r.s.GitCommonDir)
+	ran := &Ran{Session: r.Session, Agent: r.Record.Name, Turn: turns.Turn{Record: r.one.Record()}, Notes: r.notes}
+	repository, err := gitdir.Discover(r.Session.GitCommonDir)
 	if err != nil {
 		return ran, err
 	}
-	m := r.home.Manager(repository)
-	list, _, err := turns.List(ctx, r.home.Agent(r.s, r.w).In(m))
+	m := r.App.Manager(repository)
+	list, _, err := turns.List(ctx, r.Agent.In(m))
 	if err == nil {
 		err = list.CountFiles(ctx, m)
 	}
@@ -202,7 +202,7 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 	kept := r.output()
 	defer kept.Close()
 	return cli.Process{
-		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
+		Argv: r.command.Argv, Dir: r.Record.WorktreePath, Env: r.environment(),
 		Lock: r.lock, // inherited, so that even when paw is killed no other process starts a second CLI
 		Stdout: func(line []byte) {
 			text := r.cli.HeadlessLine(line)
@@ -226,7 +226,7 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 // environment returns the environment of a launch without PAW_LAUNCH: hooks of this CLI, and of
 // CLIs that it starts, must not count the turn, since Run counts it.
 func (r *headlessTurn) environment() []string {
-	env := launch.Environment(r.home.Agent(r.s, r.w), r.generation, r.command)
+	env := launch.Environment(r.Agent, r.generation, r.command)
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
 }
 

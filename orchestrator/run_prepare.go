@@ -34,25 +34,18 @@ type RunOptions struct {
 	Started func(kill func())
 }
 
-// heldAgent is an agent whose lock this process holds.
-type heldAgent struct {
-	s          *session.Session
-	w          *session.Agent
+// headlessTurn is a headless turn in progress; it holds the agent's lock.
+type headlessTurn struct {
+	app.Agent
+	o          RunOptions
 	cli        cli.CLI
 	lock       *os.File // inherited by the CLI
 	giveBack   func()
 	generation int
-}
-
-// headlessTurn is a headless turn in progress; it holds the agent's lock.
-type headlessTurn struct {
-	*heldAgent
-	home    *app.App
-	o       RunOptions
-	spec    cli.Spec
-	command cli.Command
-	one     *turn.Turn
-	notes   []string
+	spec       cli.Spec
+	command    cli.Command
+	one        *turn.Turn
+	notes      []string
 }
 
 // prepareRun refuses a run that cannot work, takes the agent's lock and builds the CLI's command.
@@ -69,20 +62,19 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 	if err := requireHeadless(h, cli, executable, o.Prompt); err != nil {
 		return nil, err
 	}
-	held, err := holdAgent(ctx, h, s, o.Agent, cli)
-	if err != nil {
+	r = &headlessTurn{Agent: h.Agent(s, w), o: o, cli: cli}
+	if err := r.hold(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			held.giveBack()
+			r.giveBack()
 		}
 	}()
-	if err := gitdir.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
+	if err := gitdir.Verify(r.Record.WorktreePath, r.Session.GitCommonDir, ""); err != nil {
 		return nil, errs.New(errs.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
 	}
-	turns.Cut(ctx, h.Agent(held.s, held.w), turn.ReasonCrash)
-	r = &headlessTurn{heldAgent: held, home: h, o: o}
+	turns.Cut(ctx, r.Agent, turn.ReasonCrash)
 	return r, r.choose(ctx, executable)
 }
 
@@ -103,10 +95,9 @@ func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
 // choose picks the conversation of the turn, writes a new one into the record before the CLI makes
 // it, and builds the command.
 func (r *headlessTurn) choose(ctx context.Context, executable string) error {
-	h := r.home
-	r.spec = h.Specs().Launch(r.s, r.w, executable)
+	r.spec = r.App.Specs().Launch(r.Session, r.Record, executable)
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // Run itself records the begin and the end of the turn
-	how := launch.FindContinuation(ctx, h, r.s, r.cli, r.spec)
+	how := launch.FindContinuation(ctx, r.App, r.Session, r.cli, r.spec)
 	switch {
 	case how.Resumable:
 		r.spec.ConversationID = cmp.Or(how.Found, r.spec.ConversationID)
@@ -115,15 +106,15 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	case !how.KeepID:
 		r.spec.ConversationID = how.NewID
 	}
-	if !how.Resumable && r.w.TurnHighWater > 0 {
+	if !how.Resumable && r.Record.TurnHighWater > 0 {
 		r.notes = append(r.notes, "a fresh conversation: "+how.FreshReason)
 	}
-	if err := r.remember(ctx, r.spec.ConversationID); err != nil {
+	if err := turns.KeepConversation(ctx, r.Agent, r.spec.ConversationID); err != nil {
 		return err
 	}
 	var err error
 	if r.command, err = r.cli.Headless(r.spec); err != nil {
-		return errs.New(errs.Failed, "%s: %w", r.w.Name, err)
+		return errs.New(errs.Failed, "%s: %w", r.Record.Name, err)
 	}
 	for _, file := range r.command.Files {
 		if err := app.WritePrivate(file.Path, file.Content); err != nil {
@@ -131,15 +122,6 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 		}
 	}
 	return nil
-}
-
-// remember makes a conversation the newest one in the record.
-func (r *headlessTurn) remember(ctx context.Context, id string) error {
-	if id == "" || r.w.Conversation() == id {
-		return nil
-	}
-	r.w.AddConversation(id)
-	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
 // addHeadless adds an agent for headless turns: a branch, a worktree with its set-up and tag 0, as
@@ -174,15 +156,15 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	return saved, name, notes, nil
 }
 
-// holdAgent takes the lock of an agent whose CLI does not run, for a headless turn. It checks and
+// hold takes the lock of the agent, whose CLI does not run, and reads its record. It checks and
 // takes under the session lock, so that a concurrent start or recover either finds the lock held or
 // is found by the check.
-func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
-	if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
-		return nil, err
+func (r *headlessTurn) hold(ctx context.Context) error {
+	h, name := r.App, r.Record.Name
+	if err := observe.RefuseHalfMoved(ctx, h, r.Session, name); err != nil {
+		return err
 	}
-	held := &heldAgent{cli: cli}
-	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+	saved, err := h.Update(ctx, r.Session.Name, func(rec *session.Session) error {
 		w, err := app.AgentNamed(rec, name)
 		if err != nil {
 			return err
@@ -200,25 +182,25 @@ func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string,
 		if err := launch.WithdrawLaunches(h, rec.Name, name); err != nil {
 			return err
 		}
-		held.generation = launch.NextGeneration(rec, f)
+		r.generation = launch.NextGeneration(rec, f)
 		holder, err := session.ThisProcess()
 		if err != nil {
 			return err
 		}
-		holder.Generation, rec.Generation = held.generation, held.generation
-		held.lock, held.giveBack, err = h.Locks.HoldForTurn(rec.Name, name, holder)
+		holder.Generation, rec.Generation = r.generation, r.generation
+		r.lock, r.giveBack, err = h.Locks.HoldForTurn(rec.Name, name, holder)
 		return err
 	})
 	if err != nil {
-		if held.giveBack != nil {
-			held.giveBack()
+		if r.giveBack != nil {
+			r.giveBack()
 		}
 		if _, ok := errors.AsType[*session.LockedError](err); ok {
-			return nil, errs.New(errs.Locked, "%w", err).Hint("paw status %s", s.Name)
+			return errs.New(errs.Locked, "%w", err).Hint("paw status %s", r.Session.Name)
 		}
-		return nil, err
+		return err
 	}
-	held.s, held.w = saved, saved.Agent(name)
+	r.Agent = h.Agent(saved, saved.Agent(name))
 	h.Step("run.locked")
-	return held, nil
+	return nil
 }

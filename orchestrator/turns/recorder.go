@@ -299,7 +299,7 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 		_, err := t.Begin(ctx, start)
 		return err
 	case turn.ActConversation:
-		return t.KeepConversation(ctx, action.Text)
+		return KeepConversation(ctx, t.Agent, action.Text)
 	case turn.ActExecute, turn.ActHold, turn.ActAwait, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
 	one, err := t.open()
@@ -335,13 +335,13 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	return nil
 }
 
-// KeepConversation records that the agent goes on with another conversation.
-func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
-	if id == "" || t.Record.Conversation() == id {
+// KeepConversation records that an agent goes on with another conversation.
+func KeepConversation(ctx context.Context, a app.Agent, id string) error {
+	if id == "" || a.Record.Conversation() == id {
 		return nil
 	}
-	t.Record.AddConversation(id)
-	return t.App.UpdateAgent(ctx, t.Session.Name, t.Record.Name, func(w *session.Agent) { w.AddConversation(id) })
+	a.Record.AddConversation(id)
+	return a.App.UpdateAgent(ctx, a.Session.Name, a.Record.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
 // KeepTranscript records the file of the agent's conversation.
