@@ -42,10 +42,7 @@ func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook
 	app.AwaitHook(ctx, hook)
 	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
 		done, err := followOnce(ctx, h, sessionName, agentName)
-		if err = app.UnlessGone(err); err != nil {
-			h.HookLog().Add("paw", "follow", err)
-		}
-		if done || err != nil {
+		if err = h.Logged("follow", err); done || err != nil {
 			return err
 		}
 		poll.Sleep(ctx, pause)
@@ -171,11 +168,7 @@ func openTurn(a app.Agent) (seen live.Observation, open bool) {
 // takeMissed writes what the CLI's own record has of an agent's turns into their logs, and after an
 // end notifies the user, the parent and the queue.
 func takeMissed(ctx context.Context, a app.Agent) error {
-	ended := false
-	err := turns.Change(ctx, a, func(t *turns.Recorder) error {
-		defer func() { ended = t.Ended }()
-		return t.TakeMissed(ctx)
-	})
+	ended, err := turns.TakeMissed(ctx, a)
 	if ended {
 		notifyOf(a.App, a.Session.Name, a.Record.Name, time.Time{}) // no hook has reported the end
 		children.ClaimAfter(a.App, a.Session.Name, a.Record.Name, live.Claim{})

@@ -168,7 +168,7 @@ func (r *recorded) follow() {
 	r.t.Helper()
 	s, err := r.p.Load(recordedSession)
 	if err == nil {
-		err = turns.Change(r.t.Context(), r.p.Agent(s, s.Agent("a")), func(t *turns.Recorder) error { return t.TakeMissed(r.t.Context()) })
+		_, err = turns.TakeMissed(r.t.Context(), r.p.Agent(s, s.Agent("a")))
 	}
 	if err != nil {
 		r.t.Fatal(err)

@@ -145,6 +145,16 @@ func (l HookLog) Add(cliName, event string, cause error) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
+// Logged returns the error of work that nobody waits for, and logs it as one of the event. A session
+// that is gone by then is no error.
+func (h *App) Logged(event string, err error) error {
+	err = UnlessGone(err)
+	if err != nil {
+		h.HookLog().Add("paw", event, err)
+	}
+	return err
+}
+
 // Failures counts the logged failures and returns the last one. Those of sessions that do not
 // exist any more are skipped.
 func (l HookLog) Failures() (count int, last HookFailure) {

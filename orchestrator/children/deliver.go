@@ -59,10 +59,7 @@ func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live
 		d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
 		err = d.run(ctx, c)
 	}
-	if err = app.UnlessGone(err); err != nil {
-		h.HookLog().Add("paw", "deliver", err)
-	}
-	return err
+	return h.Logged("deliver", err)
 }
 
 // runningLaunch returns the generation of an agent's running launch, 0 for none.
@@ -158,7 +155,11 @@ func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Age
 func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, to tmux.Program) (live.Verdict, error) {
 	wait := f.Parent.Record.Wait
 	results := f.Results()
-	turns.CountFiles(ctx, d.App, s, pointersTo(results))
+	counted := make([]*live.Result, len(results))
+	for i := range results {
+		counted[i] = &results[i]
+	}
+	turns.CountFiles(ctx, d.App, s, counted)
 	prompt := live.Prompt(*wait, results, f.Left())
 	s, err := d.record(ctx, f)
 	if errors.Is(err, turns.ErrSettled) {
@@ -220,14 +221,6 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 		return false
 	}
 	return last.State == turn.InProgress && (parent.Last == nil || last.Number > parent.Last.Number)
-}
-
-func pointersTo(results []live.Result) []*live.Result {
-	all := make([]*live.Result, len(results))
-	for i := range results {
-		all[i] = &results[i]
-	}
-	return all
 }
 
 // ClaimAfter starts an attempt for each parent that waits for an agent which has just ended its

@@ -235,10 +235,8 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 	}
 	lookLater(ctx, h, s, parent, w)
 	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
-	if _, err = d.once(ctx, live.Unasked); app.UnlessGone(err) != nil {
-		h.HookLog().Add("paw", "look", err)
-	}
-	return app.UnlessGone(err)
+	_, err = d.once(ctx, live.Unasked)
+	return h.Logged("look", err)
 }
 
 // WaitsOf returns the families of a session's waiting parents, by the parent's name. It prompts
@@ -272,11 +270,6 @@ func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.R
 	return results
 }
 
-// owedIn returns the waiting parents whose results were not typed yet.
-func owedIn(waits map[string]live.Family) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), func(name string) bool { return !live.Owed(waits[name].Parent.Record) })
-}
-
 // ResumeWaits is like WaitsOf, for a session that was brought back, and starts looks for its
 // waiting parents.
 func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observe.AskPanes) (map[string]live.Family, error) {
@@ -285,7 +278,8 @@ func ResumeWaits(ctx context.Context, h *app.App, s *session.Session, ask observ
 		err = keepResumed(ctx, h, s.Name, waits)
 	}
 	if err == nil {
-		watchWaits(ctx, h, s, owedIn(waits))
+		typed := func(name string) bool { return !live.Owed(waits[name].Parent.Record) }
+		watchWaits(ctx, h, s, slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), typed))
 	}
 	return waits, err
 }

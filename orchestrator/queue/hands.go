@@ -43,21 +43,12 @@ type ownHands struct {
 func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	app.AwaitHook(ctx, hook)
 	p, _ := newPump(h, sessionName)
-	return noted(h, p.run(ctx))
+	return h.Logged("queue", p.run(ctx))
 }
 
 func newPump(h *app.App, sessionName string) (*pump, *ownHands) {
 	hands := &ownHands{App: h, as: h, session: sessionName, keyboard: typing.NewPaneWriter(h)}
 	return &pump{App: h, session: sessionName, hands: hands, pause: func(ctx context.Context) { poll.Sleep(ctx, soonEvery) }}, hands
-}
-
-// noted writes down what a process has met that nobody waits for.
-func noted(h *app.App, err error) error {
-	err = app.UnlessGone(err)
-	if err != nil {
-		h.HookLog().Add("paw", "queue", err)
-	}
-	return err
 }
 
 // Wake starts a process that pumps, if a task is open or anyway is set. The caller is not delayed:
@@ -115,15 +106,10 @@ func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {
 // reports whether there were any.
 func (o *ownHands) closeUnseen(ctx context.Context, s *session.Session, seen observe.Facts) (any bool) {
 	for _, a := range seen.Agents {
-		if now := seen.Observation(a); !now.EndedUnseen(turns.ListGrace) {
-			continue
-		}
-		err := turns.Change(ctx, o.Agent(s, &a.Record), func(t *turns.Recorder) error {
-			defer func() { any = any || t.Ended }()
-			return t.TakeMissed(ctx)
-		})
-		if err != nil {
-			o.HookLog().Add("paw", "queue", err)
+		if seen.Observation(a).EndedUnseen(turns.ListGrace) {
+			ended, err := turns.TakeMissed(ctx, o.Agent(s, &a.Record))
+			_ = o.Logged("queue", err)
+			any = any || ended
 		}
 	}
 	return any
@@ -344,10 +330,10 @@ func Tick(ctx context.Context, h *app.App, sessionName, tmuxSession, pane, mark 
 	p, hands := newPump(h, sessionName)
 	switch {
 	case err != nil || now == "":
-		return noted(h, p.run(ctx))
+		return h.Logged("queue", p.run(ctx))
 	case now != mark:
 		return nil
 	}
 	hands.pane, hands.tmuxID = "%"+pane, "$"+tmuxSession
-	return noted(h, p.tick(ctx))
+	return h.Logged("queue", p.tick(ctx))
 }

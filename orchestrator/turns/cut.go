@@ -24,7 +24,7 @@ func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
 	record := *a.Record // the caller goes on with the record that it has
 	a.Record = &record
 	err = Change(ctx, a, func(t *Recorder) error {
-		if err := t.TakeMissed(ctx); err != nil {
+		if err := t.takeMissed(ctx); err != nil {
 			return err
 		}
 		one, err := t.open()
@@ -87,7 +87,10 @@ func tagFinished(ctx context.Context, a app.Agent) {
 	}
 	err := Change(ctx, a, func(t *Recorder) error {
 		results := finishedTurns(a.Record, t.Dir)
-		counted := countFinished(results)
+		var counted session.Finished
+		for _, result := range results {
+			counted.Add(result.Number)
+		}
 		t.remember(ctx, counted.Last, func(f *session.Finished) {
 			if counted.Last >= f.Last { // some logs may be gone
 				*f = counted
@@ -117,9 +120,19 @@ func tagFinished(ctx context.Context, a app.Agent) {
 	}
 }
 
-// TakeMissed applies what the CLI's own record tells about the last turn and later ones, as far as
+// TakeMissed writes what the CLI's own record has of an agent's turns into their logs, and reports
+// whether a turn has ended.
+func TakeMissed(ctx context.Context, a app.Agent) (ended bool, err error) {
+	err = Change(ctx, a, func(t *Recorder) error {
+		defer func() { ended = t.Ended }()
+		return t.takeMissed(ctx)
+	})
+	return ended, err
+}
+
+// takeMissed applies what the CLI's own record tells about the last turn and later ones, as far as
 // no hook reported it.
-func (t *Recorder) TakeMissed(ctx context.Context) error {
+func (t *Recorder) takeMissed(ctx context.Context) error {
 	last, err := t.Dir.Last()
 	if err != nil || last == nil {
 		return err

@@ -34,10 +34,11 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 			return nil, err
 		}
 		t.App.Step("turn.claimed")
-		taken, err := t.tagged(ctx, n)
+		tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
 		if err != nil {
 			return nil, err
 		}
+		taken := slices.Contains(tags, n)
 		if taken && t.Strict {
 			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.Record.TurnSession, n)}
 		}

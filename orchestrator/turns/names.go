@@ -166,11 +166,6 @@ func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetche
 // Any reports whether any turns have the name.
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
-func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
-	tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
-	return slices.Contains(tags, n), err
-}
-
 // Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
 func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, error) {
 	numbers, err := AllTags(ctx, m)

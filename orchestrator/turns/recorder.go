@@ -168,15 +168,6 @@ func (t *Recorder) untaggedMark() string {
 	return filepath.Join(t.App.StateDir(t.Session.Name, t.Record.Name), "untagged")
 }
 
-// countFinished counts results by their numbers.
-func countFinished(results []turn.Result) session.Finished {
-	counted := session.Finished{}
-	for _, r := range results {
-		counted.Add(r.Number)
-	}
-	return counted
-}
-
 // finishedTurns returns the results of the start, as turn 0, and of finished turns with a readable
 // log.
 func finishedTurns(w *session.Agent, dir turn.Dir) []turn.Result {
