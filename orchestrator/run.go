@@ -173,7 +173,7 @@ func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 		return ran, err
 	}
 	m := r.App.Manager(repository)
-	list, _, err := turns.List(ctx, r.Agent.In(m))
+	list, _, err := turns.List(ctx, r.In(m))
 	if err == nil {
 		err = list.CountFiles(ctx, m)
 	}
