@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -134,7 +133,7 @@ func (c *copying) copyFile(name string, count *copied) error {
 	if err != nil {
 		return err
 	}
-	defer at.release()
+	defer at.close()
 	info, err := at.from.Lstat(path.Base(name))
 	if err != nil {
 		return err
@@ -147,16 +146,11 @@ func (c *copying) copyFolder(count *copied) {
 	if info, err := c.root.Lstat(count.name); err == nil && !info.IsDir() {
 		return
 	}
-	err := c.copyParents(count.name + "/x")
-	var at *pair
-	if err == nil {
-		at, err = c.pairOf(count.name)
-	}
-	if err != nil {
+	if err := c.copyParents(count.name + "/x"); err != nil {
 		c.told(count.name, err)
 		return
 	}
-	c.do(func() { at.copyAll(count) })
+	c.do(func() { c.fillFolder(count.name, count) })
 }
 
 // do runs work on a worker, or at once if all are busy.
@@ -178,7 +172,6 @@ type pair struct {
 	*copying
 	name     string
 	from, to *os.Root
-	users    atomic.Int32
 }
 
 // pairOf opens a folder that exists on both sides.
@@ -192,82 +185,75 @@ func (c *copying) pairOf(name string) (*pair, error) {
 		from.Close()
 		return nil, err
 	}
-	p := &pair{copying: c, name: name, from: from, to: to}
-	p.users.Add(1)
-	return p, nil
+	return &pair{copying: c, name: name, from: from, to: to}, nil
 }
 
-func (p *pair) release() {
-	if p.users.Add(-1) == 0 {
-		p.from.Close()
-		p.to.Close()
-	}
-}
-
-// inFolder makes a folder in the worktree with the mode it has in the main checkout, and opens
-// both.
-func (p *pair) inFolder(name string) (*pair, error) {
-	from, err := p.from.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	info, err := from.Stat(".")
-	if err == nil {
-		err = p.to.Mkdir(name, info.Mode().Perm()|0o700) // writable until its files are copied
-	}
-	var to *os.Root
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		to, err = p.to.OpenRoot(name)
-	}
-	if err != nil {
-		from.Close()
-		return nil, err
-	}
-	sub := &pair{copying: p.copying, name: path.Join(p.name, name), from: from, to: to}
-	sub.users.Add(1)
-	return sub, nil
+func (p *pair) close() {
+	p.from.Close()
+	p.to.Close()
 }
 
 // filesAtOnce is how many files of a folder one worker takes.
 const filesAtOnce = 256
 
-// copyAll copies the folder's content, and releases the pair.
-func (p *pair) copyAll(count *copied) {
-	defer p.release()
-	folder, err := p.from.Open(".")
-	var entries []os.DirEntry
-	if err == nil {
-		entries, err = folder.ReadDir(-1)
-		folder.Close()
+// fillFolder copies the content of a folder that exists on both sides.
+func (c *copying) fillFolder(folder string, count *copied) {
+	at, err := c.pairOf(folder)
+	if err != nil {
+		c.told(folder, err)
+		return
 	}
-	p.told(p.name, err)
+	defer at.close()
+	entries, err := fs.ReadDir(at.from.FS(), ".")
+	c.told(folder, err)
 	var files []os.DirEntry
 	for _, e := range entries {
-		switch name := path.Join(p.name, e.Name()); {
-		case p.ctx.Err() != nil:
+		switch name := path.Join(folder, e.Name()); {
+		case c.ctx.Err() != nil:
 			return
 		case e.IsDir():
-			sub, err := p.inFolder(e.Name())
-			if p.told(name, err); err == nil {
-				p.do(func() { sub.copyAll(count) })
+			if err := at.makeFolder(e.Name()); err != nil && !errors.Is(err, fs.ErrExist) {
+				c.told(name, err)
+				continue
 			}
+			c.do(func() { c.fillFolder(name, count) })
 		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
-			p.problem(name, "not copied: neither a file nor a folder")
+			c.problem(name, "not copied: neither a file nor a folder")
 		default:
 			files = append(files, e)
 		}
 	}
-	for some := range slices.Chunk(files, filesAtOnce) {
-		p.users.Add(1)
-		p.do(func() {
-			defer p.release()
-			for _, e := range some {
-				if p.ctx.Err() != nil {
-					return
-				}
-				p.told(path.Join(p.name, e.Name()), p.copy(e.Name(), !e.Type().IsRegular(), count))
+	for len(files) > filesAtOnce {
+		some := files[:filesAtOnce]
+		files = files[filesAtOnce:]
+		c.do(func() {
+			if at, err := c.pairOf(folder); err != nil {
+				c.told(folder, err)
+			} else {
+				at.copyAll(some, count)
+				at.close()
 			}
 		})
+	}
+	at.copyAll(files, count)
+}
+
+// makeFolder makes a folder in the worktree with the mode it has in the main checkout.
+func (p *pair) makeFolder(name string) error {
+	info, err := p.from.Stat(name)
+	if err != nil {
+		return err
+	}
+	return p.to.Mkdir(name, info.Mode().Perm()|0o700) // writable until its files are copied
+}
+
+// copyAll copies some files and symlinks of the folder.
+func (p *pair) copyAll(files []os.DirEntry, count *copied) {
+	for _, e := range files {
+		if p.ctx.Err() != nil {
+			return
+		}
+		p.told(path.Join(p.name, e.Name()), p.copy(e.Name(), !e.Type().IsRegular(), count))
 	}
 }
 
