@@ -99,12 +99,7 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
 	}
-	dir, err := snapshot.NewScratch(c.AdminDir)
-	if err != nil {
-		return nil, hidden{}, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, dir)
+	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
 	if err != nil {
 		return nil, hidden{}, err
 	}

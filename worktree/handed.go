@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,12 +22,7 @@ func (m *Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, ea
 	if err != nil || len(changes) == 0 {
 		return "", err
 	}
-	dir, err := snapshot.NewScratch(c.AdminDir)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, dir)
+	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +108,7 @@ func asHanded(ctx context.Context, l *snapshot.Look, changes []objects.Change) (
 	for _, e := range entries {
 		staged[e.Name] = objects.EntryOf(e.Mode, e.ID)
 	}
-	same, err := filesAs(ctx, l.Repo, l.Real.File, filepath.Dir(l.Scratch), l.Top, changes, objects.Change.Entry)
+	same, err := filesAs(ctx, l.Repo, l.Real.File, l.Dir, l.Top, changes, objects.Change.Entry)
 	if err != nil {
 		return nil, err
 	}

@@ -98,16 +98,12 @@ func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, was
 	if lock := filepath.Join(admin, "index.lock"); disk.Exists(lock) {
 		return Rescued{}, &IndexLockedError{lock}
 	}
-	dir, err := snapshot.NewScratch(admin)
+	l, err := m.snapshots.LookAt(ctx, path, admin, "")
 	if err != nil {
 		return Rescued{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := m.snapshots.LookAt(ctx, path, admin, dir)
-	if err != nil {
-		return Rescued{}, err
-	}
-	r := &rewind{m: m, Look: l, at: at, to: to, was: was, dir: dir, options: o}
+	defer l.Drop()
+	r := &rewind{m: m, Look: l, at: at, to: to, was: was, options: o}
 	return r.run(ctx)
 }
 
@@ -117,7 +113,6 @@ type rewind struct {
 	at      placeLock
 	to      objects.State
 	was     string // tree that the files must equal, "" for any
-	dir     string // folder for scratch files
 	options RewindOptions
 	now     string // tree of the current files
 }
@@ -255,7 +250,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 		if err := r.Repo.WithFile(r.at.file).RunWhole(ctx, files...); err != nil {
 			return "", err
 		}
-		return v.resetIndex(ctx, r.dir)
+		return v.resetIndex(ctx, r.Dir)
 	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.Began, r.Began) })
 }
 

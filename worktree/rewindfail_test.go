@@ -96,8 +96,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.put(name, "two\n", 0o644)
-		dir := realTemp(t)
-		l, err := w.m.Snapshots().LookAt(ctx, w.p.Path, admin, dir)
+		l, err := w.m.Snapshots().LookAt(ctx, w.p.Path, admin, realTemp(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +104,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rewind{m: w.m.Moves(), Look: l, at: at, to: one, dir: dir}
+		r := &rewind{m: w.m.Moves(), Look: l, at: at, to: one}
 		if err := r.readNow(ctx); err != nil {
 			t.Fatal(err)
 		}

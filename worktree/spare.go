@@ -69,11 +69,11 @@ func below(name string, comes map[string]bool) bool {
 // ignoredByGoal returns the names of those changed files that git would ignore with the rules of the
 // goal. git reads rules from files only, so they are checked out into a scratch folder.
 func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) (map[string]bool, error) {
-	scratch := filepath.Join(r.dir, "rules")
+	scratch := filepath.Join(r.Dir, "rules")
 	if err := os.Mkdir(scratch, 0o700); err != nil {
 		return nil, err
 	}
-	rules := r.m.objects.Quarantined(snapshot.RepoWithIndex(r.Top, snapshot.NewScratchIndex(r.dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
+	rules := r.m.objects.Quarantined(snapshot.RepoWithIndex(r.Top, snapshot.NewScratchIndex(r.Dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
 	if err := rules.Run(ctx, snapshot.Privately("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
 		return nil, err
 	}

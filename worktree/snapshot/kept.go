@@ -81,7 +81,6 @@ func recent(change, began time.Time) bool {
 
 // keep stores the scratch index for the next snapshot.
 func (r *recording) keep(tree, commit string) {
-	dir := filepath.Dir(r.Real.File)
 	s := keptState{Real: r.Real.hash, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit, own: map[string]ownPath{}}
 	if tree == "" && len(r.base.own) > 0 { // Some of these files may not have been compared again.
 		s.Began, s.own = r.base.Began, r.base.own
@@ -92,7 +91,7 @@ func (r *recording) keep(tree, commit string) {
 	if tree != "" && len(r.notSaved) == len(r.special) {
 		s.Seen = r.seen
 	}
-	if s.Index = indexHash(r.Scratch); s.Index == "" || s.Real == "" || os.Rename(r.Scratch, keptIndex(dir)) != nil {
+	if s.Index = indexHash(r.Scratch); s.Index == "" || s.Real == "" || os.Rename(r.Scratch, keptIndex(r.Dir)) != nil {
 		return
 	}
 	header, err := json.Marshal(s)
@@ -106,7 +105,7 @@ func (r *recording) keep(tree, commit string) {
 		}
 		content.WriteString(own.real + "\t" + name + "\x00")
 	}
-	_ = replaceKept(dir, keptFile(dir), content.Bytes())
+	_ = replaceKept(r.Dir, keptFile(r.Dir), content.Bytes())
 }
 
 // replaceKept replaces a file as a whole.
@@ -171,9 +170,9 @@ const ScratchPrefix = "paw-scratch-"
 // abandonedAge is the age from which a scratch folder counts as left by a killed paw.
 const abandonedAge = 24 * time.Hour
 
-// NewScratch makes a folder for private indexes in a worktree's git directory, and removes those
+// newScratch makes a folder for private indexes in a worktree's git directory, and removes those
 // left by killed paws. The caller removes it.
-func NewScratch(admin string) (dir string, err error) {
+func newScratch(admin string) (dir string, err error) {
 	sweepOld(admin, ScratchPrefix, abandonedAge)
 	return os.MkdirTemp(admin, ScratchPrefix)
 }

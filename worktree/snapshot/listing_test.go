@@ -28,7 +28,7 @@ func TestIndexIsListedWithWhatItHides(t *testing.T) {
 			} else {
 				w.Git("update-index", "--index-version", version)
 			}
-			x, err := CopyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t))
+			x, err := copyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestIndexThatIsCutIsNotUnderstood(t *testing.T) {
 	whole := gittest.ReadFile(t, index)
 	for n := 1; n < len(whole); n += 7 {
 		gittest.WriteFile(t, index, whole[:n])
-		if x, err := CopyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t)); err == nil && len(x.listed) != 2 {
+		if x, err := copyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t)); err == nil && len(x.listed) != 2 {
 			t.Fatalf("cut at %d: %+v", n, x.listed)
 		}
 	}

@@ -26,6 +26,8 @@ import (
 type Look struct {
 	m       *Taker
 	Top     string
+	Dir     string // folder for scratch files
+	oneOff  bool   // Dir was made for this look
 	Began   time.Time
 	Repo    git.Repo      // git with the scratch index
 	Scratch string        // index file that git may change: first a copy of the real one, later the recorded one
@@ -49,13 +51,22 @@ type Look struct {
 	Unmerged   bool
 }
 
-// LookAt compares a worktree with HEAD through a copy of its index in dir. LookAt runs one git
-// process if no entry is hidden, and writes nowhere else; options are for git status. The caller ends
-// the look with Drop.
+// LookAt compares a worktree with HEAD through a copy of its index in dir, "" for a folder in its git
+// directory that Drop removes. LookAt runs one git process if no entry is hidden, and writes nowhere
+// else; options are for git status. The caller ends the look with Drop.
 func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
-	l := &Look{m: snapshots, Top: path, Began: time.Now(), tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
+	l := &Look{
+		m: snapshots, Top: path, Dir: dir, oneOff: dir == "", Began: time.Now(),
+		tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{},
+	}
 	var err error
-	if l.Real, err = CopyOfIndex(ctx, path, admin, dir); err != nil {
+	if l.oneOff {
+		if l.Dir, err = newScratch(admin); err != nil {
+			return nil, err
+		}
+	}
+	if l.Real, err = copyOfIndex(ctx, path, admin, l.Dir); err != nil {
+		l.Drop()
 		return nil, err
 	}
 	for _, name := range l.Real.hidden {
@@ -91,8 +102,14 @@ func (l *Look) Hides(name string) bool { return l.hides[name] }
 
 // Drop removes the files of the look.
 func (l *Look) Drop() {
-	l.Real.drop()
-	DropIndex(l.Scratch)
+	if l.oneOff {
+		_ = os.RemoveAll(l.Dir)
+		return
+	}
+	if l.Real != nil {
+		l.Real.drop()
+		DropIndex(l.Scratch)
+	}
 }
 
 // compare runs git status, overruling settings that make it list less. Git stores refreshed stat

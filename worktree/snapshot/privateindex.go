@@ -72,10 +72,10 @@ func DropIndex(file string) {
 	os.Remove(file + ".lock")
 }
 
-// CopyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
+// copyOfIndex copies the index of the worktree at path, with git directory admin, into a file in
 // dir, or reuses the copy of an earlier look if the index is unchanged. The caller removes the copy
 // with drop.
-func CopyOfIndex(ctx context.Context, path, admin, dir string) (*PrivateIndex, error) {
+func copyOfIndex(ctx context.Context, path, admin, dir string) (*PrivateIndex, error) {
 	x := &PrivateIndex{File: NewScratchIndex(dir)}
 	x.repo = RepoWithIndex(path, x.File)
 	if err := x.fill(ctx, path, filepath.Join(admin, "index"), dir); err != nil {

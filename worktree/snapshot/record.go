@@ -105,9 +105,9 @@ func (l *Look) Record(ctx context.Context) (notSaved []string, cause, err error)
 // plan decides, without reading a file, what to change in the index kept by an earlier snapshot or,
 // without one, in a copy of the real index. The kept one is not used if a file has changed that
 // decides how content is converted (.gitattributes).
-func (l *Look) plan(ctx context.Context, admin, dir string) (*recording, error) {
-	scratch := NewScratchIndex(dir)
-	base := l.m.keptBy(admin, dir, scratch)
+func (l *Look) plan(ctx context.Context, admin string) (*recording, error) {
+	scratch := NewScratchIndex(l.Dir)
+	base := l.m.keptBy(admin, l.Dir, scratch)
 	if base == nil {
 		return l.planAnew()
 	}
@@ -137,7 +137,7 @@ func (l *Look) plan(ctx context.Context, admin, dir string) (*recording, error) 
 
 // planAnew is plan without an earlier snapshot.
 func (l *Look) planAnew() (*recording, error) {
-	scratch := NewScratchIndex(filepath.Dir(l.Real.File))
+	scratch := NewScratchIndex(l.Dir)
 	if err := disk.CopyFile(l.Real.File, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

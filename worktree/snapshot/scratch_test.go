@@ -24,7 +24,7 @@ func TestScratchOfKilledProcessesIsDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	made, err := NewScratch(admin)
+	made, err := newScratch(admin)
 	if err != nil || !disk.Exists(made) || disk.Exists(left) || !disk.Exists(used) || !disk.Exists(other) {
 		t.Errorf("made %q, %v; left %t, used %t, other %t", made, err, disk.Exists(left), disk.Exists(used), disk.Exists(other))
 	}

@@ -68,21 +68,12 @@ func New(o *objects.Store, r *refs.Store, journals journal.Reader) *Taker {
 // ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
 // the commit lasts until git collects garbage.
 func (snapshots *Taker) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
-	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
-	if err != nil {
-		return Snapshot{}, err
-	}
-	dir, err := NewScratch(admin)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	return snapshots.TakeWithin(ctx, path, ref, message, dir, Budget{})
+	return snapshots.TakeWithin(ctx, path, ref, message, "", Budget{})
 }
 
 // TakeWithin is Take for the start and end of a turn, while a CLI waits: with a budget, and with an
-// index kept in scratchDir, a folder for this worktree and outside of it, so that content is read
-// only once. TakeWithin starts two git processes if nothing has changed since the last snapshot,
+// index kept in scratchDir, a folder for this worktree and outside of it ("" keeps none), so that
+// content is read only once. TakeWithin starts two git processes if nothing has changed since the last snapshot,
 // five if something has, and one more if the index has changed.
 //
 // The error is a *MoveError if a move of files (package journal) has not ended: the files are then neither those
@@ -102,22 +93,19 @@ func (snapshots *Taker) TakeOf(ctx context.Context, c gitdir.Checkout, message s
 	if name := gitdir.Operation(c.AdminDir); name != "" {
 		return Snapshot{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a %s is not finished there", c.Path, name)
 	}
-	dir, err := NewScratch(c.AdminDir)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	return snapshots.takeAt(ctx, c, "", message, dir, Budget{})
+	return snapshots.takeAt(ctx, c, "", message, "", Budget{})
 }
 
 func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
-	if err := os.MkdirAll(scratchDir, 0o700); err != nil {
-		return Snapshot{}, err
+	if scratchDir != "" {
+		if err := os.MkdirAll(scratchDir, 0o700); err != nil {
+			return Snapshot{}, err
+		}
+		sweepOld(scratchDir, scratchIndexPrefix, ScratchAge)
 	}
-	sweepOld(scratchDir, scratchIndexPrefix, ScratchAge)
 	within, cancel := b.start(ctx)
 	defer cancel()
 	request := snapshotRequest{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
@@ -132,7 +120,9 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 		if err == nil || try == snapshotTries || ctx.Err() != nil || !objects.Vanished(err) {
 			return shot, err
 		}
-		forgetKept(scratchDir)
+		if scratchDir != "" {
+			forgetKept(scratchDir)
+		}
 	}
 }
 
@@ -158,7 +148,7 @@ func (snapshots *Taker) TreeOfAll(ctx context.Context, path string) (string, err
 	if err != nil || l.Staged || l.Unmerged || len(l.Embedded)+len(submodules) > 0 {
 		return "", err
 	}
-	r, err := l.plan(ctx, admin, dir)
+	r, err := l.planAnew()
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +170,7 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 type snapshotRequest struct {
 	m            *Taker
 	top, admin   string
-	dir          string // folder for scratch files and those kept by earlier snapshots
+	dir          string // folder for scratch files and those kept by earlier snapshots, "" for none
 	ref, message string
 	limit        int64 // limit of bytes to save, 0 for none
 }
@@ -193,7 +183,9 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer l.Drop()
-	l.Real.keep(within, s.top, s.dir, l.Began)
+	if s.dir != "" {
+		l.Real.keep(within, s.top, s.dir, l.Began)
+	}
 	submodules, err := l.changedSubmodules(within)
 	if err != nil {
 		return Snapshot{}, err
@@ -217,7 +209,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 
 // commit saves the files that l has found, and returns what it could not record.
 func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit string, r *recording, err error) {
-	r, err = l.plan(within, s.admin, s.dir)
+	r, err = l.plan(within, s.admin)
 	if err != nil {
 		return "", nil, err
 	}
@@ -229,7 +221,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 		commit, err = s.commitOf(ctx, r, tree)
 	}
 	again := err == nil && r.same && commit == r.base.Commit && r.base.Real == l.Real.hash
-	if !again && !l.m.objects.IsReader() { // A kept index must name objects that last.
+	if !again && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
 	return commit, r, err
