@@ -155,56 +155,29 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 // of a preset match its CLIs, a host has a destination. below is the configuration without the
 // document.
 func (d *document) complete(assignments []assignment, below Config) error {
+	own := Default()
+	for _, a := range assignments {
+		a.store(&own)
+	}
 	for _, key := range d.meta.Keys() {
 		if len(key) < 2 {
 			continue
 		}
 		name := key[1]
-		switch key[0] {
-		case "clis":
-			if hasCommand(name, assignments, below) {
-				continue
-			}
-			p := problemf("a cli that paw does not know needs a command")
+		at, of, p := key, key[:2], (*problem)(nil)
+		switch preset := own.Presets[name]; {
+		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && len(own.CLIs[name].Command)+len(below.CLIs[name].Command) == 0:
+			p = problemf("a cli that paw does not know needs a command")
 			p.nearest = Nearest(name, builtinCLIs)
-			return d.fail(key, p.of(joinKey(key[:2])))
-		case "hosts":
-			if below.Hosts[name].SSH == "" && !sets("hosts.*.ssh", name, assignments) {
-				return d.fail(key, problemf("a host needs ssh, the name that ssh knows it by").of(joinKey(key[:2])))
-			}
-		case "presets":
-			if p := checkPairs(name, assignments); p != nil {
-				branches := toml.Key{"presets", name, "branches"}
-				return d.fail(branches, p.of(joinKey(branches)))
-			}
+		case key[0] == "hosts" && own.Hosts[name].SSH+below.Hosts[name].SSH == "":
+			p = problemf("a host needs ssh, the name that ssh knows it by")
+		case key[0] == "presets" && len(preset.CLI) > 1 && len(preset.Branches) > 0 && len(preset.CLI) != len(preset.Branches):
+			of = toml.Key{key[0], name, "branches"}
+			at, p = of, problemf("%d branches do not pair with %d clis", len(preset.Branches), len(preset.CLI))
+		}
+		if p != nil {
+			return d.fail(at, p.of(joinKey(of)))
 		}
 	}
 	return nil
-}
-
-func hasCommand(name string, assignments []assignment, below Config) bool {
-	if slices.Contains(builtinCLIs, name) || len(below.CLIs[name].Command) > 0 {
-		return true
-	}
-	return sets("clis.*.command", name, assignments)
-}
-
-// sets reports whether one of the assignments is to the key for that CLI, preset or host.
-func sets(key, name string, assignments []assignment) bool {
-	return slices.ContainsFunc(assignments, func(a assignment) bool { return a.setting.key == key && a.path[1] == name })
-}
-
-// checkPairs accepts a preset with one CLI, or with as many branches as CLIs.
-func checkPairs(name string, assignments []assignment) *problem {
-	c := Config{Presets: map[string]Preset{}}
-	for _, a := range assignments {
-		if a.path[0] == "presets" && a.path[1] == name {
-			a.store(&c)
-		}
-	}
-	clis, branches := len(c.Presets[name].CLI), len(c.Presets[name].Branches)
-	if clis < 2 || branches == 0 || clis == branches {
-		return nil
-	}
-	return problemf("%d branches do not pair with %d clis", branches, clis)
 }
