@@ -102,23 +102,34 @@ var causes = map[string]session.Cause{session.ReasonStopped: session.CauseStoppe
 func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 	var statuses []observe.SessionStatus
 	for _, s := range one.Sessions() {
-		st := observe.SessionStatus{Session: &session.Session{Name: session.FarName(one.Host, string(s.Name)), Host: one.Host, RepoPath: string(s.RepoPath)}, Status: session.Status(s.Status), Reason: string(s.Reason)}
+		st := observe.SessionStatus{
+			Session: &session.Session{Name: session.FarName(one.Host, s.Text("name")), Host: one.Host, RepoPath: s.Text("repo_path")},
+			Status:  session.Status(s.Text("status")), Reason: s.Text("reason"),
+		}
 		if one.Err != nil {
 			st.Reason = "as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
 		}
-		for _, g := range s.Agents {
-			st.Session.Agents = append(st.Session.Agents, session.Agent{Name: string(g.Name)})
+		for _, g := range s.List("agents") {
+			st.Session.Agents = append(st.Session.Agents, session.Agent{Name: g.Text("name")})
 			st.Agents = append(st.Agents, observe.AgentStatus{
-				Record:         session.Agent{Name: string(g.Name), CLI: string(g.CLI), Branch: string(g.Branch), WorktreePath: string(g.WorktreePath), Parent: string(g.Parent)},
-				AgentStatus:    session.AgentStatus{State: session.State(g.State), Reason: string(g.Reason), Since: g.Since.At, Cause: causes[string(g.Reason)], CutTurn: int(g.CutTurn)},
-				Branch:         string(g.HeadBranch),
-				TurnsCompleted: int(g.TurnsCompleted), CurrentTurn: int(g.CurrentTurn), ToReview: int(g.ToReview),
-				PID: int(g.PID),
+				Record:         session.Agent{Name: g.Text("name"), CLI: g.Text("cli"), Branch: g.Text("branch"), WorktreePath: g.Text("worktree_path"), Parent: g.Text("parent")},
+				AgentStatus:    stateThere(g),
+				Branch:         g.Text("head_branch"),
+				TurnsCompleted: g.Number("turns_completed"), CurrentTurn: g.Number("current_turn"), ToReview: g.Number("to_review"),
+				PID: g.Number("pid"),
 			})
 		}
 		statuses = append(statuses, st)
 	}
 	return statuses
+}
+
+// stateThere returns the state of an agent in a host's answer.
+func stateThere(agent hosts.Said) session.AgentStatus {
+	reason := agent.Text("reason")
+	return session.AgentStatus{
+		State: session.State(agent.Text("state")), Reason: reason, Since: agent.Time("state_since"), Cause: causes[reason], CutTurn: agent.Number("cut_turn"),
+	}
 }
 
 // reached returns the sessions of the hosts that answered.

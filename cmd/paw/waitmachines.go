@@ -237,7 +237,7 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 			if o.Timeout > 0 {
 				left = append(slices.Clone(words), "--timeout", max(o.Timeout-time.Since(began), time.Millisecond).String())
 			}
-			var waited *hosts.Waited
+			var waited hosts.Said
 			if waited, err = client.Wait(within, *w.host, w.folder, left...); err == nil {
 				return awaitedThere(w.host.Name, waited), nil
 			}
@@ -259,15 +259,14 @@ func (o *waitOptions) waitThere(ctx context.Context, client hosts.Client, w mach
 	}
 }
 
-func awaitedThere(host string, w *hosts.Waited) *children.Waited {
-	waited := &children.Waited{Session: session.FarName(host, string(w.Session))}
-	for _, one := range w.Agents {
+func awaitedThere(host string, said hosts.Said) *children.Waited {
+	waited := &children.Waited{Session: session.FarName(host, said.Text("session"))}
+	for _, one := range said.List("agents") {
 		waited.Agents = append(waited.Agents, children.Awaited{
-			Host: host, Session: string(w.Session), Finished: one.Finished,
-			Status: session.AgentStatus{State: session.State(one.State), Since: one.Since.At, Reason: string(one.Reason)},
+			Host: host, Session: said.Text("session"), Finished: one.Yes("finished"), Status: stateThere(one),
 			Result: live.Result{
-				Agent: string(one.Name), CLI: string(one.CLI), Branch: string(one.Branch), Turn: int(one.Turn), Outcome: string(one.Outcome),
-				Failed: one.Failed, Files: (*int)(one.Files), Message: string(one.Message),
+				Agent: one.Text("name"), CLI: one.Text("cli"), Branch: one.Text("branch"), Turn: one.Number("turn"), Outcome: one.Text("outcome"),
+				Failed: one.Yes("failed"), Files: one.Count("files_changed"), Message: one.Lines("message"),
 			},
 		})
 	}

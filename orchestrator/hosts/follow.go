@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"paw/config/display"
 )
 
 // followSilence is how long, beyond its time limit, a followed host may send nothing: it sends its
@@ -118,32 +116,10 @@ func (c Client) Ask(ctx context.Context, h Host, wait time.Duration, dir string,
 	return c.Read(ctx, h, dir, args...)
 }
 
-// Waited is the output of paw wait --json on a host, safe for a terminal.
-type Waited struct {
-	Session text      `json:"session"`
-	Agents  []Awaited `json:"agents"`
-}
-
-// Awaited is an agent on a host for which a wait waits.
-type Awaited struct {
-	Name     text    `json:"name"`
-	CLI      text    `json:"cli"`
-	Branch   text    `json:"branch"`
-	State    text    `json:"state"`
-	Since    moment  `json:"state_since"`
-	Reason   text    `json:"reason"`
-	Outcome  text    `json:"outcome"`
-	Message  message `json:"message"`
-	Finished bool    `json:"finished"`
-	Failed   bool    `json:"failed"`
-	Turn     number  `json:"turn"`
-	Files    *number `json:"files_changed"`
-}
-
 // Wait runs paw wait --json on a host with further arguments, and returns when it has ended or ctx
 // is done. The error is a *NotReached where the host was lost, and a *Refusal where there was no
 // agent to wait for.
-func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (*Waited, error) {
+func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (Said, error) {
 	request := NewRequest(dir, append([]string{"wait", "--json"}, words...)...)
 	request.Held = true
 	held, holding, err := os.Pipe()
@@ -157,21 +133,10 @@ func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (
 	if err != nil {
 		return nil, err
 	}
-	waited := new(Waited)
-	if json.Unmarshal(out.Bytes(), waited) != nil || waited.Session == "" {
+	waited := parse(out.Bytes())
+	if waited.Text("session") == "" {
 		words, hints := refusalOf(said.String())
 		return nil, &Refusal{Host: h.Name, Code: max(code, 1), Said: words, Hints: hints}
 	}
 	return waited, nil
-}
-
-// message is a text of several lines, made safe for a terminal.
-type message string
-
-func (m *message) UnmarshalJSON(data []byte) error {
-	var s *string
-	if err := json.Unmarshal(data, &s); err == nil && s != nil {
-		*m = message(display.Printable(*s))
-	}
-	return nil
 }

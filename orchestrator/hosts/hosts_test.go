@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,15 +131,26 @@ func TestLastAnswerIsKept(t *testing.T) {
 
 // What a host says is read as far as it is understood, and never commands a terminal.
 func TestSessionsOfAnAnswer(t *testing.T) {
-	for text, want := range map[string][]Session{
+	for text, want := range map[string][]map[string]string{
 		``:   nil,
 		`[]`: nil,
 		`{"version":1,"sessions":[{"name":"a\u001b[2Jb","status":"active","agents":[{"name":"x","state":"idle","turns_completed":"many","new_field":1,"reason":null}]}]}`: {
-			{Name: "ab", Status: "active", Agents: []Agent{{Name: "x", State: "idle"}}}},
+			{"name": "ab", "status": "active", "agent": "x idle  0 "}},
 		`{"version":2,"sessions":[{"name":"s","status":"active","repo_path":{"moved":1},"agents":[{"name":"x","state":"resting","cli":"claude"}]}]}`: {
-			{Name: "s", Status: "active", Agents: []Agent{{Name: "x", State: "resting"}}}},
+			{"name": "s", "status": "active", "agent": "x resting  0 "}},
 	} {
-		if diff := cmp.Diff(want, (Answer{Status: []byte(text)}).Sessions()); diff != "" {
+		var got []map[string]string
+		for _, s := range (Answer{Status: []byte(text)}).Sessions() {
+			a := s.List("agents")[0]
+			got = append(got, map[string]string{
+				"name": s.Text("name"), "status": s.Text("status"),
+				"agent": fmt.Sprint(a.Text("name"), " ", a.Text("state"), " ", a.Text("cli"), " ", a.Number("turns_completed"), " ", a.Text("reason")),
+			})
+			if s.Text("repo_path") != "" {
+				t.Errorf("%s: a repository of another type: %q", text, s.Text("repo_path"))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}

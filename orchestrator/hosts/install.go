@@ -87,34 +87,6 @@ func ProgramIn(dist, uname string) string {
 	return ""
 }
 
-// VersionIn returns the version in the output of paw version --json.
-func VersionIn(answer []byte) string {
-	var said struct {
-		Paw string `json:"paw"`
-	}
-	_ = json.Unmarshal(answer, &said)
-	return said.Paw
-}
-
-// InstalledIn names the installed CLIs in the output of paw clis --json.
-func InstalledIn(answer []byte) string {
-	var said struct {
-		CLIs []struct {
-			Name      string `json:"name"`
-			Installed bool   `json:"installed"`
-			Version   string `json:"version"`
-		} `json:"clis"`
-	}
-	_ = json.Unmarshal(answer, &said)
-	var names []string
-	for _, one := range said.CLIs {
-		if one.Installed {
-			names = append(names, strings.TrimSpace(one.Name+" "+one.Version))
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
 // Found is the result of Probe on a machine.
 type Found struct {
 	Home   string
