@@ -123,8 +123,10 @@ func (s *SharedWriter) Write(b []byte) (int, error) {
 // restoreWorktree makes a missing worktree again, or registers one again that git does not list any
 // more, and notes the outcome in the job.
 func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
+	more := 0 // turn of which files come back by a rewind
 	if j.Worktree != WorktreeRegister {
-		if err := recordRestore(ctx, a); err != nil {
+		var err error
+		if more, err = recordRestore(ctx, a); err != nil {
 			j.refuse(err)
 			return
 		}
@@ -138,8 +140,8 @@ func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 		j.Notes = append(j.Notes, "git did not know its worktree any more and does again; no file in it was changed")
 	} else {
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
-		if n := turnWithMore(ctx, a); n > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", n, errs.Line("paw rewind %s %d --session %s", a.Record.Name, n, a.Session.Name)))
+		if more > 0 {
+			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", more, errs.Line("paw rewind %s %d --session %s", a.Record.Name, more, a.Session.Name)))
 		}
 	}
 	if rescue != "" {
@@ -149,64 +151,48 @@ func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 }
 
 // recordRestore records, before a worktree is checked out again from its branch, to which of the
-// agent's turns the files go back: what was not committed will be missing without anybody having
-// deleted it.
-func recordRestore(ctx context.Context, agent app.Agent) error {
-	to, last, err := lastCommitted(ctx, agent)
+// agent's turns the files go back, the newest whose files are all in commits of the branch: what was
+// not committed will be missing without anybody having deleted it. It returns the number of the last
+// turn if the turn's snapshot has uncommitted work on top of the branch, else 0.
+func recordRestore(ctx context.Context, agent app.Agent) (more int, err error) {
+	list, _, err := turns.List(ctx, agent)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	tip, err := agent.Repo.Refs().Tip(ctx, agent.Record.Branch)
+	if err != nil {
+		return 0, err
+	}
+	shift := session.Shift{Kind: session.ShiftStay}
+	for _, one := range slices.Backward(list.Turns) {
+		shift.Last = max(shift.Last, one.Number)
+		if one.After == "" || tip == "" {
+			continue
+		}
+		there, err := agent.Repo.Objects().Contains(ctx, tip, one.After)
+		if err != nil {
+			return 0, err
+		}
+		if there {
+			shift.To = one.Number
+			break
+		}
+		if one.Number == shift.Last {
+			if parent, err := agent.Repo.Refs().Head(ctx, one.After+"^"); err == nil && parent == tip {
+				more = one.Number
+			}
+		}
 	}
 	_, err = agent.App.Update(ctx, agent.Session.Name, func(rec *session.Session) error {
 		if a := rec.Agent(agent.Record.Name); a != nil {
 			a.Rewound = nil
-			rec.Shifted(agent.Record.Name, session.Shift{Kind: session.ShiftStay, To: to, Last: last})
+			rec.Shifted(agent.Record.Name, shift)
 		}
 		return nil
 	})
 	agent.Record.Rewound = nil
 	agent.App.Step("worktree.restore-recorded")
-	return err
-}
-
-// lastCommitted returns the number of the newest turn whose files are all in commits of the agent's
-// branch, 0 for none, and the number of the last turn.
-func lastCommitted(ctx context.Context, a app.Agent) (number, last int, err error) {
-	list, _, err := turns.List(ctx, a)
-	if err != nil || len(list.Turns) == 0 {
-		return 0, 0, err
-	}
-	last = list.Turns[len(list.Turns)-1].Number
-	tip, err := a.Repo.Refs().Tip(ctx, a.Record.Branch)
-	if err != nil || tip == "" {
-		return 0, last, err
-	}
-	for _, one := range slices.Backward(list.Turns) {
-		if one.After == "" {
-			continue
-		}
-		if there, err := a.Repo.Objects().Contains(ctx, tip, one.After); err != nil || there {
-			return one.Number, last, err
-		}
-	}
-	return 0, last, nil
-}
-
-// turnWithMore returns the last turn's number if the turn's snapshot has uncommitted work on top of
-// the worktree's HEAD, else 0.
-func turnWithMore(ctx context.Context, a app.Agent) int {
-	list, _, err := turns.List(ctx, a)
-	if err != nil || len(list.Turns) == 0 {
-		return 0
-	}
-	last := list.Turns[len(list.Turns)-1]
-	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
-	if err != nil || last.After == "" || last.After == head {
-		return 0
-	}
-	if parent, err := a.Repo.Refs().Head(ctx, last.After+"^"); err != nil || parent != head {
-		return 0
-	}
-	return last.Number
+	return more, err
 }
 
 // lastCommitOf returns the newest known commit of an agent: the last HEAD of its worktree, else the
