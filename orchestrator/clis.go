@@ -107,7 +107,7 @@ func Trust(h *app.App, commands []config.Command) error {
 
 // notes returns a function that returns notes for the user about a start. git works on them
 // meanwhile: the first one needs a look at every file.
-func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Handed) (wait func() []string) {
+func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Origin) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
 	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0

@@ -101,7 +101,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 	if err != nil {
 		return nil, err
 	}
-	var handed *startplan.Handed
+	var handed *startplan.Origin
 	if o.WithChanges {
 		handed, err = startplan.HandOver(ctx, h.Manager(repository), o.Base, o.DryRun)
 	}

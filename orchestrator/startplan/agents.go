@@ -1,7 +1,6 @@
 package startplan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,12 +172,15 @@ func asMany(items []string, number int) []string {
 }
 
 // Session drafts a new session, and refuses what cannot work.
-func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, from string, handed *Handed, agents []Agent) (*Addition, error) {
+func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, base string, handed *Origin, agents []Agent) (*Addition, error) {
 	if err := refuseElsewhere(repository); err != nil {
 		return nil, err
 	}
 	m := h.Manager(repository)
-	base, err := baseCommit(ctx, m, cmp.Or(handed.base(), from))
+	if handed != nil {
+		base = handed.commit
+	}
+	base, err := baseCommit(ctx, m, base)
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +200,11 @@ func Session(ctx context.Context, h *app.App, repository gitdir.Repository, aske
 	}}
 	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
 		return nil, err
+	}
+	if handed != nil {
+		if err := startFrom(ctx, h, &a.Draft, a, handed, Options{}); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.complete(ctx, h); err != nil {
 		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {

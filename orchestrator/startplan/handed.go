@@ -20,20 +20,11 @@ import (
 	"paw/worktree/objects"
 )
 
-// Handed is the uncommitted work in a checkout of the user with which new agents begin.
-type Handed struct {
-	place  string // path of the checkout
-	head   string // HEAD of the checkout
-	commit string // commit with the uncommitted work, equal to head where there is none
-	files  int
-	notes  []string
-}
-
-// HandOver takes the uncommitted work of the user's current checkout. It changes neither the
+// HandOver takes the uncommitted work of the user's current checkout as the origin of new agents. It changes neither the
 // checkout nor its index and stashes. It refuses work that cannot be taken completely, and a base
 // that the user gave. The commit has no ref yet: a refused start leaves nothing, and a dry run does
 // not even leave the commit.
-func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool) (*Handed, error) {
+func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool) (*Origin, error) {
 	if base != "" {
 		return nil, errs.New(errs.Usage, "--with-changes begins at HEAD of the checkout, not at %s", base)
 	}
@@ -71,56 +62,34 @@ func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool
 	case shot.Cause != nil:
 		return nil, app.Unfiltered(errs.New(errs.Refused, "%s: cannot be handed over as it is: %s: %w", place, strings.Join(shot.NotSaved, ", "), shot.Cause), look)
 	}
-	handed := &Handed{place: place, head: cmp.Or(shot.Head, shot.Commit), commit: shot.Commit}
+	from := &Origin{place: place, commit: cmp.Or(shot.Head, shot.Commit), makes: "--with-changes", current: true}
 	for _, path := range shot.NotSaved {
-		handed.notes = append(handed.notes, path+" is not in the new worktrees: it is a repository of its own")
+		from.notes = append(from.notes, path+" is not in the new worktrees: it is a repository of its own")
 	}
-	paths, err := m.Objects().ChangedPaths(ctx, handed.head, handed.commit)
-	handed.files = len(paths)
-	return handed, err
+	paths, err := m.Objects().ChangedPaths(ctx, from.commit, shot.Commit)
+	if from.files = len(paths); from.files > 0 {
+		from.Snapshot = shot.Commit
+	}
+	return from, err
 }
 
-// base returns the commit at which agents begin, "" without a hand-over.
-func (h *Handed) base() string {
-	if h == nil {
-		return ""
-	}
-	return h.head
-}
-
-// giveTo makes new agents begin with the uncommitted work.
-func (h *Handed) giveTo(agents []session.Agent) error {
-	for i := range agents {
-		w := &agents[i]
-		switch {
-		case h == nil:
-			return nil
-		case !w.BranchCreated:
-			return errs.New(errs.Usage, "branch %s: exists already, and --with-changes makes a new one", w.Branch)
-		case h.files > 0:
-			w.From = &session.Origin{Snapshot: h.commit}
-		}
-	}
-	return nil
-}
-
-// Steps describes the hand-over for a dry run.
-func (h *Handed) Steps() []string {
-	if h == nil || h.files == 0 {
+// Steps describes the hand-over of the user's changes for a dry run.
+func (from *Origin) Steps() []string {
+	if from == nil || from.files == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("hand over what is not committed in %s: %s", h.place, errs.Counted(h.files, "file"))}
+	return []string{fmt.Sprintf("hand over what is not committed in %s: %s", from.place, errs.Counted(from.files, "file"))}
 }
 
-// Told returns notes about the hand-over for the user.
-func (h *Handed) Told() []string {
-	if h == nil {
+// Told returns notes about the hand-over of the user's changes.
+func (from *Origin) Told() []string {
+	if from == nil {
 		return nil
 	}
-	if h.files == 0 {
-		return append(slices.Clone(h.notes), "nothing is uncommitted in "+h.place)
+	if from.files == 0 {
+		return append(slices.Clone(from.notes), "nothing is uncommitted in "+from.place)
 	}
-	return append(slices.Clone(h.notes), fmt.Sprintf("%s of %s came along", errs.Counted(h.files, "uncommitted file"), h.place))
+	return append(slices.Clone(from.notes), fmt.Sprintf("%s of %s came along", errs.Counted(from.files, "uncommitted file"), from.place))
 }
 
 // handOver makes the first prompt of a new agent a brief of the conversation that it starts from,

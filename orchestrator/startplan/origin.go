@@ -37,7 +37,7 @@ func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 	if err != nil {
 		return nil, err
 	}
-	from := &Origin{Origin: session.Origin{Agent: name}, source: w}
+	from := &Origin{Origin: session.Origin{Agent: name}, source: w, makes: "--from"}
 	if numbered {
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
 			return nil, errs.New(errs.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
@@ -119,17 +119,15 @@ func fillOrigin(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 
 // startFrom sets the origin in the drafts of new agents.
 func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition, from *Origin, o Options) error {
-	makes := "--from"
-	if from.current {
-		makes = "paw spawn"
-	}
 	for i := range a.Draft.Agents {
 		w := &a.Draft.Agents[i]
 		if !w.BranchCreated {
-			return errs.New(errs.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, makes)
+			return errs.New(errs.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes)
 		}
 		own := from.Origin
-		a.Notes[w.Name] = append(a.Notes[w.Name], from.notes...)
+		if from.place == "" {
+			a.Notes[w.Name] = append(a.Notes[w.Name], from.notes...)
+		}
 		switch {
 		case from.current || from.Turn == 0:
 		case o.Silent:
@@ -145,7 +143,9 @@ func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition,
 				a.Notes[w.Name] = append(a.Notes[w.Name], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
 			}
 		}
-		w.From = &own
+		if own.Agent != "" || own.Snapshot != "" {
+			w.From = &own
+		}
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func OriginNow(ctx context.Context, a app.Agent) (*Origin, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := &Origin{Origin: session.Origin{Agent: a.Record.Name}, source: a.Record, current: true}
+	from := &Origin{Origin: session.Origin{Agent: a.Record.Name}, source: a.Record, makes: "paw spawn", current: true}
 	if last, err := a.TurnDir().Last(); err == nil && last != nil {
 		from.Turn, from.Within = last.Number, last.State == turn.InProgress
 	}
@@ -329,7 +329,7 @@ func (p *PackedOrigin) Refspec(host string) string {
 func (p *PackedOrigin) Origin(host string) *Origin {
 	name := session.FarName(host, p.Session) + "/" + p.Agent
 	from := &Origin{
-		Origin: session.Origin{Agent: name, Turn: p.Turn}, commit: p.Commit, last: true, messages: p.Messages,
+		Origin: session.Origin{Agent: name, Turn: p.Turn}, commit: p.Commit, makes: "--from", last: true, messages: p.Messages,
 		source: &session.Agent{Name: name, CLI: p.CLI, Branch: p.Branch, BaseCommit: p.Base, WorktreePath: p.Worktree},
 	}
 	if p.Snapshot != p.Commit {

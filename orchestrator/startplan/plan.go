@@ -75,14 +75,21 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	}
 	a := &Addition{Manager: m, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
 	a.Draft.Agents = nil
-	from := o.Origin
-	if o.From != "" {
-		if from, err = originOf(ctx, h, m, s, o); err != nil {
-			return nil, err
-		}
+	from, base := o.Origin, o.Base
+	switch {
+	case o.WithChanges:
+		from, err = HandOver(ctx, m, cmp.Or(o.From, o.Base), o.DryRun)
+		a.Handed = from
+	case o.From != "":
+		from, err = originOf(ctx, h, m, s, o)
 	}
-	base, err := a.begin(ctx, from, o)
 	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		base = from.commit
+	}
+	if base, err = baseCommit(ctx, m, base); err != nil {
 		return nil, err
 	}
 	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
@@ -101,11 +108,8 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	return a, a.complete(ctx, h)
 }
 
-// complete hands the user's changes over, plans the worktrees, and refuses those that cannot be made.
+// complete plans the worktrees, and refuses those that cannot be made.
 func (a *Addition) complete(ctx context.Context, h *app.App) error {
-	if err := a.Handed.giveTo(a.Draft.Agents); err != nil {
-		return err
-	}
 	if err := h.RequireSpace(ctx, a.Manager, &a.Draft); err != nil {
 		return err
 	}
@@ -128,22 +132,6 @@ func takenNames(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 		taken[w.Name] = ""
 	}
 	return taken, nil
-}
-
-// begin returns the commit that the new agents' branches begin at: the state of the agent that --from
-// names, HEAD of the checkout whose changes --with-changes hands over, else the base.
-func (a *Addition) begin(ctx context.Context, from *Origin, o Options) (string, error) {
-	if from != nil {
-		o.Base = from.commit
-	}
-	if o.WithChanges {
-		var err error
-		if a.Handed, err = HandOver(ctx, a.Manager, cmp.Or(o.From, o.Base), o.DryRun); err != nil {
-			return "", err
-		}
-		o.Base = a.Handed.head
-	}
-	return baseCommit(ctx, a.Manager, o.Base)
 }
 
 // standing returns the user's current worktree of that repository, "" in any other place: new
@@ -237,7 +225,7 @@ type Addition struct {
 	Notes   map[string][]string // notes by agent
 	prompts map[string]string   // first prompts that differ from the user's, by agent
 	Steps   []string            // further steps for a dry run
-	Handed  *Handed             // uncommitted work of the user, nil where no work is handed over
+	Handed  *Origin             // uncommitted work of the user, nil where no work is handed over
 }
 
 // Jobs returns the jobs of making and starting the agents; prompt is the user's.
@@ -260,14 +248,17 @@ func (a *Addition) promptFor(agentName, prompt string) string {
 	return prompt
 }
 
-// Origin is the state from which new agents start, usually the end of a turn.
+// Origin is the state from which new agents start: the end of a turn, the present state of an agent,
+// or a checkout of the user with what is not committed there.
 type Origin struct {
 	session.Origin
-	source *session.Agent
-	commit string
-	last   bool // the turn is the agent's last one
-	// current means that the origin is the source's present state, not the end of a turn.
-	current bool
+	source  *session.Agent // nil for a checkout of the user
+	place   string         // path of the checkout, else ""
+	files   int            // number of uncommitted files in the checkout
+	commit  string
+	makes   string // flag or command that makes new agents from it
+	last    bool   // the turn is the agent's last one
+	current bool   // it is a present state, not the end of a turn
 	notes   []string
 
 	turns    []turn.Record     // turns up to the turn of the origin
