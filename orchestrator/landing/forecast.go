@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"paw/orchestrator/app"
@@ -132,15 +131,11 @@ func look(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sessi
 	if err != nil {
 		return nil, err
 	}
-	led, err := lookAtLanded(ctx, m, sessions, t)
-	if err != nil {
-		return nil, err
-	}
 	states, err := newestStates(ctx, m, agents)
 	if err != nil {
 		return nil, err
 	}
-	both, err := sidesOf(ctx, led, agents, states)
+	both, err := sidesOf(ctx, newLedger(m, sessions, t), agents, states)
 	if err != nil {
 		return nil, err
 	}
@@ -226,8 +221,6 @@ func (f *Forecast) pair(merged []objects.Merged) {
 func sidesOf(ctx context.Context, led *ledger, agents []work, states []known) (all []*sides, err error) {
 	var askers []*asker
 	var looked []state
-	kin := map[string]bool{}
-	var commits []string
 	for i, w := range agents {
 		a, one := newAsker(w, led, false), state{commit: states[i].commit}
 		if err := a.lookForHanded(ctx); err != nil {
@@ -236,17 +229,18 @@ func sidesOf(ctx context.Context, led *ledger, agents []work, states []known) (a
 		if states[i].whole { // the branch lacks work that has landed uncommitted
 			one = a.at(states[i].commit, states[i].turn)
 		}
-		maps.Copy(kin, a.kinOf(one))
-		askers, looked, commits = append(askers, a), append(looked, one), append(commits, a.looked(one)...)
+		askers, looked = append(askers, a), append(looked, one)
 	}
-	var r *region
-	if len(led.all)+len(led.past) > 0 && len(agents) > 0 {
-		if r, err = askers[0].lookAtRegion(ctx, kin, commits...); err != nil {
-			return nil, err
+	led.base, led.also = agents[0].Record.BaseCommit, func() (commits []string) {
+		for i, a := range askers {
+			commits = append(commits, a.needs(ctx, looked[i])...)
 		}
+		return commits
+	}
+	if err := led.look(ctx); err != nil {
+		return nil, err
 	}
 	for i, a := range askers {
-		a.region = r
 		one, err := a.sides(ctx, looked[i])
 		if err != nil {
 			return nil, err

@@ -14,7 +14,9 @@ import (
 // what a landing made of a branch came from the state that landed, and each state of an agent came
 // from the state before it. The common base of two nodes follows from the graph alone.
 type history struct {
-	*region
+	root    string            // common ancestor of all that is asked about, behind which nothing is known; "" for none
+	parents graph             // git's own parents
+	states  map[point]string  // commits of states of agents
 	from    graph             // ancestors of commits and states
 	landed  graph             // states that landed, by the commit of the branch that brought them
 	same    graph             // commits of a landing before somebody amended or rebased it, by the rewritten commit
@@ -27,7 +29,7 @@ type history struct {
 	left    map[string]bool   // gone, without commits that the agent made
 
 	made  map[string]map[string]bool // commits that each agent made, by turn session; empty if gone is empty
-	ever  map[string]map[string]bool // like made, with commits that the agent's branch has left; only for agents related to the one asked about
+	ever  map[string]map[string]bool // commits that each agent itself made, also those that its branch has left; if gone is empty, only for agents related to the one asked about
 	whose map[string]string          // turn sessions of nodes that are states
 }
 
@@ -225,7 +227,6 @@ type asker struct {
 	t   target
 
 	again  bool    // lost work lands, too
-	region *region // part of git's history that was read before, nil for none
 	line   []point
 	handed string // commit of the uncommitted changes the agent began with that the branch has by now; "" for none
 }

@@ -23,9 +23,8 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 		related = append(related, p.turnSession)
 	}
 	a.led.base, a.led.also = w.Record.BaseCommit, func() []string {
-		states, _ := a.commitsOf(ctx, a.kinOf(a.at("", 0)))
 		head, _ := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
-		return slices.AppendSeq([]string{head}, maps.Values(states))
+		return a.needs(ctx, a.at(head, 0))
 	}
 	if err := a.led.look(ctx, app.Once(related)...); err != nil {
 		return nil, err
@@ -241,7 +240,7 @@ func (a *asker) lostOf(ctx context.Context, h *history, s *sides, one *Stand) (l
 // landing of another agent.
 func (a *asker) along(h *history, s *sides, one *Stand) ([]string, error) {
 	if len(h.made) == 0 {
-		if err := a.lookForMade(h); err != nil {
+		if err := a.lookForMade(h, nil, true); err != nil {
 			return nil, err
 		}
 	}

@@ -36,7 +36,7 @@ func (l *ledger) look(ctx context.Context, turnSessions ...string) (err error) {
 		}
 		maps.Copy(l.refs, found)
 	}
-	if l.past, err = l.leftCommits(ctx); err != nil || len(l.all)+len(l.refs) == 0 {
+	if l.past, err = l.leftCommits(ctx); err != nil || len(l.all)+len(l.refs)+len(l.past) == 0 {
 		return err
 	}
 	if err = l.lookAtHistory(ctx); err != nil {

@@ -13,57 +13,30 @@ import (
 
 // lookAtHistory builds the history of the branch and a state.
 func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
-	kin, r := a.kinOf(one), a.region
-	for commits := a.looked(one); ; r = nil {
-		var err error
-		if r == nil {
-			if r, err = a.lookAtRegion(ctx, kin, commits...); err != nil {
-				return nil, err
-			}
-		}
-		if one.head != "" && one.head != one.commit && r.parents[one.commit] == nil {
-			r.parents[one.commit] = []string{one.head}
-		}
-		h, err := a.historyIn(r)
+	kin := a.kinOf(one)
+	states, err := a.commitsOf(ctx, kin)
+	if err != nil {
+		return nil, err
+	}
+	for tips := append(a.looked(one), a.t.tip); ; {
+		h, err := a.historyOf(ctx, one, kin, states, tips)
 		if err != nil {
 			return nil, err
 		}
 		cut := h.cutOff(a, one)
 		if len(cut) == 0 {
-			err := a.lookForEver(h, kin)
 			h.linkStates(a, kin)
 			h.linkLandings(a)
-			return h, err
+			return h, nil
 		}
-		commits = append(commits, cut...)
+		tips = append(tips, cut...)
 	}
 }
 
-// region is the part of git's history between some commits and a common ancestor.
-type region struct {
-	tips    []string
-	root    string           // common ancestor, "" for none
-	parents graph            // git's own parents
-	states  map[point]string // commits of states of agents
-}
-
-// lookAtRegion reads the region of the branch and some commits.
-func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, commits ...string) (r *region, err error) {
-	r = &region{tips: append([]string{a.t.tip}, commits...)}
-	if r.states, err = a.commitsOf(ctx, kin); err != nil {
-		return nil, err
-	}
-	for _, one := range a.led.all {
-		if kin[one.TurnSession] && one.Standing != InForce && a.led.keepsBefore(one) {
-			r.tips = append(r.tips, one.Before)
-		}
-	}
-	others := slices.Clone(a.led.past)
-	for _, one := range a.led.all {
-		others = append(others, one.After, one.State, one.Commit)
-	}
-	r.root, r.parents, err = a.Repo.Objects().Ancestry(ctx, a.Record.BaseCommit, r.tips, slices.AppendSeq(others, maps.Values(r.states)))
-	return r, err
+// needs returns the commits that a question about a state needs besides those of landings.
+func (a *asker) needs(ctx context.Context, one state) []string {
+	states, _ := a.commitsOf(ctx, a.kinOf(one)) // lookAtHistory meets the error again
+	return slices.AppendSeq(a.looked(one), maps.Values(states))
 }
 
 // looked returns the commits that a question about a state needs.
@@ -97,17 +70,31 @@ func (h *history) cutOff(a *asker, one state) (cut []string) {
 	return slices.Compact(slices.Sorted(slices.Values(cut)))
 }
 
-// historyIn builds the history of a region. It differs from git's at updates: what an update
-// brought counts as all that the agent then had from the branch.
-func (a *asker) historyIn(r *region) (*history, error) {
+// historyOf builds the history between some commits and a common ancestor. It differs from git's at
+// updates: what an update brought counts as all that the agent then had from the branch.
+func (a *asker) historyOf(ctx context.Context, one state, kin map[string]bool, states map[point]string, tips []string) (*history, error) {
 	h := &history{
-		region: r, real: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{},
-		agent: a.Record.TurnSession, whose: map[string]string{},
+		states: states, real: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{},
+		agent: a.Record.TurnSession, whose: map[string]string{}, made: map[string]map[string]bool{}, ever: map[string]map[string]bool{},
 	}
-	for commit, from := range r.parents {
-		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return r.parents[one] == nil && one != h.root })
+	others := slices.AppendSeq(slices.Clone(a.led.past), maps.Values(states))
+	for _, one := range a.led.all {
+		others = append(others, one.After, one.State, one.Commit)
+		if kin[one.TurnSession] && one.Standing != InForce && a.led.keepsBefore(one) {
+			tips = append(slices.Clip(tips), one.Before)
+		}
 	}
-	for _, commit := range r.tips {
+	var err error
+	if h.root, h.parents, err = a.Repo.Objects().Ancestry(ctx, a.led.base, tips, others); err != nil {
+		return nil, err
+	}
+	if one.head != "" && one.head != one.commit && h.parents[one.commit] == nil {
+		h.parents[one.commit] = []string{one.head}
+	}
+	for commit, from := range h.parents {
+		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return h.parents[one] == nil && one != h.root })
+	}
+	for _, commit := range tips {
 		if h.root != "" && commit != h.root {
 			h.real.link(commit, h.root)
 		}
@@ -117,7 +104,7 @@ func (a *asker) historyIn(r *region) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.lookForLeft(h); err != nil {
+	if err := a.lookForLeft(h, kin); err != nil {
 		return nil, err
 	}
 	for commit, from := range h.real {
@@ -236,14 +223,13 @@ func (h *history) madeOn(tips []refs.PastTip) (made, ever map[string]bool) {
 	made, ever = map[string]bool{}, map[string]bool{}
 	for _, tip := range tips {
 		by, _, _ := strings.Cut(tip.Why, " ")
-		by = strings.TrimSuffix(by, ":")
 		_, onto, rebased := strings.Cut(tip.Why, " onto ")
-		switch {
-		case strings.HasPrefix(tip.Why, "commit (amend)"):
-			made[tip.Commit], ever[tip.Commit] = true, true
+		switch by = strings.TrimSuffix(by, ":"); {
 		case by == "commit", by == "cherry-pick", by == "revert", by == "am":
 			made[tip.Commit], ever[tip.Commit] = true, true
-			continue // on top of the last commit
+			if !strings.HasPrefix(tip.Why, "commit (amend)") { // on top of the last commit
+				continue
+			}
 		case rebased && strings.Contains(tip.Why, "(finish)"):
 			for one := tip.Commit; one != onto && len(h.parents[one]) > 0 && !h.inTip[one]; one = h.parents[one][0] {
 				made[one], ever[one] = true, true
@@ -275,19 +261,22 @@ func (a *asker) updates() (map[string]bool, error) {
 	return made, err
 }
 
-// lookForMade finds the commits that each agent made. Commits of the agent it started from count
-// too, as far as it began with them.
-func (a *asker) lookForMade(h *history) error {
+// lookForMade finds the commits that the agents of some turn sessions ever made, and with all those
+// that each agent made. Commits of the agent it started from count too, as far as it began with them.
+func (a *asker) lookForMade(h *history, kin map[string]bool, all bool) error {
 	alone := map[string]map[string]bool{}
 	for turnSession, life := range a.led.lives {
-		var tips []refs.PastTip
-		if life.branch != "" {
-			var err error
-			if tips, err = a.Repo.Refs().PastTips(life.branch); err != nil {
-				return err
-			}
+		if !all && !kin[turnSession] {
+			continue
 		}
-		alone[turnSession], _ = h.madeOn(tips)
+		tips, err := a.Repo.Refs().PastTips(life.branch)
+		if err != nil {
+			return err
+		}
+		alone[turnSession], h.ever[turnSession] = h.madeOn(tips)
+	}
+	if !all {
+		return nil
 	}
 	for turnSession, life := range a.led.lives {
 		h.made[turnSession] = maps.Clone(alone[turnSession])
@@ -317,20 +306,4 @@ func (h *history) linkMade(node string, one *Stand) {
 			return
 		}
 	}
-}
-
-func (a *asker) lookForEver(h *history, kin map[string]bool) error {
-	h.ever = map[string]map[string]bool{}
-	for turnSession := range kin {
-		branch := a.led.lives[turnSession].branch
-		if branch == "" {
-			continue
-		}
-		tips, err := a.Repo.Refs().PastTips(branch)
-		if err != nil {
-			return err
-		}
-		_, h.ever[turnSession] = h.madeOn(tips)
-	}
-	return nil
 }

@@ -104,8 +104,8 @@ func (a *asker) lookForNear(s *sides) {
 // now. If an agent has them, it got them from there. Only first parents count, because a merge
 // brings commits that were made elsewhere. Commits that the agent made itself are its work, also if
 // the branch had them for a while.
-func (a *asker) lookForLeft(h *history) error {
-	h.gone, h.left, h.made = map[string]bool{}, map[string]bool{}, map[string]map[string]bool{}
+func (a *asker) lookForLeft(h *history, kin map[string]bool) error {
+	h.gone, h.left = map[string]bool{}, map[string]bool{}
 	for _, commit := range a.led.past {
 		for h.parents[commit] != nil && !h.inTip[commit] && !h.gone[commit] {
 			h.gone[commit] = true
@@ -115,10 +115,7 @@ func (a *asker) lookForLeft(h *history) error {
 			commit = h.parents[commit][0]
 		}
 	}
-	if len(h.gone) == 0 {
-		return nil
-	}
-	if err := a.lookForMade(h); err != nil {
+	if err := a.lookForMade(h, kin, len(h.gone) > 0); err != nil || len(h.gone) == 0 {
 		return err
 	}
 	maps.Copy(h.left, h.gone)
