@@ -190,14 +190,11 @@ func (l *ledger) leftCommits(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	for _, start := range app.Once(starts) {
-		if has, err := l.m.Objects().Contains(ctx, l.tip, start); err != nil {
-			return nil, err
-		} else if !has {
-			commits = append(commits, start)
-		}
+	if len(starts) == 0 {
+		return commits, nil
 	}
-	return commits, nil
+	_, beyond, err := l.m.Objects().Ancestry(ctx, "", []string{l.tip}, starts)
+	return append(commits, slices.DeleteFunc(app.Once(starts), func(one string) bool { return beyond[one] == nil })...), err
 }
 
 // mostPastTips limits the commits of a reflog that are looked at.

@@ -69,24 +69,19 @@ func (l *ledger) matchRewritten(ctx context.Context, gone []*Stand, commits []ob
 	if err != nil {
 		return nil, err
 	}
-	authored := map[string]string{} // author with time, by commit; an amend or rebase keeps both
-	for _, c := range commits {
-		authored[c.ID] = strings.Join(c.Author, "")
-	}
-	madeAt := map[string][]*Stand{}
+	authored := map[*Stand]string{} // author with time; an amend or rebase keeps both
 	for _, one := range gone {
 		for _, own := range made[one] {
 			if own.ID == one.After {
-				when := strings.Join(own.Author, "")
-				madeAt[when] = append(madeAt[when], one)
+				authored[one] = strings.Join(own.Author, "")
 			}
 		}
 	}
 	found := map[*Stand]objects.CommitInfo{}
 	for _, one := range gone {
 		free := slices.DeleteFunc(slices.Clone(commits), func(c objects.CommitInfo) bool { // without commits that other landings were amended or rebased to
-			by := madeAt[authored[c.ID]]
-			return !slices.Contains(by, one) && slices.ContainsFunc(by, func(other *Stand) bool { return other.Agent == one.Agent && other.Turns == one.Turns })
+			by := strings.Join(c.Author, "")
+			return authored[one] != by && slices.ContainsFunc(gone, func(other *Stand) bool { return authored[other] == by && other.Agent == one.Agent && other.Turns == one.Turns })
 		})
 		commit, is := rewritten(one, made[one], free, patches, func(c objects.CommitInfo) bool {
 			for path := range paths[one.After] {

@@ -189,7 +189,7 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	for _, commit := range slices.Backward(w.Pushed) {
-		if s.Target != "" && has(ctx, m, s.Target, commit) {
+		if branch, err := m.Refs().Reached(ctx, s.Target, commit); err == nil && branch == s.Target && branch != "" {
 			return commit
 		}
 	}
@@ -219,14 +219,4 @@ func safeIn(ctx context.Context, m *worktree.Manager, s *session.Session, w *ses
 		}
 	}
 	return state
-}
-
-// has reports whether a branch has a commit, false if that is unknown.
-func has(ctx context.Context, m *worktree.Manager, branch, commit string) bool {
-	tip, err := m.Refs().BranchTip(ctx, branch)
-	if err != nil || tip == "" {
-		return false
-	}
-	there, err := m.Objects().Contains(ctx, tip, commit)
-	return err == nil && there
 }

@@ -170,19 +170,17 @@ func (l *landing) alongHanded(ctx context.Context, tree string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	lands, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, tree)
-	if err != nil {
-		return "", err
-	}
 	base, err := l.asker.base(ctx, l.sides)
 	if err != nil {
 		return "", err
 	}
-	lacks, err := l.Repo.Objects().ChangedPaths(ctx, base, snapshot)
-	if err != nil {
-		return "", err
+	for _, pair := range [][2]string{{l.tip, tree}, {base, snapshot}} { // what lands, and what the branch lacks
+		changed, err := l.Repo.Objects().ChangedPaths(ctx, pair[0], pair[1])
+		if err != nil {
+			return "", err
+		}
+		handed = slices.DeleteFunc(handed, func(path string) bool { return !slices.Contains(changed, path) })
 	}
-	handed = slices.DeleteFunc(handed, func(path string) bool { return !slices.Contains(lands, path) || !slices.Contains(lacks, path) })
 	if len(handed) == 0 {
 		return "", nil
 	}
