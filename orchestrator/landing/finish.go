@@ -20,7 +20,7 @@ import (
 // unfinished. After it, each landing has taken place or not, and branch and checkout agree. It
 // returns lines about what it found, also about what it could not finish. It may be repeated.
 func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(gitdir.Checkout) error) ([]string, error) {
-	sessions, err := unfinishedIn(h, s.GitCommonDir)
+	all, _, err := h.Store.ListAll()
 	if err != nil {
 		return nil, err
 	}
@@ -29,19 +29,15 @@ func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(gitdi
 		return nil, err
 	}
 	places, err := m.Registry().Unended(ctx)
+	sessions := unfinishedOf(all, s.GitCommonDir)
 	if err != nil || len(places)+len(sessions) == 0 {
 		return nil, err
 	}
-	moving, err := m.Moves().Hold(ctx)
+	v, found, err := hold(ctx, h, m, s.Name)
 	if err != nil {
 		return []string{noted("what was cut short is not finished", err)}, nil
 	}
-	defer moving.Release()
-	now, err := unfinishedIn(h, s.GitCommonDir) // another paw may have finished some
-	if err != nil {
-		return []string{noted(notFinished, err)}, nil
-	}
-	found := finishAll(ctx, h, m, moving, now)
+	defer v.right.Release()
 	for _, place := range places {
 		landsThere := func(l session.Landing) bool { return Unfinished(l) && l.Checkout == place.Path }
 		if !slices.ContainsFunc(sessions, func(s *session.Session) bool { return slices.ContainsFunc(s.Landings, landsThere) }) {
@@ -79,27 +75,28 @@ func noted(what string, err error) string {
 // holdMoves gets the right to move branches of the repository, and finishes interrupted landings,
 // with a note for each.
 func holdMoves(ctx context.Context, h *app.App, m *worktree.Manager, sessionName string) (mover, error) {
-	right, err := m.Moves().Hold(ctx)
-	if err != nil {
-		return mover{}, err
-	}
-	v := mover{home: h, m: m, right: right, session: sessionName}
-	if v.records, _, err = h.Store.ListAll(); err != nil {
-		h.Notef("%s", noted(notFinished, err))
-		return v, nil
-	}
-	found := finishAll(ctx, h, m, right, unfinishedOf(v.records, m.Repository.CommonDir))
+	v, found, err := hold(ctx, h, m, sessionName)
 	for _, line := range found {
 		h.Notef("%s", line)
 	}
-	if len(found) > 0 { // what was finished has changed its record
-		v.records, _, _ = h.Store.ListAll()
-	}
-	return v, nil
+	return v, err
 }
 
-// notFinished begins the note about records that could not be read.
-const notFinished = "landings that were cut short are not finished"
+// hold gets the right to move branches of the repository, and finishes interrupted landings. It
+// returns a line about each, and about records that could not be read.
+func hold(ctx context.Context, h *app.App, m *worktree.Manager, sessionName string) (v mover, found []string, err error) {
+	v = mover{home: h, m: m, session: sessionName}
+	if v.right, err = m.Moves().Hold(ctx); err != nil {
+		return v, nil, err
+	}
+	if v.records, _, err = h.Store.ListAll(); err != nil {
+		return v, []string{noted("landings that were cut short are not finished", err)}, nil
+	}
+	if found = finishAll(ctx, h, m, v.right, unfinishedOf(v.records, m.Repository.CommonDir)); len(found) > 0 { // has changed records
+		v.records, _, _ = h.Store.ListAll()
+	}
+	return v, found, nil
+}
 
 // finishAll finishes the interrupted landings of sessions, and returns a line for each. A landing
 // that cannot be finished only keeps others from landing in the same checkout.
@@ -146,12 +143,6 @@ func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 		}
 	}
 	return names
-}
-
-// unfinishedIn returns the sessions of a repository that have interrupted landings.
-func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
-	all, _, err := h.Store.ListAll()
-	return unfinishedOf(all, commonDir), err
 }
 
 // unfinishedOf returns those of the sessions that have interrupted landings in a repository.

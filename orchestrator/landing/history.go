@@ -226,7 +226,7 @@ type asker struct {
 	led *ledger
 	t   target
 
-	again  bool    // lost work lands, too
+	again  bool // lost work lands, too
 	line   []point
 	handed string // commit of the uncommitted changes the agent began with that the branch has by now; "" for none
 }

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"paw/session"
@@ -59,55 +60,41 @@ func (l *ledger) lookAtFiles(ctx context.Context, turnSession string) error {
 	}
 	var lost []*Stand
 	for n, one := range own {
-		fate, certain := fateOf(brought[n], since[n])
 		switch {
 		case one.there():
-			if fate.gone && certain {
-				if certain, err = l.deleted(ctx, one, brought[n]); err != nil {
-					return err
-				}
-			}
-			if one.lost, err = l.lostOf(ctx, one, fate.gone && len(brought[n]) > 0, certain, lost); err != nil {
-				return err
-			}
-			if one.lost {
+			if one.lost, err = l.lostOf(ctx, one, brought[n], since[n], lost); one.lost {
 				lost = append(lost, one)
 			}
-		case one.elsewhere:
-		case fate.whole && len(brought[n]) > 0:
-			one.whole = true
-		case one.Phase == session.LandingDone && !fate.gone: // a merge of it again changes nothing
-			if one.whole, _, err = l.changesNothing(ctx, one.Before, l.tip, one.After); err != nil {
-				return err
+		case !one.elsewhere && one.Phase == session.LandingDone:
+			if fate, _ := fateOf(brought[n], since[n]); fate.whole && len(brought[n]) > 0 {
+				one.whole = true
+			} else if !fate.gone { // a merge of it again changes nothing
+				one.whole, _, err = l.changesNothing(ctx, one.Before, l.tip, one.After)
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return l.lookWhoTookOut(ctx, lost)
 }
 
-// deleted reports whether the paths that a landing added, and that the tip does not have, are
-// certainly gone: a commit says so, or there are none. Otherwise the files may have other names.
-func (l *ledger) deleted(ctx context.Context, one *Stand, brought map[string]objects.BlobChange) (bool, error) {
-	for _, change := range brought {
-		if change.Added() {
-			revert, err := l.revertOf(ctx, one)
-			return revert != "", err
+// lostOf reports whether the tip's files have nothing of a landing in its history.
+func (l *ledger) lostOf(ctx context.Context, one *Stand, brought, since map[string]objects.BlobChange, lost []*Stand) (bool, error) {
+	if by, err := l.partlyBy(ctx, one); err != nil {
+		return false, err
+	} else if by != nil {
+		return l.withoutRest(ctx, one, by)
+	}
+	fate, certain := fateOf(brought, since)
+	if fate.gone && slices.ContainsFunc(slices.Collect(maps.Values(brought)), objects.BlobChange.Added) { // files that the tip lacks may have other names there, unless a commit says that it takes them away
+		revert, err := l.revertOf(ctx, one)
+		if certain = revert != ""; err != nil {
+			return false, err
 		}
 	}
-	return true, nil
-}
-
-// lostOf reports whether the tip's files have nothing of a landing in its history. gone is what the
-// blobs alone say.
-func (l *ledger) lostOf(ctx context.Context, one *Stand, gone, certain bool, lost []*Stand) (bool, error) {
-	by, err := l.partlyBy(ctx, one)
-	switch {
-	case err != nil:
-		return false, err
-	case by != nil:
-		return l.withoutRest(ctx, one, by)
-	case certain:
-		return gone, nil
+	if certain {
+		return fate.gone && len(brought) > 0, nil
 	}
 	return l.without(ctx, one, l.tip, lost)
 }

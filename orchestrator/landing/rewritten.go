@@ -81,7 +81,9 @@ func (l *ledger) matchRewritten(ctx context.Context, gone []*Stand, commits []ob
 	for _, one := range gone {
 		free := slices.DeleteFunc(slices.Clone(commits), func(c objects.CommitInfo) bool { // without commits that other landings were amended or rebased to
 			by := strings.Join(c.Author, "")
-			return authored[one] != by && slices.ContainsFunc(gone, func(other *Stand) bool { return authored[other] == by && other.Agent == one.Agent && other.Turns == one.Turns })
+			return authored[one] != by && slices.ContainsFunc(gone, func(other *Stand) bool {
+				return authored[other] == by && other.Agent == one.Agent && other.Turns == one.Turns
+			})
 		})
 		commit, is := rewritten(one, made[one], free, patches, func(c objects.CommitInfo) bool {
 			for path := range paths[one.After] {
