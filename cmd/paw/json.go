@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
 	"strconv"
-	"unicode/utf8"
-
-	"paw/config/disk"
-	"paw/config/lazyregexp"
+	"strings"
 )
 
 // paw's JSON is a contract of its own, apart from the session's record (docs/json.md). A field that
@@ -24,55 +22,56 @@ type field struct {
 }
 
 // MarshalJSON encodes the fields, without those whose value is absent.
-func (o object) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	err := o.write(&out)
+func (o object) MarshalJSON() ([]byte, error) { return encode(o) }
+
+// encoding is a text of JSON that grows.
+type encoding struct {
+	bytes.Buffer
+	encoder *json.Encoder // writes into the buffer
+}
+
+// encode encodes a value of a field.
+func encode(value any) ([]byte, error) {
+	var out encoding
+	out.encoder = json.NewEncoder(&out.Buffer)
+	out.encoder.SetEscapeHTML(false)
+	err := out.add(value)
 	return out.Bytes(), err
 }
 
-func (o object) write(out *bytes.Buffer) error {
-	out.WriteByte('{')
-	begun := false
-	for _, f := range o {
-		if f.value == absent {
-			continue
-		}
-		if begun {
-			out.WriteByte(',')
-		}
-		begun = true
-		out.WriteString(strconv.Quote(f.name) + ":")
-		if err := writeValue(out, f.value); err != nil {
-			return err
-		}
-	}
-	out.WriteByte('}')
-	return nil
-}
-
-func writeValue(out *bytes.Buffer, value any) error {
+func (e *encoding) add(value any) error {
 	switch v := value.(type) {
 	case object:
-		return v.write(out)
-	case []object:
-		for i, one := range v {
-			out.WriteByte("[,"[min(i, 1)])
-			if err := one.write(out); err != nil {
+		sign := "{"
+		for _, f := range v {
+			if f.value == absent {
+				continue
+			}
+			e.WriteString(sign + strconv.Quote(f.name) + ":")
+			sign = ","
+			if err := e.add(f.value); err != nil {
 				return err
 			}
 		}
-		if len(v) == 0 {
-			out.WriteByte('[')
+		e.WriteString(strings.TrimSuffix(sign, ",") + "}")
+		return nil
+	case []object:
+		sign := "["
+		for _, one := range v {
+			e.WriteString(sign)
+			sign = ","
+			if err := e.add(one); err != nil {
+				return err
+			}
 		}
-		out.WriteByte(']')
+		e.WriteString(strings.TrimSuffix(sign, ",") + "]")
 		return nil
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.IsNil() {
-		out.WriteString("[]")
-		return nil
+		value = []string{}
 	}
-	text, err := disk.JSON(value, "")
-	out.Write(bytes.TrimSuffix(text, []byte("\n")))
+	err := e.encoder.Encode(value)
+	e.Truncate(max(e.Len()-1, 0)) // the encoder ends with a line break
 	return err
 }
 
@@ -120,18 +119,21 @@ func (p *printer) printJSON(v any) error { return writeJSON(p.stdout, v) }
 // writeJSON writes v as one line without control characters. JSON allows DEL and U+0080 to U+009F,
 // which some terminals obey.
 func writeJSON(w io.Writer, v any) error {
-	line, err := disk.JSON(v, "")
+	line, err := encode(v)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, controlCharacter().ReplaceAllStringFunc(string(line), func(c string) string {
-		r, _ := utf8.DecodeRuneInString(c)
-		return fmt.Sprintf(`\u%04x`, r)
-	}))
+	var out strings.Builder
+	for _, r := range string(line) {
+		if r >= 0x7f && r <= 0x9f {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	_, err = io.WriteString(w, out.String()+"\n")
 	return err
 }
-
-var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
 
 // noted returns the notes so far, for a field of the JSON.
 func (p *printer) noted() []string { return append([]string{}, p.notes...) }
