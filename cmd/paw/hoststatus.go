@@ -153,7 +153,7 @@ func silent(answers []hosts.Answer) (lines []string) {
 }
 
 // hostLine returns the row of a host that gave no answer: the reason, and the age of the last answer.
-func (p statusPrinter) hostLine(one hosts.Answer, now time.Time) string {
+func (p statusPrinter) hostLine(one hosts.Answer, now time.Time, width int) string {
 	word := "unreachable"
 	why := whyNot(one.Err)
 	if why == "connecting" {
@@ -162,15 +162,19 @@ func (p statusPrinter) hostLine(one hosts.Answer, now time.Time) string {
 	if one.Status != nil {
 		why += ", as of " + ui.Age(now.Sub(one.AsOf)) + " ago"
 	}
-	return fmt.Sprintf("%s  %s  %s", one.Host, p.colour(word, string(session.StateUnknown)), why)
+	line := fmt.Sprintf("%s  %s  %s", one.Host, p.colour(word, string(session.StateUnknown)), why)
+	if width == 0 {
+		return line
+	}
+	return columns.Cut(line, width)
 }
 
-// hostLines formats hosts for a terminal. The sessions of a host that gave no answer are grey.
+// hostLines formats hosts. The sessions of a host that gave no answer are grey.
 func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width int) []string {
 	var lines []string
 	for _, one := range answers {
 		if one.Err != nil {
-			lines = append(lines, "", columns.Cut(p.hostLine(one, now), width))
+			lines = append(lines, "", p.hostLine(one, now, width))
 		}
 		for _, st := range hostStatuses(one, now) {
 			lines = append(lines, "")
@@ -183,28 +187,6 @@ func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width in
 		}
 	}
 	return lines
-}
-
-// showHosts prints the hosts below the sessions of this machine.
-func (p statusPrinter) showHosts(answers []hosts.Answer, now time.Time) error {
-	if isTerminal(p.stdout) {
-		width, _ := p.terminalSize()
-		for _, line := range p.hostLines(answers, now, width) {
-			fmt.Fprintln(p.stdout, line)
-		}
-		return nil
-	}
-	for _, one := range answers {
-		if one.Err != nil {
-			fmt.Fprintln(p.stdout)
-			fmt.Fprintln(p.stdout, p.hostLine(one, now))
-		}
-		for _, st := range hostStatuses(one, now) {
-			fmt.Fprintln(p.stdout)
-			p.printStatus(st, now)
-		}
-	}
-	return nil
 }
 
 // hostFeeds follows hosts for the desk and for paw status --watch. For each host it keeps an ssh process that runs paw status

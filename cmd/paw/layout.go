@@ -144,11 +144,7 @@ const leastLast = 24
 // printTable prints rows as a table. On a terminal it cuts rows to the width; columns whose heads
 // are in spare are left out, the first ones first, until the last column is readable.
 func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ...string) {
-	for _, row := range rows {
-		for i, c := range row {
-			row[i].text = display.OneLine(c.text)
-		}
-	}
+	rows = onOneLine(rows)
 	width := 0
 	if isTerminal(w) {
 		width, _ = p.terminalSize()
@@ -157,6 +153,16 @@ func (p *printer) printTable(w io.Writer, indent string, rows [][]cell, spare ..
 	if len(rows) > 0 {
 		_, _ = io.WriteString(w, strings.Join(p.tableOf(rows, indent, width), "\n")+"\n") // one write for the whole table
 	}
+}
+
+// onOneLine removes line breaks and control characters from the cells of a table.
+func onOneLine(rows [][]cell) [][]cell {
+	for _, row := range rows {
+		for i, c := range row {
+			row[i].text = display.OneLine(c.text)
+		}
+	}
+	return rows
 }
 
 // tableOf formats rows as the lines of a table, cut to width unless width is 0.

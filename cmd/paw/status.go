@@ -184,37 +184,28 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 		return p.printJSON(statusView(statuses, problems))
 	}
 	p.printProblems(problems)
-	if len(statuses) == 0 {
-		if len(answers) > 0 {
-			fmt.Fprintln(p.stdout, "no session on this machine")
-			return p.showHosts(answers, h.Now())
-		}
+	if len(statuses)+len(answers) == 0 {
 		if len(problems) == 0 {
 			fmt.Fprintln(p.stdout, "no session here; paw status --all shows the others")
 			p.showStartHints(h)
 		}
 		return nil
 	}
+	width, height := 0, 0
 	if isTerminal(p.stdout) {
+		width, height = p.terminalSize()
 		for _, st := range statuses {
 			orchestrator.FollowUnseen(h, st, nil)
 		}
-		width, height := p.terminalSize()
-		for _, line := range append(p.allLines(h, statuses, width, height), queueLines(ctx, h, statuses)...) {
-			fmt.Fprintln(p.stdout, line)
-		}
-		return p.showHosts(answers, h.Now())
 	}
-	for i, st := range statuses {
-		if i > 0 {
-			fmt.Fprintln(p.stdout)
-		}
-		p.printStatus(st, h.Now())
+	lines := []string{"no session on this machine"}
+	if len(statuses) > 0 {
+		lines = append(p.allLines(h, statuses, width, height), queueLines(ctx, h, statuses)...)
 	}
-	for _, line := range queueLines(ctx, h, statuses) {
+	for _, line := range append(lines, p.hostLines(answers, h.Now(), width)...) {
 		fmt.Fprintln(p.stdout, line)
 	}
-	return p.showHosts(answers, h.Now())
+	return nil
 }
 
 // queueLines returns a line for each session whose queue has open tasks.
@@ -234,7 +225,7 @@ func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	return lines
 }
 
-// allLines formats sessions for a terminal, in brief if they would not fit otherwise.
+// allLines formats sessions, for a terminal in brief if they would not fit otherwise.
 func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
 	for _, brief := range []bool{false, true} {
 		lines = nil
@@ -244,7 +235,7 @@ func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, wi
 			}
 			lines = append(lines, p.statusLines(st, h.Now(), width, brief)...)
 		}
-		if len(lines)+roomForPrompt <= height {
+		if len(lines)+roomForPrompt <= height || width == 0 {
 			break
 		}
 	}
@@ -329,13 +320,12 @@ func (p statusPrinter) showStartHints(h *app.App) {
 	fmt.Fprintf(p.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
 }
 
-// printStatus prints one session for a pipe.
-func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
+// plainLines formats one session for a pipe.
+func (p statusPrinter) plainLines(st observe.SessionStatus, now time.Time) []string {
 	line := fmt.Sprintf("%s  %s  %s", errs.Name(st.Session.Name), p.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + display.OneLine(st.Reason) + ")"
 	}
-	fmt.Fprintln(p.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
 	resumable := false
 	for _, ag := range families(st.Agents) {
@@ -352,14 +342,15 @@ func (p statusPrinter) printStatus(st observe.SessionStatus, now time.Time) {
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: branchOf(ag.AgentStatus)}, {text: strings.Join(notes, ", ")}})
 	}
-	p.printTable(p.stdout, "  ", rows)
+	lines := append([]string{line}, p.tableOf(onOneLine(rows), "  ", 0)...)
 	if len(st.Agents) == 0 {
-		fmt.Fprintf(p.stdout, "  no agents; %s deletes its record\n", errs.Line("paw purge %s", st.Session.Name))
+		lines = append(lines, fmt.Sprintf("  no agents; %s deletes its record", errs.Line("paw purge %s", st.Session.Name)))
 	}
 	if resumable {
-		fmt.Fprintf(p.stdout, "  %s brings them back\n", errs.Line("paw recover %s", st.Session.Name))
+		lines = append(lines, fmt.Sprintf("  %s brings them back", errs.Line("paw recover %s", st.Session.Name)))
 	}
-	for _, line := range failedSetUps(st) {
-		fmt.Fprintf(p.stdout, "  %s\n", line)
+	for _, failed := range failedSetUps(st) {
+		lines = append(lines, "  "+failed)
 	}
+	return lines
 }

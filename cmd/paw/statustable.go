@@ -15,8 +15,8 @@ import (
 	"paw/session"
 )
 
-// Tables of paw status for a terminal. For a pipe, printStatus prints one line for each agent, with
-// the states as in --json.
+// Tables of paw status for a terminal. For a pipe, whose width is 0, plainLines has one line for each
+// agent, with the states as in --json.
 
 // leastWork is the least width of the column WORK. With less room, the prompt of an agent gets a
 // line of its own.
@@ -40,6 +40,9 @@ type statusPrinter struct{ *invocation }
 // statusLines formats one session for a terminal: the agents that need the user come first, with
 // their questions. In brief each agent has one line, and one more if the agent has a question.
 func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
+	if width == 0 {
+		return p.plainLines(st, now)
+	}
 	lines := p.sessionLines(st, width)
 	if len(st.Agents) == 0 {
 		return append(lines, fmt.Sprintf("  no agents; %s deletes its record", errs.Line("paw purge %s", st.Session.Name)))
