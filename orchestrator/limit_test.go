@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/notify"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -37,13 +38,13 @@ func TestLimitsHappen(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		last turn.Record
-		want happening
+		want notify.Notice
 	}{
-		{"ended by it", turn.Record{Number: 2, State: turn.Aborted, Reason: turn.ReasonError, EndedAt: &ended, ErrorMessage: "quota", Limit: limit, LimitedSince: &ended}, happening{config.NotifyLimit, 2, ended, "quota"}},
-		{"waits for it", turn.Record{Number: 2, State: turn.InProgress, StartedAt: began, ErrorMessage: "quota", Limit: limit, LimitedSince: &ended}, happening{config.NotifyLimit, 2, ended, "quota"}},
-		{"another error", turn.Record{Number: 2, State: turn.Aborted, Reason: turn.ReasonError, EndedAt: &ended, ErrorMessage: "busy"}, happening{config.NotifyError, 2, ended, "busy"}},
+		{"ended by it", turn.Record{Number: 2, State: turn.Aborted, Reason: turn.ReasonError, EndedAt: &ended, ErrorMessage: "quota", Limit: limit, LimitedSince: &ended}, notify.Notice{Version: 1, Event: config.NotifyLimit, Turn: 2, At: ended, Text: "quota"}},
+		{"waits for it", turn.Record{Number: 2, State: turn.InProgress, StartedAt: began, ErrorMessage: "quota", Limit: limit, LimitedSince: &ended}, notify.Notice{Version: 1, Event: config.NotifyLimit, Turn: 2, At: ended, Text: "quota"}},
+		{"another error", turn.Record{Number: 2, State: turn.Aborted, Reason: turn.ReasonError, EndedAt: &ended, ErrorMessage: "busy"}, notify.Notice{Version: 1, Event: config.NotifyError, Turn: 2, At: ended, Text: "busy"}},
 	} {
-		if got := happeningOf(&c.last, began); got == nil || *got != c.want {
+		if got := eventOf(&c.last, began); got == nil || *got != c.want {
 			t.Errorf("%s: %+v, not %+v", c.name, got, c.want)
 		}
 	}

@@ -20,41 +20,33 @@ import (
 	"paw/session/turn"
 )
 
-// happening is an event of a turn of which the user may be notified.
-type happening struct {
-	event string // one of config.Notify.Events
-	turn  int
-	at    time.Time
-	text  string
-}
-
-// happeningOf returns the event in the last turn of an agent since a moment, nil for none that
-// matters.
-func happeningOf(last *turn.Record, since time.Time) *happening {
-	var h happening
+// eventOf returns the event in the last turn of an agent since a moment of which the user may be
+// notified, nil for none that matters.
+func eventOf(last *turn.Record, since time.Time) *notify.Notice {
+	n := notify.Notice{Version: 1}
 	switch {
 	case last == nil:
 		return nil
 	case last.State == turn.InProgress && last.Waiting && last.WaitingSince != nil:
-		h = happening{config.NotifyWaiting, last.Number, *last.WaitingSince, last.Question}
+		n.Event, n.At, n.Text = config.NotifyWaiting, *last.WaitingSince, last.Question
 	case last.Limit != nil && last.LimitedSince != nil:
-		h = happening{config.NotifyLimit, last.Number, *last.LimitedSince, last.ErrorMessage}
+		n.Event, n.At, n.Text = config.NotifyLimit, *last.LimitedSince, last.ErrorMessage
 	case last.State == turn.Finished && last.EndedAt != nil:
-		h = happening{config.NotifyFinished, last.Number, *last.EndedAt, last.Message}
+		n.Event, n.At, n.Text = config.NotifyFinished, *last.EndedAt, last.Message
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError && last.EndedAt != nil:
-		h = happening{config.NotifyError, last.Number, *last.EndedAt, last.ErrorMessage}
+		n.Event, n.At, n.Text = config.NotifyError, *last.EndedAt, last.ErrorMessage
 	default:
 		return nil
 	}
-	if h.at.Before(since) {
+	if n.Turn = last.Number; n.At.Before(since) {
 		return nil
 	}
-	return &h
+	return &n
 }
 
-// words identifies the event in the arguments of the notifying process.
-func (h happening) words() []string {
-	return []string{h.event, strconv.Itoa(h.turn), strconv.FormatInt(h.at.UnixNano(), 10)}
+// wordsOf identifies an event in the arguments of the notifying process.
+func wordsOf(n *notify.Notice) []string {
+	return []string{n.Event, strconv.Itoa(n.Turn), strconv.FormatInt(n.At.UnixNano(), 10)}
 }
 
 // notifyOf starts a process that notifies the user of an agent's event since a moment, if the
@@ -67,11 +59,11 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	if err != nil {
 		return
 	}
-	now := happeningOf(last, since)
-	if now == nil || !slices.Contains(h.Config.Notify.Events, now.event) {
+	now := eventOf(last, since)
+	if now == nil || !slices.Contains(h.Config.Notify.Events, now.Event) {
 		return
 	}
-	h.Detach("notify", append([]string{"__notify", sessionName, agentName}, now.words()...)...)
+	h.Detach("notify", append([]string{"__notify", sessionName, agentName}, wordsOf(now)...)...)
 }
 
 // hooksEnd is how long after an event the CLI's own record may still say that the CLI works,
@@ -158,19 +150,18 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	if a == nil {
 		return over, nil
 	}
-	now := happeningOf(a.Turns.Last, time.Time{})
-	if now == nil || !slices.Equal(now.words(), words) {
+	now := eventOf(a.Turns.Last, time.Time{})
+	if now == nil || !slices.Equal(wordsOf(now), words) {
 		return over, nil
 	}
 	state := f.State(*a)
-	waits, limited := now.event == config.NotifyWaiting, now.event == config.NotifyLimit
+	waits, limited := now.Event == config.NotifyWaiting, now.Event == config.NotifyLimit
 	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
 		return outcome{}, nil
 	}
-	tell := outcome{settled: true, notice: &notify.Notice{
-		Version: 1, Event: now.event, Session: s.Name, Agent: agentName, CLI: a.Record.CLI, Turn: now.turn, State: string(state.State),
-		At: now.at.UTC(), Text: now.text, Repo: s.RepoPath, Words: noticeWords(now, state),
-	}}
+	now.Session, now.Agent, now.CLI, now.State, now.At = s.Name, agentName, a.Record.CLI, string(state.State), now.At.UTC()
+	now.Repo, now.Words = s.RepoPath, noticeWords(now, state)
+	tell := outcome{settled: true, notice: now}
 	if a.Pane == nil {
 		return tell, nil
 	}
@@ -178,7 +169,7 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	if err != nil {
 		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
-	if view.Focused || !view.LastKey.Before(now.at.Truncate(time.Second)) {
+	if view.Focused || !view.LastKey.Before(now.At.Truncate(time.Second)) {
 		return over, nil // the user has seen the event
 	}
 	if leaves := view.LastKey.Add(looking); h.Now().Before(leaves) {
@@ -188,12 +179,12 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	return tell, nil
 }
 
-func noticeWords(now *happening, state session.AgentStatus) string {
-	switch now.event {
+func noticeWords(now *notify.Notice, state session.AgentStatus) string {
+	switch now.Event {
 	case config.NotifyFinished:
-		return fmt.Sprintf("has finished turn %d", now.turn)
+		return fmt.Sprintf("has finished turn %d", now.Turn)
 	case config.NotifyError:
-		return fmt.Sprintf("failed in turn %d", now.turn)
+		return fmt.Sprintf("failed in turn %d", now.Turn)
 	case config.NotifyLimit:
 		return "is " + StateWord(state)
 	}
