@@ -129,7 +129,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
 	add := *o.New
 	add.Headless = true
-	rec, a, err := startplan.Add(ctx, h, s, add, func(agents []startplan.Agent) error {
+	rec, a, err := startplan.Add(ctx, h, s, add, func(agents []session.Agent) error {
 		if len(agents) != 1 {
 			return errs.New(errs.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
 		}

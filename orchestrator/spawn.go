@@ -121,7 +121,7 @@ func recordChild(ctx context.Context, h *app.App, sessionName, parent string, fr
 		return nil, nil, err
 	}
 	add := startplan.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from, Parent: parent}
-	return startplan.Add(ctx, h, s, add, func(agents []startplan.Agent) error { return startplan.RequireCLIs(h, agents, o.Prompt) },
+	return startplan.Add(ctx, h, s, add, func(agents []session.Agent) error { return startplan.RequireCLIs(h, agents, o.Prompt) },
 		func(rec *session.Session) error { return maySpawn(h, rec, parent) })
 }
 

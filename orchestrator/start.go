@@ -94,7 +94,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 
 // recordStart plans a session and writes it down. It keeps concurrent starts from making the
 // directory a repository, or from undoing that, meanwhile.
-func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (a *startplan.Addition, err error) {
+func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []session.Agent) (a *startplan.Addition, err error) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
@@ -123,7 +123,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []start
 // repositoryForStart finds the repository to work in. It makes an empty directory a repository,
 // since later checks need one; the session name, which the message of the first commit contains, is
 // picked before.
-func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []startplan.Agent) (repository gitdir.Repository, initialized bool, err error) {
+func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []session.Agent) (repository gitdir.Repository, initialized bool, err error) {
 	repository, err = gitdir.Discover(h.Dir)
 	if err == nil || !errors.Is(err, gitdir.ErrNotRepository) {
 		return repository, false, err
@@ -154,7 +154,7 @@ func becomesRepository(dir string) bool {
 
 // nameInEmpty returns the name of a session in an empty directory, and the directory without
 // symlinks.
-func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startplan.Agent) (name, dir string, err error) {
+func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []session.Agent) (name, dir string, err error) {
 	if dir, err = filepath.EvalSymlinks(h.Dir); err != nil {
 		return "", "", err
 	}
@@ -162,7 +162,7 @@ func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startpl
 	return name, dir, err
 }
 
-func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (*Started, error) {
+func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []session.Agent) (*Started, error) {
 	name, dir, err := nameInEmpty(ctx, h, o.Name, agents)
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 	if err != nil {
 		return nil, err
 	}
-	check := func(agents []startplan.Agent) error {
+	check := func(agents []session.Agent) error {
 		if err := h.RequireTools(ctx); err != nil {
 			return err
 		}

@@ -183,7 +183,7 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	options := startplan.Options{CLIs: []string{t.Agent + "=" + cli}, Base: t.Base, From: o.from(t), Prompt: text, Force: true, Silent: t.From != "" && !t.Brief}
-	check := func(agents []startplan.Agent) error {
+	check := func(agents []session.Agent) error {
 		return errors.Join(h.RequireTools(ctx), startplan.RequireCLIs(h, agents, text))
 	}
 	rec, a, err := startplan.Add(ctx, h, s, options, check, func(rec *session.Session) error {

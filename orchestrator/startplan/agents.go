@@ -22,31 +22,25 @@ import (
 	"paw/worktree/refs"
 )
 
-// Agent is an agent as the options ask for it; an empty branch stands for paw's default.
-type Agent struct {
-	name   string
-	CLI    string
-	branch string
-}
-
-// Agents combines the items of --cli and --branches to agents: one branch each, and unique names.
+// Agents combines the items of --cli and --branches to agents: one branch each, "" for paw's default,
+// and unique names.
 // taken has names that are in use, with words about the user of each.
-func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]Agent, error) {
+func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]session.Agent, error) {
 	agents, err := parseItems(items, set)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case len(branches) == 0:
-	case len(agents) == 1 && agents[0].name == "":
+	case len(agents) == 1 && agents[0].Name == "":
 		cli := agents[0].CLI
 		agents = agents[:0]
 		for _, branch := range branches {
-			agents = append(agents, Agent{CLI: cli, branch: branch})
+			agents = append(agents, session.Agent{CLI: cli, Branch: branch})
 		}
 	case len(agents) == len(branches):
 		for i := range agents {
-			agents[i].branch = branches[i]
+			agents[i].Branch = branches[i]
 		}
 	default:
 		e := errs.New(errs.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
@@ -58,29 +52,29 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 		used[name] = true
 	}
 	for _, a := range agents {
-		if a.name == "" {
+		if a.Name == "" {
 			continue
 		}
-		if used[a.name] {
-			free := firstFree(a.name, used)
-			e := errs.New(errs.Usage, "agent %s: the name is taken%s; %s is free", a.name, taken[a.name], free)
-			e.Instead = errs.Instead{Of: a.name, By: free}
+		if used[a.Name] {
+			free := firstFree(a.Name, used)
+			e := errs.New(errs.Usage, "agent %s: the name is taken%s; %s is free", a.Name, taken[a.Name], free)
+			e.Instead = errs.Instead{Of: a.Name, By: free}
 			return nil, e
 		}
-		used[a.name] = true
+		used[a.Name] = true
 	}
 	for i := range agents {
-		if agents[i].name != "" {
+		if agents[i].Name != "" {
 			continue
 		}
 		name := agents[i].CLI
-		if agents[i].branch != "" {
-			if fromBranch := session.NameFrom(ownPart(agents[i].branch)); fromBranch != "" {
+		if agents[i].Branch != "" {
+			if fromBranch := session.NameFrom(ownPart(agents[i].Branch)); fromBranch != "" {
 				name = fromBranch
 			}
 		}
-		agents[i].name = firstFree(name, used)
-		used[agents[i].name] = true
+		agents[i].Name = firstFree(name, used)
+		used[agents[i].Name] = true
 	}
 	return agents, nil
 }
@@ -97,8 +91,8 @@ func ownPart(branch string) string {
 }
 
 // parseItems parses items of the form "[AGENT=]CLI"; every CLI must be known.
-func parseItems(items []string, set clis.Set) ([]Agent, error) {
-	var agents []Agent
+func parseItems(items []string, set clis.Set) ([]session.Agent, error) {
+	var agents []session.Agent
 	for _, item := range items {
 		name, cli, named := strings.Cut(strings.TrimSpace(item), "=")
 		if !named {
@@ -120,7 +114,7 @@ func parseItems(items []string, set clis.Set) ([]Agent, error) {
 			}
 			return nil, e.Hint("paw clis")
 		}
-		agents = append(agents, Agent{name: name, CLI: cli})
+		agents = append(agents, session.Agent{Name: name, CLI: cli})
 	}
 	if len(agents) == 0 {
 		return nil, errs.New(errs.Usage, "--cli: no CLI named").Hint("paw clis")
@@ -141,7 +135,7 @@ func firstFree(name string, used map[string]bool) string {
 }
 
 // RequireCLIs refuses CLIs that are not installed, and a prompt that one of them cannot take.
-func RequireCLIs(h *app.App, agents []Agent, prompt string) error {
+func RequireCLIs(h *app.App, agents []session.Agent, prompt string) error {
 	for _, a := range agents {
 		cli, _ := h.CLIs.Get(a.CLI)
 		executable, err := h.Program(cli)
@@ -172,7 +166,7 @@ func asMany(items []string, number int) []string {
 }
 
 // Session drafts a new session, and refuses what cannot work.
-func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, base string, handed *Origin, agents []Agent) (*Addition, error) {
+func Session(ctx context.Context, h *app.App, repository gitdir.Repository, asked, base string, handed *Origin, agents []session.Agent) (*Addition, error) {
 	if err := refuseElsewhere(repository); err != nil {
 		return nil, err
 	}
@@ -229,14 +223,14 @@ func refuseElsewhere(repository gitdir.Repository) error {
 }
 
 // addAgents adds the planned agents to the record, in the phase creating.
-func addAgents(ctx context.Context, h *app.App, s *session.Session, m *worktree.Manager, agents []Agent, base string) error {
+func addAgents(ctx context.Context, h *app.App, s *session.Session, m *worktree.Manager, agents []session.Agent, base string) error {
 	agents = slices.Clone(agents) // the copy gets branches of this session
 	named := make([]string, 0, len(agents))
 	for i, a := range agents {
-		if a.branch == "" {
-			agents[i].branch = app.AutomaticBranch(s.Name, a.name)
+		if a.Branch == "" {
+			agents[i].Branch = app.AutomaticBranch(s.Name, a.Name)
 		}
-		named = append(named, agents[i].branch)
+		named = append(named, agents[i].Branch)
 	}
 	existing, err := m.Refs().Branches(ctx, named)
 	if err != nil {
@@ -249,19 +243,19 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m *worktree.
 		}
 	}
 	for _, a := range agents {
-		if err := session.ValidTurnSession(s.Name, a.name); err != nil {
+		if err := session.ValidTurnSession(s.Name, a.Name); err != nil {
 			return errs.New(errs.Usage, "%w", err)
 		}
-		path, err := h.Config.WorktreePath(s.RepoPath, s.Name, a.name)
+		path, err := h.Config.WorktreePath(s.RepoPath, s.Name, a.Name)
 		if err != nil {
 			return errs.New(errs.Usage, "%w", err)
 		}
 		cli, _ := h.CLIs.Get(a.CLI)
 		w := session.Agent{
-			Name: a.name, CLI: a.CLI, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
+			Name: a.Name, CLI: a.CLI, Branch: a.Branch, WorktreePath: path, TurnSession: s.Name + "_" + a.Name,
 			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: h.Now().UTC(), Environment: h.Specs().Remembered(cli),
 		}
-		if oid, ok := existing[a.branch]; ok {
+		if oid, ok := existing[a.Branch]; ok {
 			w.BaseCommit = oid
 		} else {
 			w.BranchCreated = true

@@ -61,7 +61,7 @@ func TestPlanAgents(t *testing.T) {
 			}
 			var got []string
 			for _, a := range agents {
-				got = append(got, a.name+":"+a.CLI+":"+a.branch)
+				got = append(got, a.Name+":"+a.CLI+":"+a.Branch)
 			}
 			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 				t.Error(diff)

@@ -29,13 +29,13 @@ const mostNames = 999
 type naming struct {
 	home       *app.App
 	repository gitdir.Repository
-	agents     []Agent
+	agents     []session.Agent
 	foreign    map[string]bool // names of existing tmux sessions
 	space      turns.Names
 }
 
 // Name returns the name asked for, or the first free one made from the repository's directory name.
-func Name(ctx context.Context, h *app.App, repository gitdir.Repository, asked string, agents []Agent) (string, error) {
+func Name(ctx context.Context, h *app.App, repository gitdir.Repository, asked string, agents []session.Agent) (string, error) {
 	n := naming{home: h, repository: repository, agents: agents}
 	var looking errgroup.Group
 	looking.Go(func() (err error) { n.foreign, err = foreignTmuxSessions(ctx, h); return err })
@@ -98,15 +98,15 @@ func firstName(stem string, from int, fits func(name string) bool) string {
 
 // used reports whether turns with that session name exist, or tags of these agents.
 func (n naming) used(name string) bool {
-	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a Agent) bool { return n.space.Tagged[name+"_"+a.name] })
+	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a session.Agent) bool { return n.space.Tagged[name+"_"+a.Name] })
 }
 
 // free reports whether paw may choose a name by itself: without turns or branches of an earlier
 // session.
 func (n naming) free(name string) bool {
 	taken, _ := n.taken(name, false)
-	return taken == nil && !n.used(name) && !slices.ContainsFunc(n.agents, func(a Agent) bool {
-		return a.branch == "" && n.space.Branches["refs/heads/"+app.AutomaticBranch(name, a.name)] != ""
+	return taken == nil && !n.used(name) && !slices.ContainsFunc(n.agents, func(a session.Agent) bool {
+		return a.Branch == "" && n.space.Branches["refs/heads/"+app.AutomaticBranch(name, a.Name)] != ""
 	})
 }
 
@@ -124,7 +124,7 @@ func (n naming) keptTurns(name string) *errs.Error {
 	earlier := n.space.Of(name)
 	names := earlier.InRepository()
 	for _, a := range n.agents {
-		names = append(names, a.name)
+		names = append(names, a.Name)
 	}
 	e := errs.New(errs.Usage, "session %s: turns of an earlier session are kept under this name", name)
 	if i := slices.IndexFunc(names, func(agent string) bool { return n.space.Tagged[name+"_"+agent] }); i >= 0 {
@@ -137,10 +137,10 @@ func (n naming) keptTurns(name string) *errs.Error {
 }
 
 // itemsOf formats agents as items of --cli.
-func itemsOf(agents []Agent) string {
+func itemsOf(agents []session.Agent) string {
 	items := make([]string, len(agents))
 	for i, a := range agents {
-		if items[i] = a.name + "=" + a.CLI; a.name == a.CLI {
+		if items[i] = a.Name + "=" + a.CLI; a.Name == a.CLI {
 			items[i] = a.CLI
 		}
 	}
@@ -151,7 +151,7 @@ func itemsOf(agents []Agent) string {
 func (n naming) cut(stem string) string {
 	longest := 0
 	for _, a := range n.agents {
-		longest = max(longest, len(a.name))
+		longest = max(longest, len(a.Name))
 	}
 	if room := session.MaxName - len("_999_") - longest; len(stem) > room && room > 0 {
 		stem = stem[:room]

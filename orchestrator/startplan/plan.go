@@ -31,7 +31,7 @@ import (
 // Add drafts and records new agents while other paws may do the same: when another paw took a name,
 // the draft is repeated with the present record. check is passed to NewAddition; last, which may be
 // nil, may refuse with a look at the record.
-func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]Agent) error, last func(*session.Session) error) (*session.Session, *Addition, error) {
+func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]session.Agent) error, last func(*session.Session) error) (*session.Session, *Addition, error) {
 	for {
 		var rec *session.Session
 		a, err := NewAddition(ctx, h, s, o, check)
@@ -54,7 +54,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o Options, check f
 
 // NewAddition decides names, branches and worktrees of new agents, and refuses what cannot work;
 // check refuses what the caller cannot use. It writes nothing.
-func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]Agent) error) (*Addition, error) {
+func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options, check func([]session.Agent) error) (*Addition, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -281,17 +281,17 @@ func Describe(s *session.Session, plans []worktree.Plan) []string {
 }
 
 // DescribeInEmpty is like Describe, for a directory that is to become a repository.
-func DescribeInEmpty(h *app.App, name, dir string, agents []Agent) ([]string, error) {
+func DescribeInEmpty(h *app.App, name, dir string, agents []session.Agent) ([]string, error) {
 	s := &session.Session{Name: name, RepoPath: dir}
 	var plans []worktree.Plan
 	for _, a := range agents {
-		path, err := h.Config.WorktreePath(dir, name, a.name)
+		path, err := h.Config.WorktreePath(dir, name, a.Name)
 		if err != nil {
 			return nil, errs.New(errs.Usage, "%w", err)
 		}
-		branch := a.branch
+		branch := a.Branch
 		if branch == "" {
-			branch = app.AutomaticBranch(name, a.name)
+			branch = app.AutomaticBranch(name, a.Name)
 		}
 		s.Agents = append(s.Agents, session.Agent{CLI: a.CLI})
 		plans = append(plans, worktree.Plan{Branch: branch, Path: path, CreateBranch: true})
