@@ -101,8 +101,10 @@ func TestFate(t *testing.T) {
 				since[path] = objects.BlobChange{From: "1", To: now}
 			}
 		}
-		if got, certain := fateOf(brought, since); got != (fate{c.whole, c.gone}) || certain != c.certain {
-			t.Errorf("%+v: %+v, %v", c, got, certain)
+		for _, lists := range [][]map[string]objects.BlobChange{{since}, {{"f": {From: "1", To: "9"}}, {"f": {From: "9", To: "1"}}, since}} {
+			if got, certain := fateOf(brought, lists); got != (fate{c.whole, c.gone}) || certain != c.certain {
+				t.Errorf("%+v, %d lists: %+v, %v", c, len(lists), got, certain)
+			}
 		}
 	}
 }

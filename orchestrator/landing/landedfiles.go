@@ -9,20 +9,33 @@ import (
 	"paw/worktree/objects"
 )
 
-// blobsOf returns the changes that each landing brought, and the changes to the same paths since.
-func (l *ledger) blobsOf(ctx context.Context, some []*Stand) (brought, since []map[string]objects.BlobChange, err error) {
+// blobsOf returns the changes that each landing brought, and the changes since, in lists that follow
+// each other up to the tip. The changes of a landing that follows another at once are listed once,
+// since there may be thousands.
+func (l *ledger) blobsOf(ctx context.Context, some []*Stand) (brought []map[string]objects.BlobChange, since [][]map[string]objects.BlobChange, err error) {
+	followed := func(n int) bool { return n+1 < len(some) && some[n+1].Before == some[n].After }
 	var pairs [][2]string
 	for _, one := range some {
 		pairs = append(pairs, [2]string{one.Before, one.After})
 	}
-	for _, one := range some {
-		pairs = append(pairs, [2]string{one.After, l.tip})
+	for n, one := range some {
+		if !followed(n) {
+			pairs = append(pairs, [2]string{one.After, l.tip})
+		}
 	}
 	all, err := l.m.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
 		return nil, nil, err
 	}
-	return all[:len(some)], all[len(some):], nil
+	since = make([][]map[string]objects.BlobChange, len(some))
+	for n := range slices.Backward(some) {
+		if followed(n) {
+			since[n] = slices.Insert(slices.Clone(since[n+1]), 0, all[n+1])
+		} else {
+			since[n], all = all[len(all)-1:], all[:len(all)-1]
+		}
+	}
+	return all, since, nil
 }
 
 // fate says whether all the paths of a landing are as it brought them, or are as before it.
@@ -30,12 +43,14 @@ type fate struct{ whole, gone bool }
 
 // fateOf compares the paths that a landing brought with their blobs at the tip. If certain is
 // false, the files themselves have to be merged to tell.
-func fateOf(brought, since map[string]objects.BlobChange) (f fate, certain bool) {
+func fateOf(brought map[string]objects.BlobChange, since []map[string]objects.BlobChange) (f fate, certain bool) {
 	f = fate{whole: true, gone: true}
 	for path, change := range brought {
 		now := change.To
-		if later, changed := since[path]; changed {
-			now = later.To
+		for _, changes := range since {
+			if later, changed := changes[path]; changed {
+				now = later.To
+			}
 		}
 		f.whole = f.whole && now == change.To
 		f.gone = f.gone && now == change.From
@@ -80,7 +95,7 @@ func (l *ledger) lookAtFiles(ctx context.Context, turnSession string) error {
 }
 
 // lostOf reports whether the tip's files have nothing of a landing in its history.
-func (l *ledger) lostOf(ctx context.Context, one *Stand, brought, since map[string]objects.BlobChange, lost []*Stand) (bool, error) {
+func (l *ledger) lostOf(ctx context.Context, one *Stand, brought map[string]objects.BlobChange, since []map[string]objects.BlobChange, lost []*Stand) (bool, error) {
 	if by, err := l.partlyBy(ctx, one); err != nil {
 		return false, err
 	} else if by != nil {
