@@ -131,26 +131,14 @@ func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App
 
 // shown reads [NAME] [AGENT...] for sessionAndSome and sessionAndAgent.
 func (q question) shown() (*session.Session, []string, error) {
-	if s := q.namedHere(); s != nil {
-		return s, nil, nil
+	if q.name == "" && len(q.words) == 1 && q.words[0] != "" && q.sessionHere().Name == q.words[0] {
+		return q.sessionHere(), nil, nil
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s == nil {
 		err = q.Place().None()
 	}
 	return s, agents, err
-}
-
-// namedHere returns the current session if the only word is its name, else nil.
-func (q question) namedHere() *session.Session {
-	if q.name != "" || len(q.words) != 1 {
-		return nil
-	}
-	here, err := q.Place().Sessions()
-	if s := session.Among(here); err == nil && s != nil && s.Name == q.words[0] {
-		return s
-	}
-	return nil
 }
 
 // oneAgent reads [NAME] [AGENT] and returns an agent in any case: if none is named, the one

@@ -95,14 +95,13 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(words) == 1 && len(having(here, words)) == 0 {
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil && len(s.Agents) == 1 {
-			return s, []string{s.Agents[0].Name}, nil
-		}
-	}
-	if len(words) > 1 && len(having(here, words[:1])) == 0 {
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil { // SESSION AGENT..., as other commands take it
+	if len(words) > 0 && len(having(here, words[:1])) == 0 { // SESSION AGENT..., as other commands take it
+		switch s, err := q.Store.Load(words[0]); {
+		case err != nil || s == nil:
+		case len(words) > 1:
 			return s, words[1:], nil
+		case len(s.Agents) == 1:
+			return s, app.AgentNames(s), nil
 		}
 	}
 	if len(here) == 0 {
@@ -361,14 +360,17 @@ func (q question) named(word string) string {
 
 // sessionHere returns the current session, an empty one if there is none or it is ambiguous.
 func (a *invocation) sessionHere() *session.Session {
-	none := &session.Session{}
 	h, err := a.paw()
 	if err != nil {
-		return none
+		return &session.Session{}
 	}
-	here, err := h.Place().Sessions()
+	return question{App: h}.sessionHere()
+}
+
+func (q question) sessionHere() *session.Session {
+	here, err := q.Place().Sessions()
 	if s := session.Among(here); err == nil && s != nil {
 		return s
 	}
-	return none
+	return &session.Session{}
 }
