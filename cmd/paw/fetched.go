@@ -11,7 +11,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/hosts"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/startplan"
 	"paw/session"
@@ -40,11 +39,9 @@ func (a *invocation) reachFar(cmd *cobra.Command, h *app.App, root string) (*orc
 	if err != nil {
 		return nil, err
 	}
-	dir, there := hosts.There(host.Repos, root)
-	if !there {
-		if dir, err = folderThere(cmd, h, host); err != nil {
-			return nil, err
-		}
+	dir, err := folderThere(cmd, root, host)
+	if err != nil {
+		return nil, err
 	}
 	if err := a.reach(cmd.Context(), client, host); err != nil {
 		return nil, endedThere(0, err)

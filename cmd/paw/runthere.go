@@ -46,7 +46,7 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	if err != nil {
 		return err
 	}
-	dir, err := folderThere(cmd, h, host)
+	dir, err := folderThere(cmd, h.Root(), host)
 	if err != nil {
 		return err
 	}
@@ -119,10 +119,10 @@ func (r router) launchThere(cmd *cobra.Command, h *app.App, client hosts.Client,
 	return endedThere(client.Screen(cmd.Context(), host, hosts.NewRequest(request.Dir, "attach"), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// folderThere returns the host's checkout of the current repository. If there is none, it returns
-// "" for command lines that name a session, and an error for others.
-func folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error) {
-	if dir, ok := hosts.There(host.Repos, h.Root()); ok {
+// folderThere returns the host's checkout of the repository at root. If there is none, it returns ""
+// for command lines that name a session, and an error for others.
+func folderThere(cmd *cobra.Command, root string, host hosts.Host) (string, error) {
+	if dir, ok := hosts.There(host.Repos, root); ok {
 		return dir, nil
 	}
 	named := slices.ContainsFunc(cmd.Flags().Args(), func(word string) bool { return strings.Contains(word, "/") })
@@ -130,10 +130,10 @@ func folderThere(cmd *cobra.Command, h *app.App, host hosts.Host) (string, error
 		return "", nil
 	}
 	line := fmt.Sprintf("paw host add %s %s --repo PATH", host.Name, errs.Quote(host.SSH))
-	if h.Root() == "" {
+	if root == "" {
 		return "", errs.New(errs.Refused, "%s: which repository? this is none", host.Name).Hint("%s", line)
 	}
-	return "", errs.New(errs.Refused, "%s: has no checkout of %s that paw knows of", host.Name, shortened(h.Root())).Hint("%s", line)
+	return "", errs.New(errs.Refused, "%s: has no checkout of %s that paw knows of", host.Name, shortened(root)).Hint("%s", line)
 }
 
 // terminalText passes text, colours, tabs and line breaks of a host on to a terminal, and drops

@@ -83,7 +83,7 @@ func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	if err != nil {
 		return machineWait{}, err
 	}
-	dir, err := folderThere(cmd, h, host)
+	dir, err := folderThere(cmd, h.Root(), host)
 	return machineWait{host: &host, folder: dir}, err
 }
 
