@@ -60,7 +60,7 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 	if err != nil {
 		return "", false, err
 	}
-	loose, readable, err := r.looseCommits(ctx, repo, admin, head, own)
+	loose, readable, err := r.looseCommits(ctx, repo, admin, own)
 	if err != nil {
 		return "", false, err
 	}
@@ -167,10 +167,12 @@ func ourSide(unmerged string) string {
 
 // looseCommits returns the commits that the git directory of a worktree names and no ref of the
 // repository keeps, the detached HEAD first. readable is false if git could not follow one of them.
-func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
+func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
-	if gitdir.IsOID(gitdir.Line(filepath.Join(admin, "HEAD"))) {
-		candidates = append(candidates, head)
+	for _, ref := range own {
+		if ref.kind == "commit" {
+			candidates = append(candidates, ref.oid)
+		}
 	}
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_AUTOSTASH",
 		"rebase-merge/autostash", "rebase-merge/orig-head", "rebase-apply/autostash", "rebase-apply/orig-head"} {
@@ -178,11 +180,6 @@ func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin, head s
 			if oid := strings.TrimSpace(line); gitdir.IsOID(oid) {
 				candidates = append(candidates, oid)
 			}
-		}
-	}
-	for _, ref := range own {
-		if ref.kind == "commit" {
-			candidates = append(candidates, ref.oid)
 		}
 	}
 	readable = true
@@ -211,24 +208,27 @@ var ownRefs = []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"}
 // allOthers lists the arguments of `rev-list --not` for the refs that stay.
 var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*"}
 
-// ownRef is a ref of one worktree, with the object it points to and the object's type.
+// ownRef is a ref of one worktree, or its detached HEAD, with the object it points to and the object's
+// type.
 type ownRef struct{ name, oid, kind string }
 
-// listOwnRefs lists the refs that belong to the worktree with the git directory admin, in which
-// repo runs. Without any it starts no git.
-func (r *rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
+// listOwnRefs lists a detached HEAD, and then the refs that belong to the worktree with the git
+// directory admin, in which repo runs. Without refs it starts no git.
+func (r *rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) (refs []ownRef, err error) {
+	if head := gitdir.Line(filepath.Join(admin, "HEAD")); gitdir.IsOID(head) {
+		refs = append(refs, ownRef{"the detached HEAD " + head[:12], head, "commit"})
+	}
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.RefsInFiles() && !hasFiles(filepath.Join(admin, "refs")) { // git never packs these refs
-		return nil, nil
+		return refs, nil
 	}
 	out, err := repo.Output(ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(objecttype)"}, ownRefs...)...)
 	if err != nil {
 		return nil, err
 	}
-	var refs []ownRef
 	for line := range strings.Lines(out) {
 		if fields := strings.Fields(line); len(fields) == 3 {
 			refs = append(refs, ownRef{fields[0], fields[1], fields[2]})
@@ -257,9 +257,6 @@ func (r *rescues) unkeptCommits(ctx context.Context, path, admin string) (string
 	refs, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", err
-	}
-	if head := gitdir.Line(filepath.Join(admin, "HEAD")); gitdir.IsOID(head) {
-		refs = slices.Insert(refs, 0, ownRef{"the detached HEAD " + head[:12], head, "commit"})
 	}
 	for _, ref := range refs {
 		if ref.kind != "commit" {

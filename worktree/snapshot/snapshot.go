@@ -73,12 +73,13 @@ func (snapshots *Taker) Take(ctx context.Context, path, ref, message string) (Sn
 
 // TakeWithin is Take for the start and end of a turn, while a CLI waits: with a budget, and with an
 // index kept in scratchDir, a folder for this worktree and outside of it ("" keeps none), so that
-// content is read only once. TakeWithin starts two git processes if nothing has changed since the last snapshot,
-// five if something has, and one more if the index has changed.
+// content is read only once. TakeWithin starts two git processes if nothing has changed since the
+// last snapshot, five if something has, and more only for bits that hide files, submodules, thousands
+// of files, and an index that readIndex leaves to git.
 //
-// The error is a *MoveError if a move of files (package journal) has not ended: the files are then neither those
-// from before nor those from after. Over the budget the error is ErrOverBudget, no process is left
-// behind, and the result's commit is HEAD.
+// The error is a *MoveError if a move of files (package journal) has not ended: the files are then
+// neither those from before nor those from after. Over the budget the error is ErrOverBudget, no
+// process is left behind, and the result's commit is HEAD.
 func (snapshots *Taker) TakeWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
 	if err != nil {
