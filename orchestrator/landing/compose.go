@@ -92,7 +92,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 		landed.Commits, parents = last+1, tips[last:]
 		facts.Commits = nil
 	case Merge:
-		if len(l.sides.left) > 0 || l.sides.h != nil && l.sides.h.hasLeft(l.source.head) {
+		if l.sides.h != nil && l.sides.h.hasLeft(l.source.head) {
 			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", l.name(), l.branch).
 				Hint("%s", l.squashLine())
 		}
@@ -199,16 +199,12 @@ func (l *landing) withIgnored(ctx context.Context, tree string) (string, error) 
 		_, err := os.Lstat(filepath.Join(l.Record.WorktreePath, filepath.FromSlash(path)))
 		return err != nil
 	})
-	if len(paths) == 0 {
+	if len(paths) == 0 { // without asking git
 		return tree, nil
 	}
 	files, err := l.Repo.Objects().IgnoredFiles(ctx, l.Record.WorktreePath)
 	if err != nil {
 		return "", err
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return !files[path] }) // not a folder, nor behind a symlink
-	if len(paths) == 0 {
-		return tree, nil
 	}
 	head, err := l.Repo.Objects().SnapshotHead(ctx, near.State)
 	if err != nil {
@@ -220,7 +216,7 @@ func (l *landing) withIgnored(ctx context.Context, tree string) (string, error) 
 	}
 	var ignored []string
 	for _, path := range paths {
-		if !slices.Contains(uncommitted, path) {
+		if !files[path] || !slices.Contains(uncommitted, path) { // a folder, behind a symlink, or not ignored; or committed once
 			continue
 		}
 		touched, err := l.Repo.Objects().LastTouch(ctx, head, l.source.head, path)

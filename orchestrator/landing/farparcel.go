@@ -147,10 +147,10 @@ func (a *asker) lookForHanded(ctx context.Context) error {
 		return nil
 	}
 	base, err := a.Repo.Objects().SnapshotHead(ctx, snapshot)
-	if err != nil || base == a.t.tip {
+	if err != nil || base == a.led.tip {
 		return err
 	}
-	had, err := a.Repo.Objects().Had(ctx, base, a.t.tip, snapshot)
+	had, err := a.Repo.Objects().Had(ctx, base, a.led.tip, snapshot)
 	if err != nil || len(had) == 0 {
 		return err
 	}
@@ -177,7 +177,7 @@ func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
 	if err != nil || head == base {
 		return snapshot, err
 	}
-	merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), head, base, snapshot)
+	merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), head, base, snapshot)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}

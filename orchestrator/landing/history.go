@@ -224,7 +224,6 @@ func (g graph) common(one, other string) []string {
 type asker struct {
 	work
 	led *ledger
-	t   target
 
 	again  bool // lost work lands, too
 	line   []point
@@ -233,7 +232,7 @@ type asker struct {
 
 // newAsker returns an asker for a branch whose landings are known.
 func newAsker(w work, led *ledger, again bool) *asker {
-	return &asker{work: w, led: led, t: led.target, again: again, line: led.lives.line(led.lives[w.Record.TurnSession].now)}
+	return &asker{work: w, led: led, again: again, line: led.lives.line(led.lives[w.Record.TurnSession].now)}
 }
 
 // mine reports whether a landing is by the agent, or by an agent whose work it goes on with.
@@ -278,9 +277,9 @@ type state struct {
 // unrelated returns the error for a state without a common ancestor with the branch.
 func (a *asker) unrelated() error {
 	if a.Session.Host != "" {
-		return notAClone(a.name(), a.t.branch)
+		return notAClone(a.name(), a.led.branch)
 	}
-	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.Record.Branch))
+	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.led.branch).Hint("git log %s", errs.Quote(a.Record.Branch))
 }
 
 // notAClone returns the error for work of another machine without a common commit with the branch.

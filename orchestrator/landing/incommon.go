@@ -35,7 +35,7 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 // sides finds what the branch and a state have in common.
 func (a *asker) sides(ctx context.Context, one state) (*sides, error) {
 	if !a.hasLanded() {
-		return &sides{state: one.commit, ours: a.t.tip, theirs: one.commit, line: a.lineOf(one)}, nil
+		return &sides{state: one.commit, ours: a.led.tip, theirs: one.commit, line: a.lineOf(one)}, nil
 	}
 	h, err := a.lookAtHistory(ctx, one)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 	if len(s.bases) == 0 {
 		return a.unrelated()
 	}
-	tree := a.t.tip
+	tree := a.led.tip
 	again := a.again && len(s.lost) > 0
 	if again {
 		var err error
@@ -92,9 +92,9 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 			return err
 		}
 	}
-	s.ours, s.theirs = a.t.tip, s.state
+	s.ours, s.theirs = a.led.tip, s.state
 	if !again && len(s.left) == 0 && len(s.bases) == 1 && h.commitOf(s.bases[0]) == s.state {
-		s.theirs = a.t.tip
+		s.theirs = a.led.tip
 		return nil
 	}
 	if !again && len(s.left) == 0 && slices.Equal(s.bases, h.real.common(h.tip, s.state)) {
@@ -105,9 +105,9 @@ func (a *asker) makeSides(ctx context.Context, h *history, s *sides) error {
 		return err
 	}
 	var both errgroup.Group
-	if again || base != a.t.tip {
+	if again || base != a.led.tip {
 		both.Go(func() (err error) {
-			s.ours, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
+			s.ours, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Message: "paw: " + a.led.branch + "\n", Own: true})
 			return err
 		})
 	}
@@ -167,14 +167,14 @@ func Base(ctx context.Context, of app.Agent, commit string) (string, error) {
 // withHad returns a base with those files of the state that the tip has already in the same form,
 // because they do not land.
 func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, error) {
-	if base == a.t.tip || s.theirs == a.t.tip {
+	if base == a.led.tip || s.theirs == a.led.tip {
 		return base, nil
 	}
-	merged, err := a.Repo.Objects().MergeTree(ctx, a.t.place(a.Repo), s.ours, s.theirs)
+	merged, err := a.Repo.Objects().MergeTree(ctx, a.led.place(a.Repo), s.ours, s.theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return base, err
 	}
-	lands, err := a.Repo.Objects().ChangedPaths(ctx, a.t.tip, merged.Tree)
+	lands, err := a.Repo.Objects().ChangedPaths(ctx, a.led.tip, merged.Tree)
 	if err != nil {
 		return "", err
 	}
@@ -270,7 +270,7 @@ func (a *asker) broughtSince(h *history, one *Stand, along []string) bool {
 // bringAgain returns a tree of the branch into which all lost work was merged again, as it had
 // landed.
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
-	tree := a.t.tip
+	tree := a.led.tip
 	for _, one := range s.lost {
 		if err := a.linkBefore(ctx, h, one.Stand); err != nil {
 			return "", err
@@ -283,7 +283,7 @@ func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, e
 			if base == "" {
 				return "", a.unrelated()
 			}
-			merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), base, tree, h.commitOf(to))
+			merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), base, tree, h.commitOf(to))
 			if err != nil {
 				return "", err
 			}

@@ -20,14 +20,18 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 		if h.commitOf(next) == base {
 			continue
 		}
-		before, err := a.baseBetween(ctx, h, made, next)
-		if err != nil || before == "" {
-			if err != nil {
-				return "", err
-			}
+		common, err := a.basesBetween(ctx, h, made, next)
+		if err != nil {
+			return "", err
+		}
+		before, err := a.baseOf(ctx, h, common)
+		if err != nil {
+			return "", err
+		}
+		if before == "" {
 			continue
 		}
-		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), before, base, h.commitOf(next))
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), before, base, h.commitOf(next))
 		if err != nil {
 			return "", err
 		}
@@ -46,16 +50,8 @@ func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string,
 	return base, nil
 }
 
-// baseBetween returns one commit with what two nodes have in common, "" for none. If the graph has
-// nothing in common, git is asked.
-func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
-	both, err := a.basesBetween(ctx, h, one, other)
-	if err != nil {
-		return "", err
-	}
-	return a.baseOf(ctx, h, both)
-}
-
+// basesBetween returns what two nodes have in common. If the graph has nothing in common, git is
+// asked.
 func (a *asker) basesBetween(ctx context.Context, h *history, one, other string) ([]string, error) {
 	if both := h.common(one, other); len(both) > 0 {
 		return both, nil
@@ -111,7 +107,7 @@ func (a *asker) baseWith(ctx context.Context, h *history, tip, node string, base
 		if before == "" {
 			continue
 		}
-		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), h.commitOf(own), base, before)
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), h.commitOf(own), base, before)
 		if err != nil {
 			return "", err
 		}
@@ -144,7 +140,7 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 		if both == "" {
 			continue
 		}
-		merged, err := a.Repo.Objects().MergeTrees(ctx, a.t.place(a.Repo), got, h.commitOf(kept), both)
+		merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), got, h.commitOf(kept), both)
 		if err != nil {
 			return "", err
 		}
@@ -166,17 +162,17 @@ func (a *asker) withoutTakenOut(ctx context.Context, h *history, one, later stri
 // cannotTell returns the error for lost work that later work is mixed with in some files.
 func (a *asker) cannotTell(what string, paths []string) error {
 	refused := errs.New(errs.Conflict, "%s: %s is not in %s any more, and cannot be told from what came after it: %s",
-		a.name(), what, a.t.branch, few(paths, namedPaths))
+		a.name(), what, a.led.branch, few(paths, namedPaths))
 	last, undone := a.Record.LastShift()
 	switch {
 	case a.Session.Host != "":
 		refused = refused.Hint("paw sh %s git pull", a.name())
 	case last != nil && last.Kind == session.ShiftUpdate && !undone: // most likely the update has mixed them
 		refused = refused.Hint("paw rewind %s --undo --session %s", a.Record.Name, a.Session.Name)
-	case a.t.branch == a.Session.Target:
+	case a.led.branch == a.Session.Target:
 		refused = refused.Hint("paw update %s --session %s", a.Record.Name, a.Session.Name)
 	default:
-		refused = refused.Hint("%s", a.conflictLine(a.t.branch))
+		refused = refused.Hint("%s", a.conflictLine(a.led.branch))
 	}
 	mixed := &CollisionError{error: refused}
 	for _, path := range paths {

@@ -18,7 +18,7 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	if err != nil {
 		return nil, err
 	}
-	for tips := append(a.looked(one), a.t.tip); ; {
+	for tips := append(a.looked(one), a.led.tip); ; {
 		h, err := a.historyOf(ctx, one, kin, states, tips)
 		if err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func (h *history) cutOff(a *asker, one state) (cut []string) {
 // updates: what an update brought counts as all that the agent then had from the branch.
 func (a *asker) historyOf(ctx context.Context, one state, kin map[string]bool, states map[point]string, tips []string) (*history, error) {
 	h := &history{
-		states: states, real: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{},
+		states: states, real: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.led.tip, commits: map[string]string{},
 		agent: a.Record.TurnSession, whose: map[string]string{}, made: map[string]map[string]bool{}, ever: map[string]map[string]bool{},
 	}
 	others := slices.AppendSeq(slices.Clone(a.led.past), maps.Values(states))

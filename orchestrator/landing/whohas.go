@@ -25,23 +25,24 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 	if err != nil {
 		sessions = []*session.Session{s}
 	}
-	var agents []work
+	records := newLedger(v.m, sessions, target{branch: l.Target})
+	agents := map[string]work{} // by ref
 	for _, one := range sessions {
 		for i := range one.Agents {
-			agents = append(agents, work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)})
+			w, ref := work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)}, "refs/heads/"+one.Agents[i].Branch
+			if agents[ref] = w; !slices.Contains(refs, ref) {
+				v.noteWhoBegan(ctx, records, w, l)
+			}
 		}
 	}
 	for _, ref := range refs {
+		w, isAgent := agents[ref]
 		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
 			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
-		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
-			v.noteWhoseBranch(ctx, agents, branch, l)
-		}
-	}
-	records := newLedger(v.m, sessions, target{branch: l.Target})
-	for _, w := range agents {
-		if !slices.Contains(refs, "refs/heads/"+w.Record.Branch) {
-			v.noteWhoBegan(ctx, records, w, l)
+		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && isAgent && branch != l.Target {
+			v.noteWhoHasIt(ctx, w, l)
+		} else if ok && branch != l.Target {
+			v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
 		}
 	}
 	if s.Agent(l.Agent) == nil {
@@ -62,15 +63,17 @@ func (v mover) nameOf(w work) string {
 	return w.name()
 }
 
-// noteWhoseBranch notes that a branch has work that was undone, and what follows from that.
-func (v mover) noteWhoseBranch(ctx context.Context, agents []work, branch string, l *session.Landing) {
-	at := slices.IndexFunc(agents, func(w work) bool { return w.Record.Branch == branch })
-	if at < 0 {
-		v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
-		return
+// noteWhoHasIt notes that the branch of an agent has work that was undone, and what follows from
+// that: the agent lands again what is its own work.
+func (v mover) noteWhoHasIt(ctx context.Context, w work, l *session.Landing) {
+	own := false
+	a, now, err := w.askBefore(ctx, l)
+	if err == nil {
+		var h *history
+		if h, err = a.lookAtHistory(ctx, now); err == nil {
+			own = slices.ContainsFunc(h.lacking(h.tip, []string{l.After}, a.lineOf(now)), func(own string) bool { return !h.inTip[h.commitOf(own)] })
+		}
 	}
-	w := agents[at]
-	own, err := w.landsAgain(ctx, l)
 	switch {
 	case err != nil:
 		v.home.Notef("%s has landing %d in its worktree; whether it lands that again is not known: %v", v.nameOf(w), l.ID, err)
@@ -82,27 +85,22 @@ func (v mover) noteWhoseBranch(ctx context.Context, agents []work, branch string
 }
 
 // noteWhoBegan notes an agent that began with work that was undone, and whose branch does not have
-// it: the agent brings it along.
+// it, if a landing of the agent would bring it along.
 func (v mover) noteWhoBegan(ctx context.Context, records *ledger, w work, l *session.Landing) {
 	met, shared := records.meeting(records.lives.line(records.lives[w.Record.TurnSession].now), &Stand{Landing: *l})
 	if !shared || met.turnSession == w.Record.TurnSession {
 		return
 	}
-	if along, err := w.bringsAlong(ctx, l, met); err != nil {
+	var both *sides
+	a, now, err := w.askBefore(ctx, l)
+	if err == nil {
+		both, err = a.sides(ctx, now)
+	}
+	if err != nil {
 		v.home.Notef("%s began with work of landing %d; whether it lands that is not known: %v", v.nameOf(w), l.ID, err)
-	} else if along {
+	} else if !both.had()[met] {
 		v.home.Notef("%s began with work of landing %d, and brings that along when it lands", v.nameOf(w), l.ID)
 	}
-}
-
-// bringsAlong reports whether a landing of the agent would bring a state that it began with.
-func (w work) bringsAlong(ctx context.Context, l *session.Landing, began point) (bool, error) {
-	a, now, err := w.askBefore(ctx, l)
-	if err != nil {
-		return false, err
-	}
-	both, err := a.sides(ctx, now)
-	return err == nil && !both.had()[began], err
 }
 
 // askBefore returns an asker for the target as it was before a landing, and the state that the
@@ -114,19 +112,6 @@ func (w work) askBefore(ctx context.Context, l *session.Landing) (*asker, state,
 	}
 	tip, err := tipOf(ctx, w.Repo, w.Record.Branch)
 	return a, a.at(tip, 0), err
-}
-
-// landsAgain reports whether a part of an undone landing is the agent's own work.
-func (w work) landsAgain(ctx context.Context, l *session.Landing) (bool, error) {
-	a, now, err := w.askBefore(ctx, l)
-	if err != nil {
-		return false, err
-	}
-	h, err := a.lookAtHistory(ctx, now)
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(h.lacking(h.tip, []string{l.After}, a.lineOf(now)), func(own string) bool { return !h.inTip[h.commitOf(own)] }), nil
 }
 
 // along names work that lands although it is another agent's: this agent began in the midst of it.
