@@ -161,13 +161,16 @@ func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo)
 	if err != nil {
 		return picked, err
 	}
-	tree := base // for a commit without parents
 	if len(one.Parents) > 0 {
-		if tree, err = l.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
+		tree, err := l.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts)
+		if err != nil {
+			return picked, err
+		}
+		if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true}); err != nil {
 			return picked, err
 		}
 	}
-	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), tree, onto, one.ID)
+	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.ID)
 }
 
 // side returns the second parent of a merge: the agent's branch, with a commit for what is not

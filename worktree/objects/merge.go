@@ -13,21 +13,18 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// MergeTrees merges the trees of two commits, or two trees, with base as the common ancestor:
-// MergeTree without a history.
+// MergeTrees merges the trees of two commits, or two trees, with the commit base as their only common
+// ancestor.
 func (o *Store) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
-	var parents, made []string
-	for _, tree := range []string{base, ours, theirs} {
-		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
+	var made []string
+	for _, tree := range []string{ours, theirs} {
+		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
-		if parents == nil {
-			parents = []string{commit}
-		}
 		made = append(made, commit)
 	}
-	return o.MergeTree(ctx, dir, made[1], made[2])
+	return o.MergeTree(ctx, dir, made[0], made[1])
 }
 
 // Merged is the result of merging two commits.
