@@ -45,7 +45,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 	if err != nil {
 		return nil, err
 	}
-	m, drop, err := m.WithScratch()
+	m, drop, err := m.Remembering().WithScratch()
 	if err != nil {
 		return nil, err
 	}
