@@ -24,6 +24,7 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 	if err != nil {
 		return nil, err
 	}
+	m = m.Remembering()
 	if dryRun {
 		l, _, err := undoable(ctx, h, m, s, id)
 		return l, err
