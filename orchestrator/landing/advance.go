@@ -37,15 +37,11 @@ func (v mover) load() (*session.Session, error) {
 const landingOf = "landing of "
 
 // advance carries out a landing in this order: the intent in the record, refs, branch and checkout,
-// the result in the record. again is the command that tries once more. see notes in the agent's
-// record that the user has seen the work.
+// the result in the record. Its number is at least the given one. again is the command that tries
+// once more. see notes in the agent's record that the user has seen the work.
 func (v mover) advance(ctx context.Context, l *session.Landing, again string, see func(*session.Landing, *session.Agent)) error {
-	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
-	if err != nil {
-		return err
-	}
-	_, err = v.home.Update(ctx, v.session, func(rec *session.Session) error {
-		l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), v.home.Now().UTC(), session.LandingBegun
+	_, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
+		l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingBegun
 		rec.Landings = append(rec.Landings, *l)
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -169,10 +170,16 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	case !l.checker.has(landed.tree):
 		return landed, cmp.Or(l.unobstructed(ctx, landed), errUnchecked)
 	}
+	landed.ID = l.nextID()
 	if err := v.advance(ctx, &landed.Landing, l.options.line(l.Session, l.Record.Name), l.see); err != nil { // looks for obstacles while it holds the lock of the index
 		return nil, l.notMoved(err)
 	}
 	return landed, nil
+}
+
+// nextID returns the lowest number for a landing that no ref has, found while nobody else can land.
+func (l *landing) nextID() int {
+	return nextBelow(l.asker.led.refs, turn.LandedPrefix(l.Record.TurnSession))
 }
 
 // unobstructed refuses a landing that would overwrite something in the target's checkout.

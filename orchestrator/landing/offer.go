@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/objects"
 )
@@ -82,7 +81,7 @@ func (l *landing) offered(ctx context.Context, v mover) (string, error) {
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: base, After: commit, State: l.source.state,
+		ID: l.nextID(), Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: base, After: commit, State: l.source.state,
 		Turn: l.source.turn, Turns: ranges(facts.Turns), LastTurn: l.source.lastTurn(), As: string(as), Title: facts.title(), Instead: l.asker.instead(l.sides),
 	})
 }
@@ -102,18 +101,14 @@ func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent st
 	return true, nil
 }
 
-// keepOffer records an offer. It creates the refs first, so that the record never names commits
+// keepOffer records an offer, whose number is at least the given one. It creates the refs first, so that the record never names commits
 // that git may delete.
 func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 	rec, err := v.load()
 	if err != nil {
 		return err
 	}
-	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession))
-	if err != nil {
-		return err
-	}
-	l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), v.home.Now().UTC(), session.LandingOffered
+	l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingOffered
 	if err := v.m.Refs().CreateAll(ctx, landedRefs(l)); err != nil {
 		return err
 	}
