@@ -17,7 +17,7 @@ const (
 )
 
 // Budgets for landing a small change, for the next one, with --remove, and for so many files that
-// git packs them. A later landing needs one process more; no landing needs one for each file.
+// git packs them. A later landing needs two processes more; no landing needs one for each file.
 var (
 	landCounts       = &counts{git: 12, tmux: 1, syncs: 5}
 	landAgainCounts  = &counts{git: 14, tmux: 1, syncs: 5}
