@@ -133,6 +133,7 @@ func goOnLine(r orchestrator.Recovered) string {
 var wouldBe = map[launch.ResultKind]string{
 	launch.ResultResumed: "would resume",
 	launch.ResultFresh:   "would start fresh",
+	launch.ResultRemoved: "would be removed",
 }
 
 // printResults prints the result for each agent, or with dryRun the result that it would have.
