@@ -30,9 +30,9 @@ type Rescued struct {
 //
 // HEAD stays on its branch. The branch moves, with an entry in the reflog, to the commit that was
 // HEAD when target was taken: its first parent if target is a snapshot, else target itself. Later
-// commits stay reachable through the rescue. The index equals HEAD; content that was only staged is
-// in the second parent of the rescue. If nothing has to change, nothing is kept, and the previous
-// rewind stays the last one.
+// commits stay reachable through the rescue. The index equals HEAD, and has the files of target that
+// git ignores besides; content that was only staged is in the second parent of the rescue. If
+// nothing has to change, nothing is kept, and the previous rewind stays the last one.
 //
 // Files that git converts (line ends, filters) come back as git checks them out, and of the
 // permissions only the executable bit.

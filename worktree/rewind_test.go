@@ -374,6 +374,28 @@ func TestRewindLeavesIgnoredFileThatIsTheSame(t *testing.T) {
 	}
 }
 
+// TestUndoTracksIgnoredFilesAgain rewinds an agent that has added a file in spite of .gitignore: after
+// the undo the file is the agent's work as before.
+func TestUndoTracksIgnoredFilesAgain(t *testing.T) {
+	w := newTurns(t, "")
+	w.put(".gitignore", "forced\nother\n", 0o644)
+	one := w.take()
+	w.put("forced", "work\n", 0o644)
+	w.put("other", "ignored\n", 0o644)
+	w.in("add", "--force", "forced")
+	two := w.take()
+	r := w.rewind(one.Commit, "refs/paw/s_agent/rescue/1")
+	if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, r.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.in("ls-files", "--cached", "--", "forced", "other"); got != "forced" {
+		t.Errorf("the index has %q", got)
+	}
+	if again := w.take(); w.git("rev-parse", again.Commit+"^{tree}") != w.git("rev-parse", two.Commit+"^{tree}") {
+		t.Errorf("the snapshot has %s", w.git("ls-tree", "-r", "--name-only", again.Commit))
+	}
+}
+
 func TestRewindKeepsEmbeddedRepositoryAndNamesIt(t *testing.T) {
 	w := newTurns(t, "")
 	one := w.take()

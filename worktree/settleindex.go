@@ -137,7 +137,42 @@ func (v *move) resetIndex(ctx context.Context, dir string) (index string, err er
 	if err := repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
 		return "", err
 	}
+	if err := v.trackIgnored(ctx, repo); err != nil {
+		return "", err
+	}
 	return index, snapshot.Refresh(ctx, repo)
+}
+
+// trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git
+// ignores them: they were in the index when the tree was made, as after `git add --force`, and
+// without an entry they would not be the agent's work any more.
+func (v *move) trackIgnored(ctx context.Context, repo git.Repo) error {
+	changes, err := objects.Between(ctx, v.m.objects.Home(), v.To, v.Becomes)
+	if err != nil {
+		return err
+	}
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !c.Added || c.Gitlink() })
+	if len(changes) == 0 {
+		return nil
+	}
+	names := make([]string, len(changes))
+	for i, c := range changes {
+		names[i] = "./" + c.Name // A leading colon would be magic.
+	}
+	out, err := repo.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
+	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
+		return err
+	}
+	ignored := map[string]bool{}
+	for _, name := range git.NulSeparated(out) {
+		ignored[strings.TrimPrefix(name, "./")] = true
+	}
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !ignored[c.Name] })
+	if len(changes) == 0 {
+		return nil
+	}
+	_, err = repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...)
+	return err
 }
 
 // putIndex refreshes the scratch index, or a copy of the present one, and installs it.
