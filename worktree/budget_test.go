@@ -234,7 +234,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	do("snapshot and tag, deleted", 6, func() error { return end(3) })
 	do("snapshot and tag, unchanged", 3, func() error { return end(4) })
 	writeFile(t, w.path("a.txt"), "x\n")
-	do("rewind", 12, func() error {
+	do("rewind", 14, func() error {
 		_, err := w.m.Moves().Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 		return err
 	})
