@@ -192,7 +192,8 @@ func (l lockHolders) isPaw(pid int) bool {
 	return name != "" && strings.HasPrefix(l.paw, name)
 }
 
-// unsettled returns the refusal for a place where a move of files has not ended.
+// unsettled returns the error for a checkout in which another paw moves files, or was killed while
+// it moved them; its hint is paw recover.
 func (l lockHolders) unsettled(e *journal.MoveError) error {
 	if e.Live {
 		return l.busy(e.Path, e.Holder)

@@ -249,7 +249,7 @@ func (a *asker) point(turn int) point {
 	return a.led.lives[a.Record.TurnSession].now
 }
 
-// lineOf returns the points that led to a state.
+// lineOf returns the turns whose work a state of an agent contains.
 func (a *asker) lineOf(one state) []point {
 	if one.at == nil {
 		return nil

@@ -275,7 +275,7 @@ type Job struct {
 	Worktree WorktreeStep
 	Parent   string // parent of a child that is being spawned
 	Prompt   string // first prompt, set only by start, add and spawn
-	// generation of the launch, 0 before it
+	// number of the launch in the record (Session.Generation), 0 before BringUp has launched the agent
 	generation   int
 	sendIt       bool   // the CLI cannot take the prompt as an argument: the prompt is typed once the CLI is ready
 	Continuation        // with a NewID only where the CLI starts fresh with that

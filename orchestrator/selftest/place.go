@@ -79,8 +79,9 @@ func (p *place) make(ctx context.Context, cli string, command, userEnv []string)
 	return nil
 }
 
-// makeFolders creates the folders. codex does not work in the system's temporary folder, and the
-// path of a socket is limited to about 100 bytes.
+// makeFolders creates the folders below the user's cache directory: codex refuses the system's
+// temporary directory. Their paths are short, since the path of a socket is limited to about 100
+// bytes.
 func (p *place) makeFolders() error {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -50,8 +50,8 @@ func History(ctx context.Context, a app.Agent) (live.Conversation, error) {
 	return said, nil
 }
 
-// TurnsIn returns the turns of a conversation, and those whose conversation is unknown, with the
-// index of the turn number.
+// TurnsIn returns the turn with this number, and the turns that are of the conversation or of an
+// unknown one. n is the index of that turn in turns.
 func TurnsIn(records []turn.Record, conversation string, number int) (turns []turn.Record, n int) {
 	for _, r := range records {
 		if r.Number == number {

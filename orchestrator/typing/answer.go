@@ -258,8 +258,8 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	}
 }
 
-// asked returns the open question: reported by the CLI's hooks, or asked by the CLI itself, and with
-// the options on the screen.
+// asked returns the question that the agent's CLI waits on, from the CLI's hooks or from a list on
+// its screen, with the options that the screen shows.
 func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	last, listed, err := t.waiting(ctx)
 	if err != nil {
@@ -293,11 +293,11 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	return asked, nil
 }
 
-// waiting returns the turn in which the CLI waits for an answer, according to its hooks and its own
-// record; where the CLI itself asks with a list that paw knows, it returns that question and no
-// turn. Any other dialog that only the screen shows is refused: a menu that the user opened, or a
-// dialog at the start. Record and screen may be a moment ahead of the hooks, and a CLI that draws
-// shows neither its box nor its dialog.
+// waiting returns the turn whose question is open. A question that only the screen shows is
+// returned, without a turn, if paw knows its list of options; any other dialog, such as a menu that
+// the user opened, is refused. Hooks lag behind the CLI's record and screen, and a CLI that redraws
+// its screen shows neither input box nor dialog for a moment, so waiting looks again until hookLag
+// is over.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, error) {
 	for end := t.App.Now().Add(hookLag); ; poll.Sleep(ctx, 2*poll.Tick) {
 		a, state, err := t.find(ctx)

@@ -1,7 +1,7 @@
 // Package refs reads the refs of a repository, from files where git is not needed, and writes them
 // with git update-ref.
 //
-// Begin with Store; names of branches are in name.go.
+// Begin with Store; names of branches are in branches.go.
 package refs
 
 import (
@@ -52,7 +52,7 @@ func New(o *objects.Store) *Store { return &Store{Repository: o.Repository, obje
 
 // Create makes a ref that does not exist yet. Of several callers at once exactly one gets true; the
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
-// *RefLockedError.
+// *LockedError.
 func (r *Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !gitdir.IsOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
@@ -269,7 +269,7 @@ func (r *Store) highestNumber(ctx context.Context, prefix string) (int, error) {
 // ErrTaken says that the ref for a snapshot exists already.
 var ErrTaken = errors.New("the ref exists already")
 
-// Keep makes ref point to a commit. The error wraps ErrRefTaken if the ref exists.
+// Keep makes ref point to a commit. The error wraps ErrTaken if the ref exists.
 func (r *Store) Keep(ctx context.Context, commit, ref string) error {
 	won, err := r.Create(ctx, ref, commit)
 	if err == nil && !won {

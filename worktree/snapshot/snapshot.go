@@ -65,7 +65,7 @@ func New(o *objects.Store, r *refs.Store, journals journal.Reader) *Taker {
 // Take commits all files of the worktree at path, with untracked and without ignored ones, with
 // HEAD as the parent, and makes ref point to the commit. HEAD, index, files and the output of `git
 // status` do not change; a conflict or a held index.lock does not prevent it. For a clean worktree
-// ref points to HEAD. The error is ErrRefTaken if the ref exists. If ref is "", no ref is made, and
+// ref points to HEAD. The error is refs.ErrTaken if the ref exists. If ref is "", no ref is made, and
 // the commit lasts until git collects garbage.
 func (snapshots *Taker) Take(ctx context.Context, path, ref, message string) (Snapshot, error) {
 	return snapshots.TakeWithin(ctx, path, ref, message, "", Budget{})
