@@ -42,7 +42,7 @@ func writeMan(dir string) error {
 		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
 			name := strings.ReplaceAll(one.CommandPath(), " ", "-")
 			about, _, _ := strings.Cut(one.Long, "\n\nEXIT STATUS\n")
-			sections := strings.NewReplacer("USAGE\n", "SYNOPSIS\n", "\n\n"+reflowed(about, helpWidth), "\n\nDESCRIPTION\n"+about)
+			sections := strings.NewReplacer("USAGE\n", "SYNOPSIS\n", "\nFLAGS\n", "\nOPTIONS\n", "\n\n"+reflowed(about, helpWidth), "\n\nDESCRIPTION\n"+about)
 			if !cmd.Hidden {
 				pages["man1/"+name+".1"] = manPage(name, 1, one.Short, sections.Replace(p.commandHelp(one)))
 			}
