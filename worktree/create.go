@@ -16,7 +16,6 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
-	"paw/worktree/refs"
 )
 
 // Names of the steps that Create reports, in this order. StepAdded and StepFilled come once for
@@ -46,10 +45,10 @@ type creation struct {
 }
 
 // Create makes the branches and worktrees of plans. Under the repository lock it makes all branches
-// and refs in one transaction, and registers the worktrees one by one. Meanwhile it checks out the files of
-// those that are registered, with hooks and filters, in as many worktrees at once as there are
-// processors. Create continues what an interrupted Create left for the same plans; a partly filled
-// directory is moved to the trash folder first.
+// and refs in one transaction, and registers the worktrees one by one. Meanwhile it checks out the
+// files of those that are registered, with hooks and filters, in as many worktrees at once as there
+// are processors. Create continues what an interrupted Create left for the same plans; a partly
+// filled directory is moved to the trash folder first.
 //
 // step, which may be nil, is called after each step, and for StepFilled once all are filled. After an
 // error the incomplete worktrees and branches are removed again, and the result names the complete
@@ -202,49 +201,24 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 }
 
 // createRefs makes the missing branches and the other refs of the plans, all or none. Without any
-// it starts no git. Hooks of the repository are asked; if they refuse, once more about the branches
-// alone.
+// it starts no git. It writes no tracking configuration for branches, since update-ref never does.
 func (m *Manager) createRefs(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
-	branches, others := map[string]string{}, map[string]string{}
+	var branches strings.Builder
+	others := map[string]string{}
 	for _, p := range plans {
 		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
-			branches["refs/heads/"+p.Branch] = p.Base
+			fmt.Fprintf(&branches, "create refs/heads/%s %s\n", p.Branch, p.Base)
 		}
 		maps.Copy(others, p.Refs)
 	}
-	if len(branches)+len(others) == 0 {
+	if branches.Len()+len(others) == 0 {
 		return false, nil
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	err := x.createAsked(ctx, m, branches, others)
-	if _, refused := errors.AsType[*refs.HookError](err); refused && len(others) > 0 {
-		if err = m.Refs().CreateAll(ctx, others); err != nil {
-			return false, err
-		}
-		if err = x.createAsked(ctx, m, branches); err != nil {
-			err = errors.Join(err, m.Refs().Delete(ctx, others))
-		}
-	}
+	err := m.Refs().Asked(ctx, m.Objects().Home().WithFile(x.file), "refs", branches.String(), others,
+		"update-ref", "--no-deref", "-m", "branch: created by paw", "--stdin")
 	return err == nil, err
-}
-
-// createAsked makes refs (name -> id) in one transaction, of which hooks of the repository are asked.
-// It writes no tracking configuration for branches, since update-ref never does.
-func (x exclusive) createAsked(ctx context.Context, m *Manager, refs ...map[string]string) error {
-	var input strings.Builder
-	for _, some := range refs {
-		for ref, oid := range some {
-			fmt.Fprintf(&input, "create %s %s\n", ref, oid)
-		}
-	}
-	if input.Len() == 0 {
-		return nil
-	}
-	return m.Refs().Retry(ctx, "refs", func() error {
-		_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "--no-deref", "-m", "branch: created by paw", "--stdin")
-		return err
-	})
 }
 
 // finishPatience bounds a git command that has to complete.

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -291,28 +289,13 @@ func (v *move) moveHead(ctx context.Context, to, from string, refs map[string]st
 
 // moveRef moves a ref from one commit to another, and fails if the ref is elsewhere; others (name ->
 // id) are made in the same transaction. moveRef runs in the checkout, so that HEAD's reflog gets the
-// entry, too. Hooks of the user run for the user's branches, and not for agents'; if they refuse,
-// they are asked once more about the branch alone.
+// entry, too. Hooks of the user run for the user's branches, and not for agents'.
 func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string, others map[string]string) error {
-	var input strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		fmt.Fprintf(&input, "create %s %s\n", name, others[name])
-	}
-	fmt.Fprintf(&input, "update %s %s %s\n", ref, to, from)
 	args := []string{"-c", "core.logAllRefUpdates=true", "update-ref", "--no-deref", "-m", log, "--stdin"}
 	if ref == "HEAD" {
 		args = git.Quietly("update-ref", "--create-reflog", "-m", log, "--stdin")
 	}
-	err := m.refs.Retry(ctx, ref, func() error {
-		_, err := repo.Input(ctx, []byte(input.String()), args...)
-		return err
-	})
-	if _, refused := errors.AsType[*refs.HookError](err); refused && len(others) > 0 {
-		if err := m.refs.CreateAll(ctx, others); err != nil {
-			return err
-		}
-		return m.moveRef(ctx, repo, ref, to, from, log, nil)
-	}
+	err := m.refs.Asked(ctx, repo, ref, fmt.Sprintf("update %s %s %s\n", ref, to, from), others, args...)
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {
 		return ErrBranchMoved
 	}

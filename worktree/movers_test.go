@@ -32,7 +32,7 @@ var movers = map[string]string{
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
 	"worktree/objects/merge.go:fillApart":       "a folder of its own",
 	"worktree/check.go:Place":                   "to the same commit, where nobody works",
-	"worktree/create.go:createAsked":            "branches that are new",
+	"worktree/create.go:createRefs":             "branches that are new",
 	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Create":              "refs that are new",
@@ -113,7 +113,7 @@ func movesByCall(call *ast.CallExpr) bool {
 	}
 	texts := literals(call.Args)
 	switch called {
-	case "Run", "Output", "Line", "Input", "Stream", "Quietly", "apartly":
+	case "Run", "Output", "Line", "Input", "Stream", "Quietly", "Asked", "apartly":
 		return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(movingCommands, text) })
 	case "Rename", "WriteFile":
 		return slices.Contains(texts, "index")

@@ -229,6 +229,34 @@ func (r *Store) CreateAll(ctx context.Context, refs map[string]string) error {
 	return r.update(ctx, "create", refs)
 }
 
+// Asked runs git in repo, with commands of git update-ref --stdin and those that make others (name ->
+// id) in one transaction, about which the hooks of the repository are asked. If hooks refuse, they
+// are asked about the commands alone: others are refs of paw, which no hook has to know. what names
+// the refs in an error.
+func (r *Store) Asked(ctx context.Context, repo git.Repo, what, commands string, others map[string]string, args ...string) error {
+	run := func(input string) error {
+		return r.Retry(ctx, what, func() error {
+			_, err := repo.Input(ctx, []byte(input), args...)
+			return err
+		})
+	}
+	var creating strings.Builder
+	for ref, oid := range others {
+		fmt.Fprintf(&creating, "create %s %s\n", ref, oid)
+	}
+	err := run(creating.String() + commands)
+	if _, refused := errors.AsType[*HookError](err); !refused || len(others) == 0 {
+		return err
+	}
+	if err = r.CreateAll(ctx, others); err != nil || commands == "" {
+		return err
+	}
+	if err = run(commands); err != nil {
+		err = errors.Join(err, r.Delete(ctx, others))
+	}
+	return err
+}
+
 // claimTries limits the attempts to take a number: each failed one means that another process has
 // taken it.
 const claimTries = 1000
