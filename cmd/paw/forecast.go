@@ -189,8 +189,9 @@ func first(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// forecastView returns a forecast. The turn of an agent is null where the commit is that of its
-// branch; not_committed_since is a turn after which it left uncommitted files that may still exist.
+// forecastView returns the JSON of a forecast. An agent's turn is null if the forecast is of the tip
+// of the agent's branch; not_committed_since is a turn after which the agent left uncommitted files
+// that may still exist.
 func forecastView(f *landing.Forecast) object {
 	agents := objects(f.Agents, func(o observe.Forecast) object {
 		return object{

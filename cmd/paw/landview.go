@@ -17,7 +17,8 @@ import (
 	"paw/session"
 )
 
-// landAnswer is the JSON of landings: those of one command, or of a session.
+// landAnswer has the fields of paw land --json: the landings of this command or, with --list, all of
+// the session.
 type landAnswer struct {
 	plan      []string // only with --dry-run, else nil
 	landings  []object
@@ -198,8 +199,8 @@ func (p *printer) showOutcomes(outcomes []landOutcome) {
 	p.printTable(p.stdout, "", rows)
 }
 
-// view describes an agent that has not landed, while the others did with --keep-going. The exit code
-// is that of paw land for this agent alone.
+// view returns the JSON of an agent that did not land while paw land --keep-going went on with others.
+// exit_code is what paw land would end with for this agent alone.
 func (o landOutcome) view() object {
 	return object{
 		{"agent", o.agent}, {"error", o.err.Error()}, {"exit_code", exitCode(o.err)}, {"conflicts", landing.CollisionsOf(o.err)}, {"hints", hintsOf(o.err)},

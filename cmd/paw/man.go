@@ -31,8 +31,8 @@ func init() {
 	os.Exit(0)
 }
 
-// writeMan writes paw.1, a page for each command, git-paw.1, which git looks for at `git paw --help`, and
-// beside the pages of section 1 a page for each topic of paw help, such as paw-states.7.
+// writeMan writes paw.1, a page for each command, git-paw.1, which git looks for at `git paw --help`,
+// and in section 7 a page for each topic of paw help, such as paw-states.7.
 func writeMan(dir string) error {
 	p := helpPrinter{&invocation{stdin: strings.NewReader(""), printer: printer{stdout: io.Discard, stderr: io.Discard, colourFlag: "never"}}}
 	root := newRoot(p.invocation, "")

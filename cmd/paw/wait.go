@@ -162,7 +162,8 @@ func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 	return nil
 }
 
-// waitedView returns the agents of a wait; those of another machine have its host and their session.
+// waitedView returns the JSON of paw wait. Agents on another machine have the fields host and session,
+// too.
 func waitedView(w *children.Waited, enough bool) object {
 	return object{{"version", 1}, {"session", w.Session}, {"finished", enough}, {"agents", objects(w.Agents, func(a children.Awaited) object {
 		failed := any(nil)

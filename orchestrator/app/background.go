@@ -145,8 +145,8 @@ func (l HookLog) Add(cliName, event string, cause error) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// Logged returns the error of work that nobody waits for, and logs it as one of the event. A session
-// that is gone by then is no error.
+// Logged returns the error of work in the background, and writes it to the log of hooks under the
+// name of the event. The error that a session does not exist any more is dropped.
 func (h *App) Logged(event string, err error) error {
 	err = UnlessGone(err)
 	if err != nil {

@@ -291,7 +291,7 @@ func (h *App) TeardownBegan(sessionName, agentName string) bool {
 	return disk.Exists(h.tornPath(sessionName, agentName))
 }
 
-// shownOfTeardown is how many lines of a failed teardown's output are shown.
+// shownOfTeardown limits the lines that are shown of a failed teardown's output.
 const shownOfTeardown = 10
 
 // TearDown runs the teardown command in the worktree of an agent that has ended. After an error the

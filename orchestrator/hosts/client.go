@@ -156,8 +156,8 @@ func ended(h Host, err error, answered bool, why string) (code int, _ error) {
 // sshFailed is the exit code of ssh for its own failures (ssh(1), EXIT STATUS).
 const sshFailed = 255
 
-// command returns the call of ssh: options, destination, and one line for the host's login shell. The
-// first value of an option is used (ssh_config(5)), so options may change those of alone.
+// command returns the call of ssh: options, destination, and one line for the host's login shell. ssh
+// uses the first value that it is given for an option (ssh_config(5)), so options override alone.
 func (c Client) command(ctx context.Context, h Host, options []string, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Path, slices.Concat(options, alone, []string{"--", h.SSH, line})...)
 	cmd.Env = c.Env

@@ -191,9 +191,10 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 	return done, err
 }
 
-// checksFor returns the commands that check a landing: those given with --check; with --no-check,
-// none; without either flag, those of the configuration. If the repository's checks are not trusted, the
-// landing is refused, so that nothing lands unchecked by accident.
+// checksFor returns the commands that check a landing: the commands given with --check, no command
+// with --no-check, and without either flag those of the configuration. If the checks of the
+// repository's configuration are not trusted, the landing is refused, so that nothing lands unchecked
+// by accident.
 func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	if err := RefuseEmpty(typed); err != nil {
 		return nil, err

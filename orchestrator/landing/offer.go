@@ -101,8 +101,8 @@ func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent st
 	return true, nil
 }
 
-// keepOffer records an offer, whose number is at least the given one. It creates the refs first, so that the record never names commits
-// that git may delete.
+// keepOffer records an offer, whose number is at least the given one. keepOffer creates the refs
+// first, so that the record never names commits that git may delete.
 func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 	rec, err := v.load()
 	if err != nil {

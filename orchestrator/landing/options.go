@@ -9,17 +9,17 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// As is the form in which work lands.
+// As is the form in which work lands, named as in paw land --as.
 type As string
 
-// Forms in which work lands.
+// The forms.
 const (
 	Squash  As = "squash"  // one commit
 	Commits As = "commits" // each commit of the agent, then one for what is not committed
 	Merge   As = "merge"   // a merge commit
 )
 
-// Forms are all forms, the default first.
+// Forms lists the forms, the default first.
 var Forms = []As{Squash, Commits, Merge}
 
 // Options are the options of one landing.

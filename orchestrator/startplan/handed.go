@@ -20,10 +20,10 @@ import (
 	"paw/worktree/objects"
 )
 
-// HandOver takes the uncommitted work of the user's current checkout as the origin of new agents. It changes neither the
-// checkout nor its index and stashes. It refuses work that cannot be taken completely, and a base
-// that the user gave. The commit has no ref yet: a refused start leaves nothing, and a dry run does
-// not even leave the commit.
+// HandOver takes the uncommitted work of the user's current checkout as the origin of new agents. It
+// changes neither the checkout nor its index and stashes. It refuses work that cannot be taken
+// completely, and a base that the user gave. The commit has no ref yet: a refused start leaves
+// nothing, and a dry run does not even leave the commit.
 func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool) (*Origin, error) {
 	if base != "" {
 		return nil, errs.New(errs.Usage, "--with-changes begins at HEAD of the checkout, not at %s", base)

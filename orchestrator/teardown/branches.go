@@ -130,7 +130,7 @@ func (b Branch) line() string {
 
 // lookAtBranches looks at agents' branches: whether HEAD has them, whether they have
 // landed, and which other refs have them. leaving are the worktrees that are removed too. A branch
-// of which that is unknown stays.
+// stays if one of these could not be found out.
 func lookAtBranches(ctx context.Context, m *worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []Branch {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}

@@ -3,9 +3,14 @@
 //	go test -json ... | clitable watch FILE    a line for each test that ends; the events are added to FILE
 //	clitable close LOG FOLDER...               the closing tables; the output of failed tests goes to LOG
 //
-// A FOLDER is of one set of versions, which is named like it. It has results.json, the events of go test, plan and done, the names
-// of the tests that were to run and of those that had their turn, and facts, a name and a value per line: `node`, the version of each CLI, `load`, `seconds`, or `same` with another set that has the
-// same versions, in place of results. The exit status is 1 when a test failed or a set has no test that ran.
+// A FOLDER has the results of one set of versions, whose name is the folder's:
+//
+//	results.json    the events of go test
+//	plan, done      the names of the tests that were to run, and of those that ran
+//	facts           a name and a value per line: node, the version of each CLI, load, seconds; or
+//	                same, with another set that has the same versions, in place of results
+//
+// The exit status is 1 when a test failed or a set has no test that ran.
 package main
 
 import (
@@ -66,7 +71,8 @@ const failed = "FAIL"
 // longestLine limits a line of `go test -json`.
 const longestLine = 1 << 28
 
-// each calls do for each line. other lines than events, as those of the compiler, have no action.
+// each calls do for each line of `go test -json`. The event of a line that is none, such as a message
+// of the compiler, has no action.
 func each(r io.Reader, do func(line string, e event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
@@ -326,7 +332,8 @@ func excerpt(output []string) (kept []string) {
 	return kept
 }
 
-// fact returns a fact of a set for the closing table, beside that of the first set.
+// fact returns the value of a fact for the closing table. A value that the first set has too is
+// "same as" and the name of that set.
 func (s *set) fact(name string, first *set) string {
 	same, value := s.facts["same"], s.facts[name]
 	if seconds, err := strconv.Atoi(s.facts["seconds"]); name == "duration" && err == nil {
