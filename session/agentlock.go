@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -116,19 +115,19 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	f, err := openRegular(path, os.O_RDONLY)
+	fd, err := disk.OpenRegular(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	defer f.Close()
-	state, err := lockState(f)
+	defer unix.Close(fd)
+	state, err := lockState(fd)
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	holder, err := readHolder(f)
+	holder, err := readHolder(fd)
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %s: %w", session, agent, path, err)
 	}
@@ -146,7 +145,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return found, nil
 	}
 	// The holder may have died since the first look.
-	if found.State, err = lockState(f); err != nil {
+	if found.State, err = lockState(fd); err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
@@ -184,15 +183,15 @@ func (a AgentLock) WithSurvivors(program string, processes func() Processes) Age
 }
 
 // lockState reports whether a lock file is locked, by taking a shared lock for an instant.
-func lockState(f *os.File) (LockState, error) {
-	err := disk.Lock(f.Fd(), unix.LOCK_SH|unix.LOCK_NB)
+func lockState(fd int) (LockState, error) {
+	err := disk.Lock(uintptr(fd), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return LockHeld, nil
 	}
 	if err != nil {
 		return LockUnknown, err
 	}
-	_ = disk.Lock(f.Fd(), unix.LOCK_UN) // A launcher may be waiting for the lock.
+	_ = disk.Lock(uintptr(fd), unix.LOCK_UN) // A launcher may be waiting for the lock.
 	return LockFree, nil
 }
 
@@ -212,7 +211,7 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	last, err := readHolder(f)
+	last, err := readHolder(int(f.Fd()))
 	if err != nil {
 		release(f)
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -250,11 +249,12 @@ func writeHolder(f *os.File, h Holder) error {
 
 // readHolder parses the first line of a lock file; a line that is not understood gives an empty
 // Holder.
-func readHolder(f *os.File) (Holder, error) {
-	content, err := io.ReadAll(io.NewSectionReader(f, 0, maxHolder))
-	line, _, _ := bytes.Cut(content, []byte("\n"))
+func readHolder(fd int) (Holder, error) {
+	var content [maxHolder]byte
+	n, err := disk.ReadAt(fd, content[:], 0)
+	line, _, _ := bytes.Cut(content[:n], []byte("\n"))
 	var h Holder
-	if err != nil || json.Unmarshal(line, &h) != nil {
+	if err != nil || json.Unmarshal(bytes.Clone(line), &h) != nil {
 		return Holder{}, err
 	}
 	return h, nil
@@ -289,7 +289,7 @@ func (l Locks) Restore(h Holder) error {
 		return fmt.Errorf("agent %s/%s: %w", h.Session, h.Agent, err)
 	}
 	defer release(f)
-	if there, err := readHolder(f); err != nil || there.PID != 0 {
+	if there, err := readHolder(int(f.Fd())); err != nil || there.PID != 0 {
 		return err
 	}
 	return writeHolder(f, h)
@@ -323,7 +323,7 @@ func NoteCLI(lock *os.File, pid int) error {
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
-	h, err := readHolder(lock)
+	h, err := readHolder(int(lock.Fd()))
 	if err != nil {
 		return err
 	}

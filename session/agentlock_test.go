@@ -158,7 +158,7 @@ func TestAProgramWithoutItsLockIsStillTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if state, err := lockState(f); err != nil || state != LockFree {
+	if state, err := lockState(int(f.Fd())); err != nil || state != LockFree {
 		t.Fatalf("got %v, %v: it has kept its lock, so this test shows nothing", state, err)
 	}
 	got := mustProbe(t, locks)
@@ -398,7 +398,7 @@ func TestHolderIsReadBeforeARestOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if h, err := readHolder(f); err != nil || h.PID != 7 || h.Session != "s" {
+	if h, err := readHolder(int(f.Fd())); err != nil || h.PID != 7 || h.Session != "s" {
 		t.Errorf("got %+v", h)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. The
@@ -160,7 +162,7 @@ func (st Store) mentions(name string, names [][]byte) *Session {
 	if err != nil || isFar(name) {
 		return nil
 	}
-	content, err := readRegular(path)
+	content, err := disk.ReadRegular(path)
 	if err != nil {
 		if one := unreadable(name, path, err); one != nil && st.Unread != nil {
 			st.Unread(*one)

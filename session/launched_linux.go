@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"paw/config/disk"
 )
 
 // Processes maps the leader of each terminal session on the machine to the session's living
@@ -123,7 +125,7 @@ const execPause = time.Millisecond
 // the new environment last.
 func environ(pid int) ([]byte, error) {
 	for tries := 0; ; tries++ {
-		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		data, err := disk.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err != nil || len(data) > 0 || tries == 10 {
 			return data, err
 		}
@@ -200,7 +202,7 @@ type command struct {
 // that is no option and names a file is taken as the script.
 func commandOf(pid int) command {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	line, lineErr := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	line, lineErr := disk.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || lineErr != nil || len(line) == 0 {
 		return command{}
 	}

@@ -232,7 +232,7 @@ func openRegular(path string, flags int) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, &os.PathError{Op: "open", Path: path, Err: errNotRegular}
+		return nil, &os.PathError{Op: "open", Path: path, Err: disk.ErrNotRegular}
 	}
 	return f, nil
 }
@@ -269,18 +269,6 @@ func recordedPID(path string) int {
 		return 0
 	}
 	return pid
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// readRegular reads a file, and does not block on a FIFO in the file's place.
-func readRegular(path string) ([]byte, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // LockedError says that another process holds a lock, and unwraps to the reason why waiting ended,

@@ -49,7 +49,7 @@ func startedAt(ticks uint64) time.Time {
 
 // readStat reads /proc/PID/stat, see proc_pid_stat(5).
 func readStat(pid string) (string, error) {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	stat, err := disk.ReadFile("/proc/" + pid + "/stat")
 	return string(stat), err
 }
 

@@ -45,7 +45,7 @@ func (st QueueStore) load(name string) (*Queue, string, error) {
 	}
 	for _, file := range []string{queueOpen, queueEnded} {
 		path := filepath.Join(st.Dir, name, file)
-		data, err := readRegular(path)
+		data, err := disk.ReadRegular(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -133,7 +133,7 @@ func (st QueueStore) KeepText(name, id string, which TaskText, text string) erro
 
 // Text reads a text of a task.
 func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
-	data, err := readRegular(st.textPath(name, id, which))
+	data, err := disk.ReadRegular(st.textPath(name, id, which))
 	if err != nil {
 		return "", fmt.Errorf("task %s of %s: %w", id, name, err)
 	}

@@ -259,7 +259,7 @@ func (st Store) Unreadable(name string) *Unreadable {
 	if err != nil {
 		return nil
 	}
-	text, err := readRegular(path)
+	text, err := disk.ReadRegular(path)
 	if err != nil {
 		return unreadable(name, path, err)
 	}

@@ -52,11 +52,11 @@ func (st Store) LoadAny(name string) (*Session, error) {
 
 // load is Load that also returns the record's text, nil if there is none.
 func (st Store) load(name, path string) (*Session, []byte, error) {
-	data, err := readRegular(path)
+	data, err := disk.ReadRegular(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil, nil
-	case errors.Is(err, errNotRegular):
+	case errors.Is(err, disk.ErrNotRegular):
 		return nil, nil, notAFile(name, path)
 	case err != nil:
 		return nil, nil, fmt.Errorf("session %s: %w", name, err)
@@ -68,7 +68,7 @@ func (st Store) load(name, path string) (*Session, []byte, error) {
 
 // notAFile returns the error for a folder, or the like, in the place of a record.
 func notAFile(name, path string) error {
-	return &CorruptError{Name: name, Path: path, Reason: errNotRegular.Error()}
+	return &CorruptError{Name: name, Path: path, Reason: disk.ErrNotRegular.Error()}
 }
 
 // unreadable returns the record whose file could not be read with err, nil for one that is gone.
@@ -76,7 +76,7 @@ func unreadable(name, path string, err error) *Unreadable {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
-	case errors.Is(err, errNotRegular):
+	case errors.Is(err, disk.ErrNotRegular):
 		return &Unreadable{Name: name, Err: notAFile(name, path)}
 	}
 	return &Unreadable{Name: name, Err: fmt.Errorf("session %s: %w", name, err)}
@@ -87,7 +87,7 @@ func unreadable(name, path string, err error) *Unreadable {
 // error.
 func (st Store) unchanged(name, path string, old []byte) func() error {
 	return func() error {
-		now, err := readRegular(path)
+		now, err := disk.ReadRegular(path)
 		if bytes.Equal(now, old) && (err == nil) == (old != nil) {
 			return nil
 		}

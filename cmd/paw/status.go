@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/signal"
 	"slices"
 	"strings"
@@ -202,9 +203,8 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 	if len(statuses) > 0 {
 		lines = append(p.allLines(h, statuses, width, height), queueLines(ctx, h, statuses)...)
 	}
-	for _, line := range append(lines, p.hostLines(answers, h.Now(), width)...) {
-		fmt.Fprintln(p.stdout, line)
-	}
+	lines = append(lines, p.hostLines(answers, h.Now(), width)...)
+	_, _ = io.WriteString(p.stdout, strings.Join(lines, "\n")+"\n") // a write for each line would take longer
 	return nil
 }
 

@@ -3,9 +3,9 @@ package disk
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,21 +18,86 @@ func Open(path string) (*os.File, error) {
 
 // ReadFile reads a file as os.ReadFile does, and does not wait for the writer of a FIFO.
 func ReadFile(path string) ([]byte, error) {
-	f, err := Open(path)
+	fd, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(f)
+	return readAll(fd, path)
+}
+
+// ReadRegular is ReadFile with the errors of OpenRegular.
+func ReadRegular(path string) ([]byte, error) {
+	fd, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(fd, path)
+}
+
+// readAll reads a descriptor to its end, and closes it.
+func readAll(fd int, path string) ([]byte, error) {
+	defer unix.Close(fd)
+	content := make([]byte, 0, 512)
+	for {
+		n, err := retried(func() (int, error) { return unix.Read(fd, content[len(content):cap(content)]) })
+		switch {
+		case err != nil:
+			return nil, &os.PathError{Op: "read", Path: path, Err: err}
+		case n == 0:
+			return content, nil
+		}
+		if content = content[:len(content)+n]; len(content) == cap(content) {
+			var info unix.Stat_t // a file of /proc has the size 0
+			_ = unix.Fstat(fd, &info)
+			content = slices.Grow(content, max(int(info.Size)-len(content), 0)+512)
+		}
+	}
+}
+
+// ErrNotRegular means that something other than a regular file is at a path.
+var ErrNotRegular = errors.New("not a regular file")
+
+// OpenRegular opens a regular file for reading and returns its descriptor. The error is
+// ErrNotRegular if something else is at path; a FIFO does not block.
+func OpenRegular(path string) (fd int, err error) {
+	if fd, err = open(path); err != nil {
+		return -1, err
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFREG {
+		unix.Close(fd)
+		return -1, &os.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	return fd, nil
+}
+
+// open opens a file for reading without an os.File, whose finalizer and poller cost more than the read
+// of a short file.
+func open(path string) (fd int, err error) {
+	fd, err = retried(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// ReadAt reads a descriptor from offset once. At the end of the file, n is 0.
+func ReadAt(fd int, p []byte, offset int64) (n int, err error) {
+	n, err = retried(func() (int, error) { return unix.Pread(fd, p, offset) })
+	return max(n, 0), err
+}
+
+// retried calls f until no signal interrupts it.
+func retried(f func() (int, error)) (n int, err error) {
+	for n, err = f(); err == unix.EINTR; n, err = f() {
+	}
+	return n, err
 }
 
 // Lock calls flock(2), and retries after a signal.
 func Lock(fd uintptr, how int) error {
-	for {
-		if err := unix.Flock(int(fd), how); err != unix.EINTR {
-			return err
-		}
-	}
+	_, err := retried(func() (int, error) { return 0, unix.Flock(int(fd), how) })
+	return err
 }
 
 // TryLock reports whether it could lock an open file exclusively; a lock that another process holds

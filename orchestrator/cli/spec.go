@@ -2,6 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -50,9 +53,16 @@ func Once[T any](l *Look, name string, read func() T) T {
 	return reading.(func() T)()
 }
 
-// Resolved is Resolved, once for each path within a look.
+// Resolved is Resolved, once for each path within a look, and once for the folder of several paths.
 func (s Spec) Resolved(path string) string {
-	return Once(s.Look, "resolved "+path, func() string { return Resolved(path) })
+	return Once(s.Look, "resolved "+path, func() string {
+		folder := filepath.Dir(path)
+		below := filepath.Join(Once(s.Look, "folder "+folder, func() string { return Resolved(folder) }), filepath.Base(path))
+		if info, err := os.Lstat(below); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return below
+		}
+		return Resolved(path)
+	})
 }
 
 // Command is a process to start in Spec.Worktree. Argv[0] is absolute, and no shell reads the

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"paw/config/disk"
 )
 
 // Dir is the folder of an agent's turn logs. The folder may be missing.
@@ -181,7 +183,7 @@ func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 	}
 	var until time.Time
 	for _, f := range slices.Backward(files) {
-		data, err := os.ReadFile(filepath.Join(d.Path, f.name))
+		data, err := disk.ReadFile(filepath.Join(d.Path, f.name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // The log was purged meanwhile.
 		}

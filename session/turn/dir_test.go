@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"paw/config/disk"
 )
 
 func beyondRFC3339() time.Time { return time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -97,7 +99,7 @@ func TestOneBadFileHidesNothing(t *testing.T) {
 		t.Errorf("%+v, %v", records, problems)
 	}
 	for _, name := range []string{"turn-002-prompt.log", "turn-003-prompt.log"} {
-		if _, err := Open(filepath.Join(d.Path, name), clock()); !errors.Is(err, errNotRegular) {
+		if _, err := Open(filepath.Join(d.Path, name), clock()); !errors.Is(err, disk.ErrNotRegular) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -15,8 +15,6 @@ import (
 	"paw/config/disk"
 )
 
-var errNotRegular = errors.New("not a regular file")
-
 // log reads and writes the file of one turn. Each event is one write at the end of the file, so
 // that the lines of several writers never mix; nothing is ever changed or removed. Since many
 // processes write a turn's log, append must first read their events to know whether its own is
@@ -122,7 +120,7 @@ func (l *log) read(f *os.File, own int64) (bool, error) {
 		return false, err
 	}
 	if !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%s: %w", l.path, errNotRegular)
+		return false, fmt.Errorf("%s: %w", l.path, disk.ErrNotRegular)
 	}
 	if info.Size() < l.offset { // paw never shortens a log; another program did
 		*l = *newLog(l.path, l.record.Number, l.record.Type)

@@ -18,7 +18,7 @@ import (
 // Refs resolves refs from the files of the ref store.
 type Refs struct {
 	CommonDir string
-	packed    []string // lines "<id> <ref>" of packed-refs by ref, nil until read
+	packed    []byte // whole lines of packed-refs, nil until read
 }
 
 // Resolve returns the commit id of a full ref name, "" for none. Resolve reads the loose ref before
@@ -49,27 +49,43 @@ func (r *Refs) LeadsTo(ref string) string {
 
 // packedID looks up a ref in packed-refs, "" for none.
 func (r *Refs) packedID(ref string) string {
-	byRef := func(line, ref string) int { return strings.Compare(line[strings.IndexByte(line, ' ')+1:], ref) }
 	if r.packed == nil {
-		content, _ := os.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-		lines := strings.Split(string(content), "\n")
-		first := lines[0]
-		lines = lines[:len(lines)-1] // git ends each line, so the last one is empty or cut off
-		// The first line says whether the refs are sorted; a line "^<id>" follows an annotated tag.
-		r.packed = slices.DeleteFunc(lines, func(line string) bool { return line == "" || line[0] == '#' || line[0] == '^' })
-		if !strings.Contains(first+" ", " sorted ") {
-			slices.SortFunc(r.packed, func(a, b string) int { return byRef(a, b[strings.IndexByte(b, ' ')+1:]) })
+		content, _ := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+		r.packed = content[:bytes.LastIndexByte(content, '\n')+1] // git ends each line, so what follows the last end is cut off
+		if r.packed == nil {
+			r.packed = []byte{}
 		}
 	}
-	at, found := slices.BinarySearchFunc(r.packed, ref, byRef)
-	if !found {
+	oid, _, _ := bytes.Cut(lineOfRef(r.packed, ref), []byte(" "))
+	if !IsOID(string(oid)) {
 		return ""
 	}
-	oid, _, _ := strings.Cut(r.packed[at], " ")
-	if !IsOID(oid) {
-		return ""
+	return string(oid)
+}
+
+// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines, nil for none.
+// The first line, a comment, says whether the refs are sorted; a line "^<id>" follows an annotated tag.
+func lineOfRef(packed []byte, ref string) []byte {
+	if header, _, _ := bytes.Cut(packed, []byte("\n")); !strings.Contains(string(header)+" ", " sorted ") {
+		before, _, _ := bytes.Cut(packed, []byte(" "+ref+"\n"))
+		return before[bytes.LastIndexByte(before, '\n')+1:]
 	}
-	return oid
+	for len(packed) > 0 {
+		middle := bytes.LastIndexByte(packed[:len(packed)/2], '\n') + 1
+		for middle > 0 && packed[middle] == '^' {
+			middle = bytes.LastIndexByte(packed[:middle-1], '\n') + 1
+		}
+		line, rest, _ := bytes.Cut(packed[middle:], []byte("\n"))
+		switch _, name, named := bytes.Cut(line, []byte(" ")); {
+		case !named || line[0] == '#' || string(name) < ref:
+			packed = rest
+		case string(name) == ref:
+			return line
+		default:
+			packed = packed[:middle]
+		}
+	}
+	return nil
 }
 
 // IsOID reports whether text is a full object id, other than all zeros.
@@ -166,7 +182,7 @@ func refFiles(commonDir string, above []string, accept func(name string) bool) (
 			return nil, nil, false, err
 		}
 	}
-	content, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	content, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, false, err
 	}

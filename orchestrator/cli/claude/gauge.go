@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/records"
@@ -106,7 +107,7 @@ func ownStatusLine(s cli.Spec) string {
 				Command string `json:"command"`
 			} `json:"statusLine"`
 		}
-		content, err := os.ReadFile(file)
+		content, err := disk.ReadFile(file)
 		if err == nil && json.Unmarshal(content, &settings) == nil && settings.StatusLine.Command != "" {
 			return settings.StatusLine.Command
 		}

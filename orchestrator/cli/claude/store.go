@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
 
+	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/records"
 )
@@ -101,7 +101,7 @@ func reachOf(s cli.Spec) dirs {
 	// Each linked worktree has a gitdir file that names its .git file (gitrepository-layout(5)).
 	links, _ := filepath.Glob(filepath.Join(cli.GlobQuote(s.GitCommonDir), "worktrees", "*", "gitdir"))
 	for _, link := range links {
-		if content, err := os.ReadFile(link); err == nil {
+		if content, err := disk.ReadFile(link); err == nil {
 			path := strings.TrimSpace(string(content))
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(filepath.Dir(link), path)
