@@ -71,8 +71,8 @@ func OpenRegular(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// open opens a file for reading without an os.File, whose finalizer and poller cost more than the read
-// of a short file.
+// open opens a file for reading without an os.File, whose finalizer and poller cost more than the
+// read of a short file.
 func open(path string) (fd int, err error) {
 	fd, err = retried(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -89,7 +89,7 @@ func ReadAt(fd int, p []byte, offset int64) (n int, err error) {
 
 // retried calls f until no signal interrupts it.
 func retried(f func() (int, error)) (n int, err error) {
-	for n, err = f(); err == unix.EINTR; n, err = f() {
+	for n, err = f(); errors.Is(err, unix.EINTR); n, err = f() {
 	}
 	return n, err
 }

@@ -51,7 +51,8 @@ func (r *Refs) LeadsTo(ref string) string {
 func (r *Refs) packedID(ref string) string {
 	if r.packed == nil {
 		content, _ := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-		r.packed = content[:bytes.LastIndexByte(content, '\n')+1] // git ends each line, so what follows the last end is cut off
+		// Git ends each line, so what follows the last end is cut off.
+		r.packed = content[:bytes.LastIndexByte(content, '\n')+1]
 		if r.packed == nil {
 			r.packed = []byte{}
 		}
@@ -63,8 +64,9 @@ func (r *Refs) packedID(ref string) string {
 	return string(oid)
 }
 
-// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines, nil for none.
-// The first line, a comment, says whether the refs are sorted; a line "^<id>" follows an annotated tag.
+// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines; an empty line
+// means that the file lacks the ref. The first line, a comment, says
+// whether the refs are sorted; a line "^<id>" follows an annotated tag.
 func lineOfRef(packed []byte, ref string) []byte {
 	if header, _, _ := bytes.Cut(packed, []byte("\n")); !strings.Contains(string(header)+" ", " sorted ") {
 		before, _, _ := bytes.Cut(packed, []byte(" "+ref+"\n"))
