@@ -173,9 +173,10 @@ func belowTemp(dir string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// UnsafeError says that another user could have put a tmux socket, or its folder, where it is. A
-// server there could read the user's environment and type into the user's agents, so paw does not
-// connect.
+// UnsafeError says that another user could have put a tmux socket, or its folder, where it is, or
+// that a file that is no socket is there. A server of another user could read the user's
+// environment and type into the user's agents, and tmux deletes a file where it wants to put a
+// socket, so paw does not connect.
 type UnsafeError struct {
 	Socket string
 	Path   string // the folder or the socket that other users can change
@@ -185,6 +186,9 @@ type UnsafeError struct {
 }
 
 func (e *UnsafeError) Error() string {
+	if e.Path == e.Socket {
+		return fmt.Sprintf("tmux socket %s: %s", e.Socket, e.what)
+	}
 	return fmt.Sprintf("tmux socket %s: %s %s", e.Socket, e.Path, e.what)
 }
 
@@ -205,14 +209,19 @@ const (
 	othersWrite = 0o002
 )
 
-// check returns an error for a socket that another user could have put there. A tmux-UID folder
+// check returns an error for a socket that another user could have put there, and for a file that
+// is no socket. A tmux-UID folder
 // must belong to the user and be closed to others, as tmux itself demands. Any other folder must
 // belong to the user or root, and others may not write to it, unless it is sticky like /tmp.
 func (e endpoint) check() error {
 	folder := filepath.Dir(e.path)
 	if e.name != "" {
 		info, err := os.Lstat(folder)
-		return e.refuse(folder, info, err, othersDo, os.Getuid())
+		if err := e.refuse(folder, info, err, othersDo, os.Getuid()); err != nil {
+			return err
+		}
+		info, err = os.Stat(e.path)
+		return e.refuse(e.path, info, err, 0, os.Getuid())
 	}
 	info, err := os.Stat(folder)
 	forbidden := os.FileMode(othersWrite)
@@ -242,6 +251,8 @@ func (e endpoint) refuse(path string, info os.FileInfo, err error, forbidden os.
 		return fmt.Errorf("tmux socket %s: %w", e.path, err)
 	case path != e.path && !info.IsDir():
 		unsafe.what = "is not a folder"
+	case path == e.path && info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0:
+		unsafe.what = "is not a socket"
 	case !slices.Contains(owners, owner(info)):
 		unsafe.what = fmt.Sprintf("belongs to user %d", owner(info))
 	case info.Mode()&forbidden != 0:

@@ -125,7 +125,7 @@ func ownSocket(e *tmux.UnsafeError) string {
 	switch {
 	case e.Mine:
 		return "chmod o-rwx " + errs.Quote(e.Path)
-	case e.Named:
+	case e.Named && e.Path != e.Socket:
 		return `export TMUX_TMPDIR="$HOME"`
 	}
 	return "export PAW_TMUX_SOCKET=paw"
