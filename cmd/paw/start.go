@@ -175,11 +175,14 @@ func (o *startOptions) keepWords(err error) {
 }
 
 // resumeHere attaches to the current session if it runs, or recovers it if it is stopped. It
-// returns false if there is no session.
+// returns false if there is no session. A session whose record cannot be read is an error.
 func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
-	if err != nil || len(statuses) == 0 {
+	if err != nil {
 		return false, err
+	}
+	if len(statuses) == 0 {
+		return false, h.WithEnd(cmd.Context(), errors.Join(problems...))
 	}
 	o.printProblems(problems)
 	st, err := meantByStart(statuses)

@@ -160,15 +160,18 @@ func (n naming) cut(stem string) string {
 }
 
 // taken returns why a session name cannot be used, nil when it is free, and whether a session of
-// this repository has it. A corrupt record does not block a name that the user asked for: begin
-// moves the record aside.
+// this repository has it. A corrupt record whose session is not in tmux does not block a name that
+// the user asked for: begin moves the record aside.
 func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	s, err := n.home.Store.Load(name)
 	var corrupt *session.CorruptError
-	if asked && errors.As(err, &corrupt) {
+	runs := n.foreign["paw-"+name]
+	if asked && !runs && errors.As(err, &corrupt) {
 		err = nil
 	}
 	switch {
+	case err != nil && runs:
+		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw stop %s", name), false
 	case err != nil:
 		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == n.repository.CommonDir:
@@ -180,7 +183,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", strings.Join(clis, ","), name), true
 	case s != nil:
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath), false
-	case n.foreign["paw-"+name]:
+	case runs:
 		return errs.New(errs.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
