@@ -16,10 +16,6 @@ import (
 // suggester finds the command line that was meant by one that paw refuses.
 type suggester struct{ *invocation }
 
-// namingFlags are the flags whose values are names of agents, sessions, CLIs or branches, in lists
-// and pairs.
-var namingFlags = []string{"--cli", "--branches", "--branch", "--name", "--template"}
-
 // instead returns the typed command line with the name that err suggests in place of the wrong one,
 // "" if err suggests none or the line does not contain the wrong name.
 func (g suggester) instead(err error) string {
@@ -31,10 +27,10 @@ func (g suggester) instead(err error) string {
 	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.By != "":
 		return g.retypedAgent(e.Instead.Of, e.Instead.By)
 	case errors.As(err, &e) && e.Instead.By != "":
-		return g.retyped(e.Instead.Of, e.Instead.By)
+		return g.retyped(e.Instead)
 	case errors.As(err, &name):
 		if usable := session.NameFrom(name.Name); usable != "" {
-			return g.retyped(name.Name, usable)
+			return g.renamed(name.Name, usable)
 		}
 		if name.Kind == "session" {
 			return g.typedWithout("--name")
@@ -44,9 +40,10 @@ func (g suggester) instead(err error) string {
 }
 
 // withValues returns the typed words with the values of flags changed, behind = or in the next word.
+// The last value is the first that change gets.
 func (a *invocation) withValues(change func(flag, value string) string) []string {
 	words := slices.Clone(a.typed)
-	for i, word := range words {
+	for i, word := range slices.Backward(words) {
 		if flag, value, joined := strings.Cut(word, "="); joined && strings.HasPrefix(word, "-") {
 			words[i] = flag + "=" + change(flag, value)
 		} else if i > 0 {
@@ -69,14 +66,46 @@ func (g suggester) lineWith(change func(flag, value string) string) string {
 	return line
 }
 
-// retyped returns the typed command line with a name replaced in the values of naming flags, "" if
-// none has it.
-func (g suggester) retyped(name, by string) string {
-	return g.lineWith(func(flag, value string) string {
-		if slices.Contains(namingFlags, flag) {
-			return renamed(value, name, by)
+// retyped returns the typed command line with one item of a list replaced, "" if no list has the
+// item. It replaces the last of several, because the second of two agents or branches of the same
+// name is the one that is refused. An item may also be the whole list.
+func (g suggester) retyped(asked errs.Instead) string {
+	done := false
+	return g.lineWith(func(flag, list string) string {
+		if done || !slices.Contains(asked.In, flag) {
+			return list
 		}
-		return value
+		if done = list == asked.Of; done {
+			return asked.By
+		}
+		items := strings.Split(list, ",")
+		for i, item := range slices.Backward(items) {
+			if done = strings.TrimSpace(item) == asked.Of; done {
+				items[i] = asked.By
+				break
+			}
+		}
+		return strings.Join(items, ",")
+	})
+}
+
+// renamed returns the typed command line with another name for a session or an agent, "" if it has
+// no such name.
+func (g suggester) renamed(name, by string) string {
+	return g.lineWith(func(flag, value string) string {
+		switch {
+		case flag == "--name" && value == name:
+			return by
+		case flag != "--cli":
+			return value
+		}
+		items := strings.Split(value, ",")
+		for i, item := range items {
+			if agent, cli, pair := strings.Cut(item, "="); pair && agent == name {
+				items[i] = by + "=" + cli
+			}
+		}
+		return strings.Join(items, ",")
 	})
 }
 
@@ -89,31 +118,6 @@ func (g suggester) typedWithout(flag string) string {
 		}
 	}
 	return strings.Join(line, " ")
-}
-
-// renamed replaces a name in a list of names or of pairs NAME=CLI. It replaces the last of several,
-// because a second branch of the same name is the one that is refused. A name may also be the whole
-// list.
-func renamed(list, name, by string) string {
-	if list == name {
-		return by
-	}
-	items := strings.Split(list, ",")
-	for i, item := range slices.Backward(items) {
-		first, rest, pair := strings.Cut(item, "=")
-		switch {
-		case item == name:
-			items[i] = by
-		case pair && first == name:
-			items[i] = by + "=" + rest
-		case pair && rest == name:
-			items[i] = first + "=" + by
-		default:
-			continue
-		}
-		return strings.Join(items, ",")
-	}
-	return list
 }
 
 // endingCommands end agents. Their hints may name another agent only for a mistyped letter, since a

@@ -40,9 +40,12 @@ type Error struct {
 	Err     error // cause, whose text is part of Message
 }
 
-// Instead pairs a name that the user asked for with one that would work: the caller, which knows
-// the command line, makes a hint of it.
-type Instead struct{ Of, By string }
+// Instead pairs what the user asked for with what would work: the caller, which knows the command
+// line, makes a hint of it.
+type Instead struct {
+	Of, By string
+	In     []string // the flags of which one has Of in its list; nil for an argument
+}
 
 func (e *Error) Error() string { return e.Message }
 

@@ -44,7 +44,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 		}
 	default:
 		e := errs.New(errs.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
-		e.Instead = errs.Instead{Of: strings.Join(items, ","), By: strings.Join(asMany(items, len(branches)), ",")}
+		e.Instead = errs.Instead{Of: strings.Join(items, ","), By: strings.Join(asMany(items, len(branches)), ","), In: []string{"--cli"}}
 		return nil, e
 	}
 	used := map[string]bool{}
@@ -56,9 +56,12 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 			continue
 		}
 		if used[a.Name] {
+			for _, other := range agents {
+				used[other.Name] = true
+			}
 			free := firstFree(a.Name, used)
 			e := errs.New(errs.Usage, "agent %s: the name is taken%s; %s is free", a.Name, taken[a.Name], free)
-			e.Instead = errs.Instead{Of: a.Name, By: free}
+			e.Instead = errs.Instead{Of: a.Name + "=" + a.CLI, By: free + "=" + a.CLI, In: []string{"--cli"}}
 			return nil, e
 		}
 		used[a.Name] = true
@@ -94,7 +97,8 @@ func ownPart(branch string) string {
 func parseItems(items []string, set clis.Set) ([]session.Agent, error) {
 	var agents []session.Agent
 	for _, item := range items {
-		name, cli, named := strings.Cut(strings.TrimSpace(item), "=")
+		item = strings.TrimSpace(item)
+		name, cli, named := strings.Cut(item, "=")
 		if !named {
 			name, cli = "", name
 		}
@@ -110,7 +114,7 @@ func parseItems(items []string, set clis.Set) ([]session.Agent, error) {
 			e := errs.New(errs.Usage, "%s: unknown CLI", cli)
 			if nearest := set.Nearest(cli); nearest != "" {
 				e.Message += fmt.Sprintf(" (did you mean %s?)", nearest)
-				e.Instead = errs.Instead{Of: cli, By: nearest}
+				e.Instead = errs.Instead{Of: item, By: strings.TrimSuffix(item, cli) + nearest, In: []string{"--cli"}}
 			}
 			return nil, e.Hint("paw clis")
 		}
