@@ -90,10 +90,7 @@ func hintsOf(err error) []string {
 	if folder := orchestrator.FullDisk(err); folder != "" {
 		hints = append(hints, "df -h "+errs.Quote(folder))
 	}
-	if e, ok := errors.AsType[*errs.Error](err); ok {
-		hints = append(hints, e.Hints...)
-	}
-	if len(hints) > 0 {
+	if hints = append(hints, errs.HintsOf(err)...); len(hints) > 0 {
 		return hints
 	}
 	for _, line := range []string{freeSpace(err), app.RefusingHook(err)} {

@@ -7,6 +7,7 @@ package errs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,10 +58,23 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// HintsOf returns the hints of an error.
+// HintsOf returns the hints of an error or, for one made by errors.Join, of each error in it.
 func HintsOf(err error) []string {
-	if e, ok := errors.AsType[*Error](err); ok {
+	switch e := err.(type) { //nolint:errorlint // each level is looked at in turn
+	case *Error:
 		return e.Hints
+	case interface{ Unwrap() error }:
+		return HintsOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var hints []string
+		for _, one := range e.Unwrap() {
+			for _, hint := range HintsOf(one) {
+				if !slices.Contains(hints, hint) {
+					hints = append(hints, hint)
+				}
+			}
+		}
+		return hints
 	}
 	return nil
 }

@@ -21,6 +21,10 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 	if plain := WithHints(fs.ErrExist, "paw status"); !errors.As(plain, &e) || e.Kind != Failed || !errors.Is(plain, fs.ErrExist) {
 		t.Errorf("%+v", e)
 	}
+	two := errors.Join(one, fs.ErrExist, fmt.Errorf("another: %w", New(Failed, "web: not read").Hint("paw doctor").Hint("paw recover")))
+	if hints := HintsOf(two); !slices.Equal(hints, []string{"paw doctor", "paw status", "paw recover"}) {
+		t.Errorf("%q", hints)
+	}
 	if HintsOf(fs.ErrExist) != nil {
 		t.Error("an error of somebody else has hints")
 	}
