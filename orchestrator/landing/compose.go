@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 		last := len(tips) - 1
 		if tree, err := l.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == landed.tree {
 			landed.Commits, landed.After = last, tips[last]
-			return err
+			return cmp.Or(err, l.messageUsed())
 		}
 		landed.Commits, parents = last+1, tips[last:]
 		facts.Commits = nil
@@ -109,6 +110,15 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	landed.Title = display.FirstLine(text)
 	landed.After, err = l.make(ctx, objects.NewCommit{Tree: landed.tree, Parents: parents, Message: text})
 	return err
+}
+
+// messageUsed refuses a message of the user's where --as commits makes no commit that would get it.
+func (l *landing) messageUsed() error {
+	if l.options.Message == "" && l.options.Edit == nil {
+		return nil
+	}
+	return errs.New(errs.Usage, "%s: has committed all of its work, and with --as commits each commit keeps its message; nothing has landed", l.name()).
+		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
 }
 
 // make makes a commit for the target, signed if the user signs commits.
