@@ -31,7 +31,7 @@ made and that have no commit of their own, and the record. It refuses like remov
 it changed anything.
 
 Turn tags and refs/paw stay, and keep the name of the session taken. With --tags they
-go too, except for rescued work; that goes only with --tags --force.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+go too, except for rescued work that no branch has; that goes only with --tags --force.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw purge
   paw purge shop --yes
   paw purge shop --tags`,

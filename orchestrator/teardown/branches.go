@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,13 +228,13 @@ type Turns struct {
 	Session string            // name of the turn session
 	Tags    []int             // numbers
 	Hidden  int               // number of refs under refs/paw, without Rescues
-	Rescues []string          // refs that stay
+	Rescues []string          // refs that stay, with work that no branch has
 	doomed  map[string]string // refs to delete, with their values
 }
 
-// planTurns decides which refs of agents are deleted: all that belong to turns, but rescue refs
-// only with force. What a check left behind (LeftRef) is nobody's work.
-func planTurns(sessionName string, agents []string, refs map[string]string, force bool) []Turns {
+// planTurns decides which refs of agents are deleted: all that belong to turns, but rescue refs that
+// are not empty only with force. What a check left behind (LeftRef) is nobody's work.
+func planTurns(sessionName string, agents []string, refs map[string]string, empty map[string]bool, force bool) []Turns {
 	var plan []Turns
 	for _, agent := range agents {
 		t := Turns{Agent: agent, Session: sessionName + "_" + agent, doomed: map[string]string{}}
@@ -241,7 +242,7 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 			rest, hidden := strings.CutPrefix(ref, turn.RefPrefix(t.Session))
 			owner, n, isTag := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
 			switch {
-			case hidden && !force && strings.HasPrefix(rest, "rescue/") && ref != turn.LeftRef(t.Session): // may be the only copy of work
+			case hidden && !force && !empty[ref] && strings.HasPrefix(rest, "rescue/") && ref != turn.LeftRef(t.Session): // may be the only copy of work
 				t.Rescues = append(t.Rescues, ref)
 				continue
 			case hidden:
@@ -258,6 +259,27 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 		plan = append(plan, t)
 	}
 	return plan
+}
+
+// emptyRescues returns the rescue refs whose commits HEAD or a branch has, other than the branches
+// that go. A rewind of a clean worktree makes such refs. There is none where git cannot tell.
+func emptyRescues(ctx context.Context, m *worktree.Manager, refs map[string]string, going []Branch) map[string]bool {
+	rescues := maps.Clone(refs)
+	maps.DeleteFunc(rescues, func(ref, _ string) bool {
+		return !strings.HasPrefix(ref, turn.HiddenPrefix) || !strings.Contains(ref, "/rescue/")
+	})
+	var without []string
+	for _, b := range going {
+		if b.Into != "" {
+			without = append(without, b.Name)
+		}
+	}
+	alone, err := m.Refs().OnNoBranch(ctx, slices.Collect(maps.Values(rescues)), without)
+	empty := map[string]bool{}
+	for ref, oid := range rescues {
+		empty[ref] = err == nil && !slices.Contains(alone, oid)
+	}
+	return empty
 }
 
 // lines describe the changes to the refs; does is a verb such as "delete".
@@ -286,7 +308,7 @@ func deleteTurns(ctx context.Context, h *app.App, m *worktree.Manager, name stri
 	if err != nil {
 		return nil, err
 	}
-	plan, doomed := planTurns(name, agents, refs, force), map[string]string{}
+	plan, doomed := planTurns(name, agents, refs, emptyRescues(ctx, m, refs, nil), force), map[string]string{}
 	for _, t := range plan {
 		for ref, oid := range t.doomed {
 			doomed[ref] = oid

@@ -292,7 +292,7 @@ delete the record of shop`},
 			off(&f.Agents[0])
 			p := Purge{Session: f.Session, Name: "shop", options: c.o, Agents: []Agent{found(f, "one"), found(f, "two")}, Branches: []Branch{
 				{Agent: "one", Name: "paw/shop/one", made: true, Tip: "c1", inHead: true}, {Agent: "two", Name: "paw/shop/two", made: true, Tip: "c2"},
-			}, Turns: planTurns("shop", []string{"one", "two"}, refs, c.o.Force)}
+			}, Turns: planTurns("shop", []string{"one", "two"}, refs, nil, c.o.Force)}
 			if c.change != nil {
 				c.change(&p, &f)
 			}

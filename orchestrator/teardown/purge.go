@@ -191,8 +191,9 @@ func (p *Purge) look(ctx context.Context, h *app.App, f observe.Facts) error {
 	for i := range p.Agents {
 		p.Agents[i].Words = h.Texts().Words(s.Name, p.Agents[i].Name)
 	}
-	p.Landings, p.Turns = landing.CutShort(ctx, h, s), planTurns(s.Name, withTurns, refs, p.options.Force)
+	p.Landings = landing.CutShort(ctx, h, s)
 	p.Branches = lookAtBranches(ctx, p.m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, withTurns)), plansOf(p.Agents))
+	p.Turns = planTurns(s.Name, withTurns, refs, emptyRescues(ctx, p.m, refs, planBranches(p.Branches)), p.options.Force)
 	p.Checks, err = landing.CheckPlaceOf(ctx, p.m, s)
 	return err
 }
@@ -239,6 +240,6 @@ func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (P
 		return p, notPurged(name, earlier)
 	}
 	refs, err := turnRefs(ctx, p.m, name, agents)
-	p.Turns = planTurns(name, agents, refs, force)
+	p.Turns = planTurns(name, agents, refs, emptyRescues(ctx, p.m, refs, nil), force)
 	return p, err
 }

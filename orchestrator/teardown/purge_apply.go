@@ -86,7 +86,7 @@ func (p *Purged) nameRescues(ctx context.Context, m *worktree.Manager) error {
 	named := func(ref string) bool {
 		return slices.ContainsFunc(p.Aside, func(r Removed) bool { return ref == r.RescueRef })
 	}
-	for _, t := range planTurns(p.Name, p.agentsWithTurns(), refs, false) {
+	for _, t := range planTurns(p.Name, p.agentsWithTurns(), refs, emptyRescues(ctx, m, refs, nil), false) {
 		p.Rescues = append(p.Rescues, slices.DeleteFunc(t.Rescues, named)...)
 	}
 	return nil

@@ -216,6 +216,20 @@ func (r *Store) BranchesWithout(ctx context.Context, commit string, branches []s
 	return found, nil
 }
 
+// OnNoBranch returns, with others, those of these commits that neither the HEAD of the main worktree
+// nor a branch has. The branches in without do not count. OnNoBranch starts no git for no commits.
+func (r *Store) OnNoBranch(ctx context.Context, commits, without []string) ([]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	args := slices.Concat([]string{"rev-list"}, commits, []string{"--not"})
+	for _, branch := range without {
+		args = append(args, "--exclude="+branch)
+	}
+	out, err := r.objects.Home().Output(ctx, append(args, "--branches", "HEAD", "--")...)
+	return strings.Fields(out), err
+}
+
 // Containing returns the full names of branches, remote-tracking branches and tags that contain a
 // commit.
 func (r *Store) Containing(ctx context.Context, commit string) ([]string, error) {
