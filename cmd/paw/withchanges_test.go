@@ -90,6 +90,42 @@ func TestWithChangesTakesEverythingAlong(t *testing.T) {
 	}
 }
 
+// TestWithChangesOfWhatWasStaged begins with files that were changed after they were staged: the
+// agent gets the files, paw says so, and what is staged is never written over.
+func TestWithChangesOfWhatWasStaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := "paw: note: what is staged in " + w.repo + " and was changed since is in the new worktrees as it is now; what is staged stays there alone: git -C " + w.repo + " diff\n"
+	was := w.readFile("README.md")
+	w.write(w.repo, "README.md", "staged\n")
+	w.git(w.repo, "add", "README.md")
+	w.write(w.repo, "README.md", was)
+	if out := w.ok(w.paw("start", "--cli", "one=demo", "--with-changes", "--dry-run")); !strings.Contains(out.stderr, said) || !strings.Contains(out.stderr, "no file of "+w.repo+" differs from HEAD") {
+		t.Errorf("start says\n%s%s", out.stdout, out.stderr)
+	}
+	w.write(w.repo, "README.md", "changed\n")
+	before := w.checkout()
+	if out := w.ok(w.paw("start", "--cli", "one=demo", "--with-changes", "--detach")); !strings.Contains(out.stderr, said) {
+		t.Errorf("start says\n%s%s", out.stdout, out.stderr)
+	}
+	w.ready("one")
+	dir := w.worktree("one")
+	if diff := w.git(dir, "diff"); !strings.HasSuffix(diff, "\n+changed\n") || w.git(dir, "status", "--porcelain") != " M README.md\n" {
+		t.Errorf("the agent has\n%s", diff)
+	}
+	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "would write over README.md (changed)") {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+	if diff := cmp.Diff(before, w.checkout()); diff != "" {
+		t.Errorf("the checkout changed:\n%s", diff)
+	}
+	w.git(w.repo, "add", "README.md")
+	w.ok(w.paw("land", "one"))
+	if got := w.git(w.repo, "status", "--porcelain") + w.git(w.repo, "show", "HEAD:README.md"); got != "changed\n" {
+		t.Errorf("after the landing: %s", got)
+	}
+}
+
 func sortedLines(text string) []string {
 	return slices.Sorted(strings.Lines(text))
 }

@@ -66,6 +66,10 @@ func HandOver(ctx context.Context, m *worktree.Manager, base string, dryRun bool
 	for _, path := range shot.NotSaved {
 		from.notes = append(from.notes, path+" is not in the new worktrees: it is a repository of its own")
 	}
+	if shot.Staged {
+		from.notes = append(from.notes, "what is staged in "+place+" and was changed since is in the new worktrees as it is now; "+
+			"what is staged stays there alone: git -C "+errs.Quote(place)+" diff")
+	}
 	paths, err := m.Objects().ChangedPaths(ctx, from.commit, shot.Commit)
 	if from.files = len(paths); from.files > 0 {
 		from.Snapshot = shot.Commit
@@ -87,7 +91,7 @@ func (from *Origin) Told() []string {
 		return nil
 	}
 	if from.files == 0 {
-		return append(slices.Clone(from.notes), "nothing is uncommitted in "+from.place)
+		return append(slices.Clone(from.notes), "no file of "+from.place+" differs from HEAD")
 	}
 	return append(slices.Clone(from.notes), fmt.Sprintf("%s of %s came along", errs.Counted(from.files, "uncommitted file"), from.place))
 }
