@@ -214,6 +214,10 @@ func (r *rewinding) look(ctx context.Context, t *turns.Recorder, commit string) 
 	if err != nil {
 		return err
 	}
+	if now.Cause != nil {
+		return app.Unfiltered(errs.New(errs.Refused, "%s: not rewound: %s cannot be saved: %w", r.Record.Name, strings.Join(now.NotSaved, ", "), now.Cause),
+			"git -C "+errs.Quote(r.Record.WorktreePath)+" status")
+	}
 	paths, err := m.Objects().ChangedPaths(ctx, now.Commit, commit)
 	r.done.Changed, r.done.Untouched = len(paths), now.NotSaved
 	return err

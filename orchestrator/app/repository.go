@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,14 +170,20 @@ func Unmoved(err error, what, again string) error {
 	return Unfiltered(errs.New(kind, "%s: %w", what, err), "")
 }
 
+// RefusingFilter returns the command that makes the required filter optional whose failure made git
+// fail, "" for other errors.
+func RefusingFilter(err error) string {
+	name, checkout := git.RefusingFilter(err)
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("git -C %s config %s false", errs.Quote(checkout), errs.Quote("filter."+name+".required"))
+}
+
 // Unfiltered adds a hint to the error of a required filter that refuses a file: the command that
 // makes the filter optional. Other errors get the hint otherwise, if it is not "".
 func Unfiltered(err error, otherwise string) error {
-	name, checkout := git.RefusingFilter(err)
-	if name != "" {
-		otherwise = fmt.Sprintf("git -C %s config %s false", errs.Quote(checkout), errs.Quote("filter."+name+".required"))
-	}
-	if otherwise == "" {
+	if otherwise = cmp.Or(RefusingFilter(err), otherwise); otherwise == "" {
 		return err
 	}
 	return errs.WithHints(err, otherwise)

@@ -146,6 +146,9 @@ func Now(ctx context.Context, a app.Agent) (snapshot.Snapshot, error) {
 		err = errs.New(errs.Refused, "%s: %s", a.Record.Name, session.ReasonWorktreeGone).
 			Hint("paw stop %s %s --only && paw recover %s", a.Session.Name, a.Record.Name, a.Session.Name)
 	}
+	if app.RefusingFilter(err) != "" {
+		err = errs.New(errs.Refused, "%s: its state cannot be read: %w", a.Record.Name, err)
+	}
 	return snapshot, err
 }
 
