@@ -150,22 +150,26 @@ func (o *startOptions) askAboutTags(ctx context.Context, h *app.App) error {
 	return orchestrator.HideTags(ctx, h)
 }
 
-// keepWords adds the typed flags for prompts to a hint "paw add ...", so that the prompt is not
-// lost.
+// keptFlags are flags that mean the same to start and add, --preset to start alone.
+var keptFlags = []string{"--prompt", "-p", "--prompt-file", "--issue", "--pr", "--template", "--branches", "--base", "--with-changes", "--preset"}
+
+// keepWords adds what was asked for to the hints "paw add" and "paw start", so that the prompt and
+// the branches are not lost.
 func (o *startOptions) keepWords(err error) {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		return
 	}
 	for i, hint := range e.Hints {
-		if !strings.HasPrefix(hint, "paw add ") {
+		start := strings.HasPrefix(hint, "paw start --cli ")
+		if !start && !strings.HasPrefix(hint, "paw add ") {
 			continue
 		}
 		for k, word := range o.typed {
 			flag, _, joined := strings.Cut(word, "=")
 			switch {
-			case !slices.Contains([]string{"--prompt", "-p", "--prompt-file", "--issue", "--pr", "--template"}, flag):
-			case joined:
+			case !slices.Contains(keptFlags, flag) || flag == "--preset" && !start:
+			case joined || flag == "--with-changes":
 				e.Hints[i] += " " + errs.Quote(word)
 			case k+1 < len(o.typed):
 				e.Hints[i] += " " + flag + " " + errs.Quote(o.typed[k+1])
