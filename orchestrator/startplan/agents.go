@@ -1,9 +1,11 @@
 package startplan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -271,15 +273,38 @@ func addAgents(ctx context.Context, h *app.App, s *session.Session, m *worktree.
 	return nil
 }
 
-// withoutCommit returns the refusal of a repository without a commit. The hint commits all existing
-// files, but not in the user's home directory.
-func withoutCommit(r gitdir.Repository) error {
-	e := errs.New(errs.Failed, "%s: the repository has no commit yet", r.Path)
-	files, err := os.ReadDir(r.Path)
-	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == r.Path || err == nil && len(files) <= 1 { // only .git
+// withoutCommit returns the refusal of a checkout, or of a bare repository, whose HEAD has no
+// commit. The hint commits all existing files, but not in the user's home directory.
+func withoutCommit(ctx context.Context, m *worktree.Manager) error {
+	place := cmp.Or(m.Repository.Worktree, m.Repository.Path)
+	if place == "" {
+		return bareWithoutCommit(ctx, m)
+	}
+	e := errs.New(errs.Failed, "%s: the repository has no commit yet", place)
+	files, err := os.ReadDir(place)
+	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == place || err == nil && len(files) <= 1 { // only .git
 		return e.Hint("git commit --allow-empty -m 'first commit'")
 	}
 	return e.Hint("git add . && git commit -m 'first commit'")
+}
+
+// bareWithoutCommit is withoutCommit for a bare repository: often its HEAD names a branch that
+// nobody has pushed.
+func bareWithoutCommit(ctx context.Context, m *worktree.Manager) error {
+	branches, err := m.Refs().List(ctx, "refs/heads/")
+	if err != nil {
+		return err
+	}
+	if len(branches) == 0 {
+		return errs.New(errs.Failed, "%s: the repository has no commit yet", m.Repository.CommonDir).
+			Hint(`git update-ref HEAD "$(git commit-tree -m 'first commit' "$(git hash-object -w -t tree /dev/null)")"`)
+	}
+	e := errs.New(errs.Failed, "%s: HEAD is on %s, which has no commit", m.Repository.CommonDir, m.Refs().CurrentBranch())
+	for _, branch := range slices.Sorted(maps.Keys(branches)) {
+		e = e.Hint("git symbolic-ref HEAD %s", errs.Quote(branch))
+	}
+	e.Hints = e.Hints[:min(len(e.Hints), 3)]
+	return e
 }
 
 // baseCommit returns the commit from which new branches start.
@@ -290,7 +315,7 @@ func baseCommit(ctx context.Context, m *worktree.Manager, ref string) (string, e
 	base, err := m.Refs().Head(ctx, ref)
 	switch {
 	case errors.Is(err, refs.ErrNoCommits):
-		return "", withoutCommit(m.Repository)
+		return "", withoutCommit(ctx, m)
 	case err != nil && ref != "HEAD":
 		return "", errs.New(errs.Usage, "--base %w", err).Hint("git branch --all")
 	}
