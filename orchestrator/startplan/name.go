@@ -121,6 +121,9 @@ func (n naming) withFree(taken *errs.Error, stem string) *errs.Error {
 
 // keptTurns returns the refusal of a name with turns of an earlier session.
 func (n naming) keptTurns(name string) *errs.Error {
+	if what := n.space.Stays(name); what != "" {
+		return errs.New(errs.Usage, "session %s: %s of an earlier session exists", name, what)
+	}
 	earlier := n.space.Of(name)
 	names := earlier.InRepository()
 	for _, a := range n.agents {

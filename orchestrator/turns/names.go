@@ -26,6 +26,7 @@ type Names struct {
 	hidden map[string]bool   // turn sessions with hidden refs, or with a worktree now
 	owner  map[string]string // session of each turn session
 	logged map[string][]string
+	stays  map[string]string // worktree or ref of rescued work of a turn session, which paw purge --tags keeps
 
 	Branches map[string]string // refs of branches that paw named, with their commits
 }
@@ -61,7 +62,7 @@ const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
 // NamesOf reads tags, hidden refs and worktrees of a repository, and records and logs of this home.
 func NamesOf(ctx context.Context, h *app.App, m *worktree.Manager) (Names, error) {
-	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
+	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, stays: map[string]string{}, logged: loggedSessions(h)}
 	var err error
 	if space.Tagged, err = taken(ctx, m); err != nil {
 		return space, err
@@ -98,6 +99,9 @@ func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 			space.Branches[ref] = oid
 		} else if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
 			space.hidden[turnSession] = true
+			if strings.HasPrefix(ref, turn.RescuePrefix(turnSession)) && ref != turn.LeftRef(turnSession) {
+				space.stays[turnSession] = ref
+			}
 		}
 	}
 	entries, err := m.Registry().List(ctx)
@@ -108,15 +112,38 @@ func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 		owner, ours := strings.CutPrefix(e.LockReason, app.OwnerPrefix)
 		owner, _, _ = strings.Cut(owner, " ")
 		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
-			space.hidden[sessionName+"_"+agent], space.owner[sessionName+"_"+agent] = true, sessionName
+			turnSession := sessionName + "_" + agent
+			space.hidden[turnSession], space.owner[turnSession], space.stays[turnSession] = true, sessionName, e.Path
 		}
 	}
 	return nil
 }
 
-// Of returns what sessions of a name have left. Names of tags do not tell session and agent apart:
-// afk-a_b_c-1 may belong to a_b or to a. Without a known owner the rest of the name counts as an
-// agent's, unless it is the number of a second session.
+// agentOf returns the agent of a session of that name to which a turn session belongs, "" for none.
+// Names of tags do not tell session and agent apart: afk-a_b_c-1 may belong to a_b or to a. Without
+// a known owner the rest of the name counts as an agent's, unless it is the number of a second
+// session.
+func (space Names) agentOf(name, turnSession string) string {
+	agent, ok := strings.CutPrefix(turnSession, name+"_")
+	owner := space.owner[turnSession]
+	if !ok || owner != "" && owner != name || owner == "" && numberedName().MatchString(agent) {
+		return ""
+	}
+	return agent
+}
+
+// Stays returns the path of a worktree, or the ref of rescued work, that keeps a name taken even
+// after paw purge --tags; "" if there is none.
+func (space Names) Stays(name string) string {
+	for _, turnSession := range slices.Sorted(maps.Keys(space.stays)) {
+		if space.agentOf(name, turnSession) != "" {
+			return space.stays[turnSession]
+		}
+	}
+	return ""
+}
+
+// Of returns what sessions of a name have left.
 func (space Names) Of(name string) Earlier {
 	var found Earlier
 	for _, agent := range space.logged[name] {
@@ -129,11 +156,9 @@ func (space Names) Of(name string) Earlier {
 	all := maps.Clone(space.Tagged)
 	maps.Copy(all, space.hidden)
 	for _, turnSession := range slices.Sorted(maps.Keys(all)) {
-		agent, ok := strings.CutPrefix(turnSession, name+"_")
-		owner := space.owner[turnSession]
+		agent := space.agentOf(name, turnSession)
 		switch {
-		case !ok || agent == "" || slices.Contains(space.logged[name], agent):
-		case owner != "" && owner != name || owner == "" && numberedName().MatchString(agent):
+		case agent == "" || slices.Contains(space.logged[name], agent):
 		case space.hidden[turnSession]:
 			found.Stranger = append(found.Stranger, agent)
 		default:

@@ -130,11 +130,14 @@ const rescueTime = "20060102T150405.000Z"
 // RescueRef returns the ref for a state that is saved at that time, in milliseconds, before
 // something destructive.
 func RescueRef(turnSession string, at time.Time) string {
-	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format(rescueTime)
+	return RescuePrefix(turnSession) + at.UTC().Format(rescueTime)
 }
 
+// RescuePrefix returns the start of the refs of rescued work of a turn session, and of LeftRef.
+func RescuePrefix(turnSession string) string { return RefPrefix(turnSession) + "rescue/" }
+
 // LeftRef returns the ref of the files that the last check left in the worktree where checks run.
-func LeftRef(turnSession string) string { return RefPrefix(turnSession) + "rescue/left-by-check" }
+func LeftRef(turnSession string) string { return RescuePrefix(turnSession) + "left-by-check" }
 
 // rewound is the end of refs made by a rewind; only those can be undone to.
 const rewound = "-rewind"
