@@ -109,7 +109,7 @@ func endOf(a observe.Agent) Ended {
 
 // settled reports whether a stopped session has nothing left to end.
 func settled(f observe.Facts) bool {
-	return !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool {
+	return len(f.Left) == 0 && !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool {
 		return a.Pane != nil || a.Lock.State != session.LockFree || a.Record.Phase == session.PhaseStopping
 	})
 }
@@ -298,6 +298,11 @@ func (p Stop) apply(ctx context.Context, h *app.App) error {
 	}
 	if _, err := launch.EndAgents(ctx, h, s, p.facts, func(name string) bool { return slices.Contains(targets, name) }); err != nil {
 		return err
+	}
+	if p.Whole { // with some agents a start of others may be about to use the panes
+		if err := h.TmuxFor(s).KillPanes(ctx, p.facts.Left); err != nil {
+			return app.TmuxError(err)
+		}
 	}
 	for _, name := range targets {
 		turns.Cut(ctx, h.Agent(s, s.Agent(name)), turn.ReasonStopped)
