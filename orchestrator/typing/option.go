@@ -20,7 +20,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		now, err := t.asked(ctx)
 		switch {
 		case errors.As(err, new(*tmux.ClosedError)) && typed:
-			return t.stuck(err, "paw has moved the selection, and did not press Enter")
+			return t.stuck(ctx, err, "paw has moved the selection, and did not press Enter")
 		case err != nil && typed:
 			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
 		case err != nil:
@@ -50,7 +50,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		}
 		t.App.Step("answer.key")
 		if err := t.strike(ctx, "", key); err != nil && typed {
-			return t.stuck(err, "paw has moved the selection, and did not press Enter")
+			return t.stuck(ctx, err, "paw has moved the selection, and did not press Enter")
 		} else if err != nil {
 			return t.shut(err)
 		}

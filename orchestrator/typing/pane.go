@@ -156,15 +156,23 @@ func (t *sender) shut(err error) error {
 	return e
 }
 
-// stuck returns the error for a pane that stopped taking keys after something was typed, which
-// typed describes.
-func (t *sender) stuck(err error, typed string) error {
+// stuck returns a better error for what failed after something was typed, if the agent was stopped
+// since or its pane takes no keys. so says how far the prompt has come.
+func (t *sender) stuck(ctx context.Context, err error, so string) error {
+	if err == nil {
+		return nil
+	}
+	if _, _, now := t.find(ctx); errors.Is(now, errNotRunning) {
+		e := t.unconfirmed("%s: it is stopped", so)
+		e.Hints = errs.HintsOf(now)
+		return e
+	}
 	var closed *tmux.ClosedError
 	if !errors.As(err, &closed) {
 		return err
 	}
 	why, hint := t.closed(closed)
-	e := t.unconfirmed("%s: %s", typed, why)
+	e := t.unconfirmed("%s: %s", so, why)
 	if hint != "" {
 		e.Hints = append([]string{hint}, e.Hints...)
 	}

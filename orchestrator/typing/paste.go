@@ -29,7 +29,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if err := last(); err != nil {
 		return t.removePrompt(context.WithoutCancel(ctx), err)
 	}
-	return t.enter(ctx)
+	return t.enter(ctx, "the prompt was typed, and not sent")
 }
 
 // paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
@@ -93,7 +93,7 @@ func (t *sender) pasteParts(ctx context.Context) error {
 			return t.removePrompt(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.Record.Name))
 		default:
 			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
-				return t.stuck(err, "a part of the prompt stands in its input box")
+				return t.stuck(ctx, err, "a part of the prompt was typed, and not sent")
 			}
 		}
 	}
@@ -116,10 +116,11 @@ func (t *sender) removePrompt(ctx context.Context, why error) error {
 }
 
 // enter presses Enter, unless the CLI asks something by now or the box has other text. It waits for
-// a pane that stopped taking keys after the prompt was typed.
-func (t *sender) enter(ctx context.Context) error {
+// a pane that stopped taking keys after the prompt was typed. so says how far the prompt has come,
+// for errors.
+func (t *sender) enter(ctx context.Context, so string) error {
 	ctx = context.WithoutCancel(ctx)
-	return t.stuck(t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), "the prompt was typed, and not sent")
+	return t.stuck(ctx, t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), so)
 }
 
 // enterNow tries once to press Enter.
@@ -228,7 +229,7 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 		return nil // the prompt went by the channel: nothing was typed
 	}
 	t.before.prompt, t.boxed = t.cli.Canonical(t.prompt), true
-	return t.enter(ctx)
+	return t.enter(ctx, unheard)
 }
 
 // Give types a prompt to that program of an agent, and reports whether the prompt has arrived, which

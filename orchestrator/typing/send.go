@@ -182,7 +182,7 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 		again, patience = !t.isGone() && t.screen.Box != cli.BoxEmpty, handedPatience+t.long
 	}
 	if again && ctx.Err() == nil {
-		if err := t.enter(ctx); err != nil {
+		if err := t.enter(ctx, unheard); err != nil {
 			return err
 		}
 	}
@@ -192,8 +192,11 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	if one := t.otherTurn(); one != nil {
 		return t.arrivedAs(one)
 	}
-	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
+	return t.stuck(ctx, t.unconfirmed(unheard), unheard)
 }
+
+// unheard says how far a prompt has come that Enter was pressed for.
+const unheard = "the prompt was typed, but nothing says that it arrived"
 
 // awaitArrival waits for the prompt, and ends early where enough, which may be nil, returns true;
 // enough is asked twice a second. done means that the prompt has arrived, altered if err is set.
