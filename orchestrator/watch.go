@@ -234,17 +234,27 @@ func Urgents(statuses []observe.SessionStatus) []Urgent {
 		return 1
 	}
 	slices.SortStableFunc(all, func(a, b Urgent) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(waits(a), waits(b)), sinceOf(a).Compare(sinceOf(b)))
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(waits(a), waits(b)), CompareNeed(a.Agent, b.Agent))
 	})
 	return all
 }
 
+// CompareNeed orders agents in equal states as the desk does: by group, and of those that need the
+// user or have turns to review the longest wait first. Others are equal.
+func CompareNeed(a, b observe.AgentStatus) int {
+	group, other := GroupOf(a), GroupOf(b)
+	if group != other || group > ToReview {
+		return cmp.Compare(group, other)
+	}
+	return sinceOf(a).Compare(sinceOf(b))
+}
+
 // sinceOf returns the time since which an agent is in its state, a far future one if unknown.
-func sinceOf(u Urgent) time.Time {
-	if u.Agent.Since == nil {
+func sinceOf(ag observe.AgentStatus) time.Time {
+	if ag.Since == nil {
 		return time.Unix(1<<40, 0)
 	}
-	return *u.Agent.Since
+	return *ag.Since
 }
 
 // Next returns the agent of any session that needs the user most, or nil and a sentence about the

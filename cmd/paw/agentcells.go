@@ -39,27 +39,23 @@ func urgencyOf(ag observe.AgentStatus) int {
 	return slices.Index(order, ag.State)
 }
 
-// mostUrgent sorts agents by urgency. An agent stays together with its children, and the most
-// urgent of them counts for all.
+// mostUrgent sorts agents by urgency, and equal ones by what they need of the user. An agent stays
+// together with its children, and the most urgent of them counts for all.
 func mostUrgent(agents []observe.AgentStatus) []relative {
-	type family struct {
-		members []relative
-		urgency int
+	compare := func(a, b relative) int {
+		return cmp.Or(urgencyOf(*a.AgentStatus)-urgencyOf(*b.AgentStatus), orchestrator.CompareNeed(*a.AgentStatus, *b.AgentStatus))
 	}
-	var all []family
+	var all [][]relative
 	for _, r := range families(agents) {
 		if r.depth == 0 {
-			all = append(all, family{urgency: urgencyOf(*r.AgentStatus)})
+			all = append(all, nil)
 		}
-		f := &all[len(all)-1]
-		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(*r.AgentStatus))
+		all[len(all)-1] = append(all[len(all)-1], r)
 	}
-	slices.SortStableFunc(all, func(a, b family) int { return a.urgency - b.urgency })
-	var ordered []relative
-	for _, f := range all {
-		ordered = append(ordered, f.members...)
-	}
-	return ordered
+	slices.SortStableFunc(all, func(a, b []relative) int {
+		return compare(slices.MinFunc(a, compare), slices.MinFunc(b, compare))
+	})
+	return slices.Concat(all...)
 }
 
 // stateCounts says how many agents are in each state, the most urgent state first.

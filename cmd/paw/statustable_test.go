@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -177,7 +178,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
 func TestMostUrgentFirst(t *testing.T) {
 	state := map[string]session.AgentStatus{
 		"w": {State: session.StateWaitingInput}, "e": {State: session.StateError}, "c": {State: session.StateSuspended, Reason: session.ReasonCrash},
-		"u": {State: session.StateUnknown}, "r": {State: session.StateRunning}, "i": {State: session.StateIdle},
+		"u": {State: session.StateUnknown}, "r": {State: session.StateRunning}, "i": {State: session.StateIdle}, "n": {State: session.StateIdle},
 		"s": {State: session.StateSuspended, Cause: session.CauseStopped},
 	}
 	for _, c := range []struct{ agents, want string }{
@@ -185,11 +186,23 @@ func TestMostUrgentFirst(t *testing.T) {
 		{"i1 r1 i2 r2", "r1 r2 i1 i2"},
 		{"i1 r1 i2 w2<i1", "i1 └ w2 r1 i2"},
 		{"s1 w1<s1 e1", "s1 └ w1 e1"},
+		{"w0 w5 w9", "w9 w5 w0"},                   // the longest wait first, as at the desk; of w0 it is unknown
+		{"i1 w3 i2 w7<i2", "i2 └ w7 w3 i1"},        // also of a child
+		{"i1 n2 i3 n4", "n4 n2 i1 i3"},             // turns that were not seen come first, the oldest ends before
+		{"r1 r9 s1 s9 i1 i9", "r1 r9 i1 i9 s1 s9"}, // of the others nobody waits
 	} {
 		var agents []observe.AgentStatus
 		for _, word := range strings.Fields(c.agents) {
 			name, parent, _ := strings.Cut(word, "<")
-			agents = append(agents, observe.AgentStatus{AgentStatus: state[name[:1]], Record: session.Agent{Name: name, Parent: parent}})
+			ag := observe.AgentStatus{AgentStatus: state[name[:1]], Record: session.Agent{Name: name, Parent: parent}}
+			if minutes, _ := strconv.Atoi(name[1:]); minutes > 0 {
+				since := time.Unix(0, 0).Add(-time.Duration(minutes) * time.Minute)
+				ag.Since = &since
+			}
+			if name[0] == 'n' {
+				ag.ToReview = 1
+			}
+			agents = append(agents, ag)
 		}
 		var got []string
 		for _, r := range mostUrgent(agents) {
