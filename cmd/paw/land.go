@@ -132,6 +132,7 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	o.As = landing.As(o.as)
+	o.Sizes, o.Color = !o.json, o.coloured()
 	if o.edit {
 		o.Edit = orchestrator.MessageEditor(h, o.stdin, o.stderr, o.stderr)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -81,7 +80,7 @@ func (p *printer) landView(r landResults) object {
 			view.landings = append(view.landings, landingView(l.Session, l.Landing, ""))
 		}
 		if r.dryRun {
-			view.plan = append(view.plan, l.Plan(nil)...)
+			view.plan = append(view.plan, l.Plan()...)
 		}
 		if r.dryRun && l.Checkout != "" {
 			view.plan = append(view.plan, leftAlone(l.Checkout))
@@ -110,7 +109,7 @@ func landedLines(l *landing.Landed) []string {
 // landPlan returns the plan of a landing: title, files, checks, and the agents it would conflict
 // with afterwards.
 func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
-	lines := l.Plan(p.filesThatLand(ctx, h, s, l))
+	lines := l.Plan()
 	if len(l.Checks) == 0 {
 		lines = append(lines, "checks: none (checks under [land] in the configuration)")
 	}
@@ -128,31 +127,6 @@ func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, 
 
 func leftAlone(checkout string) string {
 	return "your other changes in " + checkout + " are left alone"
-}
-
-// filesThatLand returns the files that a landing changes, with the size of each change if paw diff
-// would show the same change, else only the paths.
-func (p *printer) filesThatLand(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
-	if l.Turn == 0 && l.Target == s.Target && s.Host == "" {
-		if compared, err := orchestrator.Compare(ctx, h, s, l.Agent, orchestrator.DiffOptions{Reads: true}); err == nil {
-			defer compared.Close()
-			var stat bytes.Buffer
-			if compared.Patch(ctx, orchestrator.DiffOptions{Stat: true, Color: p.coloured()}, &stat) == nil {
-				lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
-				if len(lines) == len(l.Paths)+1 { // the last line is the sum
-					for i := range lines {
-						lines[i] = strings.TrimPrefix(lines[i], " ")
-					}
-					return lines[:len(l.Paths)]
-				}
-			}
-		}
-	}
-	var names []string
-	for _, path := range l.Paths {
-		names = append(names, display.OneLine(path))
-	}
-	return names
 }
 
 // landOutcome is the result of landing one of several agents.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/worktree"
 
@@ -157,6 +158,31 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo) (tips []
 		tips = append(tips, next)
 	}
 	return tips, nil
+}
+
+// filesOf returns a line for each file that a commit changes in the target: with the size of the
+// change if the user asks for sizes and git can tell them, else only the quoted name.
+func (l *landing) filesOf(ctx context.Context, commit string) ([]string, error) {
+	paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, commit)
+	if err != nil {
+		return nil, err
+	}
+	if l.options.Sizes {
+		var stat strings.Builder
+		format := objects.DiffFormat{Stat: true, Color: l.options.Color}
+		err := l.Repo.Objects().Diff(ctx, l.Record.WorktreePath, l.tip, commit, format, &stat)
+		lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
+		if err == nil && len(lines) == len(paths)+1 { // the last line is the sum; a rename is one line for two paths
+			for i := range lines {
+				lines[i] = strings.TrimPrefix(lines[i], " ")
+			}
+			return lines[:len(paths)], nil
+		}
+	}
+	for i := range paths {
+		paths[i] = onOneLine(paths[i])
+	}
+	return paths, nil
 }
 
 // pick applies one commit of the agent to a commit of the target. The commit's parent may be no

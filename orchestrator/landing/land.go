@@ -28,7 +28,7 @@ type Landed struct {
 	Brings  string // command that lands turn LeftOut
 	Checks  []string
 	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
-	Paths   []string // paths that change in the target, only for a dry run
+	Listed  []string // files that change in the target, a line for each; only for a dry run
 
 	tree string // of After
 }
@@ -247,7 +247,7 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		return nil, err
 	}
 	if l.options.DryRun {
-		landed.Paths, err = l.Repo.Objects().ChangedPaths(ctx, l.tip, landed.After)
+		landed.Listed, err = l.filesOf(ctx, landed.After)
 	}
 	return landed, err
 }
@@ -325,16 +325,10 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 // mostFiles limits the files that a plan lists.
 const mostFiles = 20
 
-// Plan returns what a dry run would land, nil for nothing. files has a line about each file; nil is
-// for their quoted names.
-func (l *Landed) Plan(files []string) []string {
+// Plan returns what a dry run would land, nil for nothing.
+func (l *Landed) Plan() []string {
 	if l.Nothing {
 		return nil
-	}
-	if files == nil {
-		for _, path := range l.Paths {
-			files = append(files, onOneLine(path))
-		}
 	}
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
@@ -350,9 +344,9 @@ func (l *Landed) Plan(files []string) []string {
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
-	for i, file := range files {
+	for i, file := range l.Listed {
 		if i == mostFiles {
-			lines = append(lines, "  and "+errs.Counted(len(files)-i, "other file"))
+			lines = append(lines, "  and "+errs.Counted(len(l.Listed)-i, "other file"))
 			break
 		}
 		lines = append(lines, "  "+file)

@@ -32,6 +32,8 @@ type Options struct {
 	Message string                                                  // message of the commit; "" makes one from the turns
 	Edit    func(ctx context.Context, draft string) (string, error) // lets the user edit the message, nil for no edit
 	DryRun  bool
+	Sizes   bool // with DryRun: list the files with the size of each change, with Color in color
+	Color   bool
 
 	Checks  []string // in place of the configured checks
 	NoCheck bool
