@@ -127,7 +127,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	namePorts(f.Session, jobs)
 	if o.DryRun {
 		waits, err := children.WaitsOf(ctx, h, s, observe.AskTmux(h))
-		return Recovered{Session: s, Results: append(finished, children.WithWaits(launch.Foretold(s, jobs), waits)...)}, err
+		return Recovered{Session: s, Results: append(finished, children.WithWaits(launch.Foretold(ctx, h, s, jobs), waits)...)}, err
 	}
 	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)

@@ -339,7 +339,13 @@ var wouldBe = map[WorktreeStep]string{
 }
 
 // Foretold returns the results that a plan would have.
-func Foretold(s *session.Session, jobs []Job) []Result {
+func Foretold(ctx context.Context, h *app.App, s *session.Session, jobs []Job) []Result {
+	for i := range jobs {
+		j, w := &jobs[i], s.Agent(jobs[i].Agent)
+		if cli, executable, err := h.ProgramOf(w); err == nil && j.Kind == ResultFresh {
+			j.forks(ctx, h.Agent(s, w), cli, h.Specs().Launch(s, w, executable))
+		}
+	}
 	results := ResultsOf(s, jobs)
 	for i, j := range jobs {
 		if would := wouldBe[j.Worktree]; would != "" && j.Kind != ResultRefused {

@@ -161,24 +161,32 @@ func restoreOrigin(ctx context.Context, h *app.App, m *worktree.Manager, w *sess
 }
 
 // freshCommand returns the command for a new conversation: a fork of the conversation that the
-// agent starts from, as long as the agent has had no turn, else an empty one.
+// agent starts from, or an empty one.
 func freshCommand(ctx context.Context, a app.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
-	if a.Record.From == nil || a.Record.From.Conversation == "" || a.TurnDir().Highest() > 0 {
-		return cli.Launch(spec)
+	if j.forks(ctx, a, cli, spec) {
+		return cli.Fork(spec, a.Record.From.Conversation)
 	}
-	source := spec
-	source.ConversationID = a.Record.From.Conversation
-	found, err := cli.Conversation(ctx, source)
+	return cli.Launch(spec)
+}
+
+// forks reports whether a new conversation is a fork of the one that the agent starts from, as long
+// as the agent has had no turn, and says so in the job.
+func (j *Job) forks(ctx context.Context, a app.Agent, cli cli.CLI, spec cli.Spec) bool {
+	if a.Record.From == nil || a.Record.From.Conversation == "" || a.TurnDir().Highest() > 0 {
+		return false
+	}
+	spec.ConversationID = a.Record.From.Conversation
+	found, err := cli.Conversation(ctx, spec)
 	switch {
 	case err != nil:
 		j.Notes = append(j.Notes, "it begins a fresh conversation: "+err.Error())
-		return cli.Launch(spec)
+		return false
 	case !found.Resumable:
 		j.Notes = append(j.Notes, "it begins a fresh conversation: "+found.Reason)
-		return cli.Launch(spec)
+		return false
 	}
 	j.Reason = fmt.Sprintf("with a copy of the conversation of %s", a.Record.From.Agent)
-	return cli.Fork(spec, a.Record.From.Conversation)
+	return true
 }
 
 // CanOnlyBeSent reports whether the CLI refuses a first prompt as an argument, for example because
