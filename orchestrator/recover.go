@@ -112,7 +112,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 		f, err = observe.AwaitDying(ctx, h, f)
 	}
 	if o.DryRun {
-		f, finished = withoutRemovals(f)
+		f, finished = withoutRemovals(ctx, h, f)
 	} else if err == nil {
 		err = repair(ctx, h, f)
 	}

@@ -76,19 +76,26 @@ func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*sessi
 	return s, results, err
 }
 
-// withoutRemovals returns the facts without the agents whose removal was interrupted, and what a
-// recover would report of these.
-func withoutRemovals(f observe.Facts) (observe.Facts, []launch.Result) {
+// withoutRemovals returns the facts without the agents whose removal was interrupted and would be
+// finished, and what a recover would report of all such removals. An agent whose removal would be
+// refused counts as stopped.
+func withoutRemovals(ctx context.Context, h *app.App, f observe.Facts) (observe.Facts, []launch.Result) {
 	var results []launch.Result
-	f.Agents = slices.DeleteFunc(slices.Clone(f.Agents), func(a observe.Agent) bool {
+	var left []observe.Agent
+	for _, a := range f.Agents {
 		if !a.Record.Phase.Removal() {
-			return false
+			left = append(left, a)
+			continue
 		}
-		results = append(results, launch.Result{
-			Agent: a.Record.Name, CLI: a.Record.CLI, Kind: launch.ResultRemoved, Reason: "its removal would be finished",
-		})
-		return true
-	})
+		result := launch.Result{Agent: a.Record.Name, CLI: a.Record.CLI, Kind: launch.ResultRemoved, Reason: "its removal would be finished"}
+		if err := teardown.Refusal(ctx, h, f.Session, a.Record.Name); err != nil {
+			result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), errs.HintsOf(err)
+			a.Record.Phase = session.PhaseStopped
+			left = append(left, a)
+		}
+		results = append(results, result)
+	}
+	f.Agents = left
 	return f, results
 }
 

@@ -50,8 +50,8 @@ func (m *Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error
 			return Removal{}, err
 		}
 	}
-	if !seen.Clean() {
-		return Removal{}, git.Conflict("", "", "%s has %s", p.Path, seen.Summary())
+	if err := seen.Refusal(p); err != nil {
+		return Removal{}, err
 	}
 	done, changed, err := m.removeAsSeen(ctx, p, seen)
 	switch {

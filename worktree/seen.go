@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -54,6 +55,14 @@ func (m *Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	onBranch := strings.HasPrefix(gitdir.Line(filepath.Join(admin, "HEAD")), "ref:")
 	s.lasts = s.Clean() && len(s.Aside) == 0 && !compared && onBranch && s.head != ""
 	return s, nil
+}
+
+// Refusal returns the error with which Remove refuses the worktree of p, nil if it is clean.
+func (s Seen) Refusal(p Plan) error {
+	if s.Clean() {
+		return nil
+	}
+	return git.Conflict("", "", "%s has %s", p.Path, s.Summary())
 }
 
 // sameGitDir reports whether index, HEAD and the rest of the git directory of p's worktree are

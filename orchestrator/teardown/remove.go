@@ -288,14 +288,45 @@ func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...st
 
 // Resume finishes an interrupted removal, as recorded.
 func Resume(ctx context.Context, h *app.App, s *session.Session, name string) (*Removed, error) {
-	m, err := h.ManagerOf(ctx, s)
+	m, p, err := cutShort(ctx, h, s, name)
 	if err != nil {
 		return &Removed{}, err
+	}
+	return p.carryOut(ctx, h, m, s, planLanded(ctx, m, s.Name, []Agent{p}))
+}
+
+// Refusal returns the error with which Resume would refuse, nil if it would finish the removal.
+func Refusal(ctx context.Context, h *app.App, s *session.Session, name string) error {
+	m, p, err := cutShort(ctx, h, s, name)
+	if err != nil || p.intent == session.PhaseLeaving {
+		return err
+	}
+	if there, err := m.Removable(ctx, p.plan); err != nil || !there {
+		return p.notRemoved(err)
+	}
+	if p.intent != session.PhaseRemoving || p.torn || !p.looked() {
+		return nil
+	}
+	seen, err := m.See(ctx, p.plan)
+	switch {
+	case p.Teardown.Command != "":
+		return p.refuseUnclean(seen, err)
+	case err != nil:
+		return p.notRemoved(err)
+	}
+	return p.notRemoved(seen.Refusal(p.plan))
+}
+
+// cutShort plans to finish an interrupted removal.
+func cutShort(ctx context.Context, h *app.App, s *session.Session, name string) (*worktree.Manager, Agent, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, Agent{}, err
 	}
 	p := agentOf(h, observe.Facts{Session: s}, name, Options{})
 	if p.Phase != session.PhaseLeaving {
 		p.plan.Saved = landing.Safe(ctx, m, s, &p.Agent)
 	}
 	p.inspect(ctx, m, s)
-	return p.removal(p.Phase).carryOut(ctx, h, m, s, planLanded(ctx, m, s.Name, []Agent{p}))
+	return m, p.removal(p.Phase), nil
 }
