@@ -36,7 +36,7 @@ type Removal struct {
 // stays.
 func (m *Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error) {
 	if !seen.lasts {
-		if e, err := m.removable(ctx, p); e == nil {
+		if e, err := m.removable(ctx, p); e == nil && (err != nil || disk.Exists(p.Path)) {
 			return Removal{}, err
 		}
 	}
@@ -84,6 +84,9 @@ func (m *Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	defer x.release()
 	e, err := m.removable(ctx, p)
 	if e == nil {
+		if err == nil {
+			m.folders().drop(p.Path)
+		}
 		return Removal{}, err
 	}
 	refs, whole, err := m.rescues().keep(ctx, e.AdminDir, p.Owner)

@@ -218,15 +218,37 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 }
 
 func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
-	w := newWorld(t)
-	p := w.made("agent")
-	if _, err := w.m.Trash().take(p.Path, "agent"); err != nil { // killed after this
-		t.Fatal(err)
+	for what, killed := range map[string]func(w *world, p Plan) error{
+		"after the directory": func(w *world, p Plan) error {
+			_, err := w.m.Trash().take(p.Path, "agent")
+			return err
+		},
+		"after the registration": func(w *world, p Plan) error {
+			_, _, err := w.m.Trash().throwAway(Entry{AdminDir: filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")}, p.Path)
+			return err
+		},
+		"before the first move": func(w *world, _ Plan) error {
+			return os.MkdirAll(filepath.Join(w.m.Trash().dir(), "20260101T000000Z-agent-1"), 0o777)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.made("agent")
+			if err := killed(w, p); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
+				t.Fatal(err)
+			}
+			w.noLeftover("agent", "main")
+			items, _ := os.ReadDir(w.m.Trash().dir())
+			for _, item := range items {
+				if inside, _ := os.ReadDir(filepath.Join(w.m.Trash().dir(), item.Name())); len(inside) == 0 && !strings.HasSuffix(item.Name(), doomed) {
+					t.Errorf("%s is left in the trash", item.Name())
+				}
+			}
+		})
 	}
-	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
-		t.Fatal(err)
-	}
-	w.noLeftover("agent", "main")
 }
 
 func TestRemoveSweepsWhatAnEarlierSweepLeft(t *testing.T) {

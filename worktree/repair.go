@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/config/lazyregexp"
@@ -39,6 +40,9 @@ func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) ([
 	for _, e := range entries[1:] {
 		name := filepath.Base(e.AdminDir)
 		mine := e.Locked && owned(e.LockReason)
+		if mine {
+			_ = unix.Rmdir(e.Path + again) // registerAgain was killed before it could delete the empty folder
+		}
 		switch {
 		case halfMade(e.AdminDir) && !mine:
 			report = append(report, fmt.Sprintf("registration %s: half made by another program, left alone", name))
@@ -145,13 +149,16 @@ func (r *Registry) Unregistered(p Plan) bool {
 		disk.SamePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
 
+// again is what the path of a worktree has at its end while it is registered again.
+const again = ".paw-again"
+
 // registerAgain makes a worktree next to the directory, with HEAD's index and no files, and hands
 // its registration over to the directory. Uncommitted work then shows as changes. The registration
 // is marked as filled before that, so that no later step takes the directory for a partial
 // checkout.
 func (m *Manager) registerAgain(ctx context.Context, p Plan) error {
 	beside := p
-	beside.Path = p.Path + ".paw-again"
+	beside.Path = p.Path + again
 	x, err := m.Registry().exclude(ctx)
 	if err != nil {
 		return err

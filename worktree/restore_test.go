@@ -290,6 +290,15 @@ func TestRestoreRegistersAgainAfterItsOwnDeath(t *testing.T) {
 		}
 		w.healthy(2)
 	}
+	// After the last step but one.
+	w := newWorld(t)
+	p := w.made("agent")
+	if err := os.Mkdir(p.Path+".paw-again", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.m.Repair(t.Context(), func(string) bool { return true }); err != nil || disk.Exists(p.Path+".paw-again") {
+		t.Errorf("the empty folder beside the worktree is left, %v", err)
+	}
 }
 
 func TestCreateDoesNotThrowAwayIndexOfLostWorktree(t *testing.T) {

@@ -74,9 +74,18 @@ func (t Trash) take(path, name string) (string, error) {
 	return moved, err
 }
 
+// moveInto moves path to a new folder in dir. It deletes the empty folders there, which a killed
+// paw has left.
 func moveInto(dir, path, name string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
+	}
+	content, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, item := range content {
+		_ = unix.Rmdir(filepath.Join(dir, item.Name())) // a folder with content stays
 	}
 	stamp := time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; n <= 1000; n++ {
@@ -88,11 +97,15 @@ func moveInto(dir, path, name string) (string, error) {
 			return "", err
 		}
 		inside := filepath.Join(target, filepath.Base(path))
-		if err := os.Rename(path, inside); err != nil {
-			os.Remove(target)
+		err := os.Rename(path, inside)
+		if err == nil {
+			return inside, nil
+		}
+		gone := !disk.Exists(target) // another paw has taken the empty folder for one that is left
+		os.Remove(target)
+		if !gone {
 			return "", err
 		}
-		return inside, nil
 	}
 	return "", fmt.Errorf("%s: no free name in %s", path, dir)
 }
