@@ -196,11 +196,19 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		Rescue: rescue, Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
 	})
 	if err != nil {
-		return errors.Join(app.Unmoved(err, r.Record.Name+": not rewound", r.again), r.withdraw(ctx, err))
+		return errors.Join(r.refused(app.Unmoved(err, r.Record.Name+": not rewound", r.again)), r.withdraw(ctx, err))
 	}
 	r.App.Step("rewind.moved")
 	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
 	return r.note(ctx)
+}
+
+// refused adds a look at the worktree to a refusal without a hint.
+func (r *rewinding) refused(err error) error {
+	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.Refused && len(e.Hints) == 0 {
+		return e.Hint("git -C %s status --ignored", errs.Quote(r.Record.WorktreePath))
+	}
+	return err
 }
 
 // look counts the files that would change, and lists the nested repositories that would stay.
