@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +51,7 @@ func (h *App) RecordError(name string, err error) error {
 	var ambiguous *session.AmbiguousError
 	var locked *session.LockedError
 	var corrupt *session.CorruptError
+	var file *fs.PathError
 	switch {
 	case errors.As(err, &said):
 	case errors.As(err, &corrupt):
@@ -57,6 +60,8 @@ func (h *App) RecordError(name string, err error) error {
 		return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 	case errors.As(err, &locked):
 		return errs.New(errs.Locked, "%w", err)
+	case errors.As(err, &file) && filepath.Dir(file.Path) == h.Store.Dir && filepath.Ext(file.Path) == ".json":
+		return errs.New(errs.Failed, "%w", err).Hint("ls -l %s", errs.Quote(file.Path))
 	case errors.Is(err, session.ErrNotFound):
 		return errs.New(errs.NotFound, "%s: no such session", name).Hint("paw status --all")
 	}
