@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
@@ -59,7 +58,7 @@ func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*sessi
 			result := launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
 			var removed *teardown.Removed
 			if removed, err = teardown.Resume(ctx, h, s, w.Name); err != nil {
-				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), errs.HintsOf(err)
+				result.Refuse(err)
 				err = nil
 			}
 			if removed.Landed {
@@ -89,7 +88,7 @@ func withoutRemovals(ctx context.Context, h *app.App, f observe.Facts) (observe.
 		}
 		result := launch.Result{Agent: a.Record.Name, CLI: a.Record.CLI, Kind: launch.ResultRemoved, Reason: "its removal would be finished"}
 		if err := teardown.Refusal(ctx, h, f.Session, a.Record.Name); err != nil {
-			result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), errs.HintsOf(err)
+			result.Refuse(err)
 			a.Record.Phase = session.PhaseStopped
 			left = append(left, a)
 		}

@@ -291,8 +291,10 @@ func (j *Job) Starts() bool { return j.Kind == ResultResumed || j.Kind == Result
 // launched reports whether the job's CLI was launched and has not been found to have failed.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
-func (j *Job) refuse(err error, hints ...string) {
-	j.Kind, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
+// Refuse makes the result a refusal with the reason and the hints of err, and with hints before
+// those. A reason does not name the agent again.
+func (r *Result) Refuse(err error, hints ...string) {
+	r.Kind, r.Reason, r.Hints = ResultRefused, strings.TrimPrefix(err.Error(), r.Agent+": "), append(hints, errs.HintsOf(err)...)
 }
 
 // NothingToDo reports whether no job changes anything and no pane of a killed start is left.

@@ -73,7 +73,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 			continue
 		}
 		if reason := observe.Withdrawn(rec, j.Agent, j.Parent); reason != "" {
-			j.refuse(errors.New(reason), "paw recover "+rec.Name)
+			j.Refuse(errors.New(reason), "paw recover "+rec.Name)
 			continue
 		}
 		if running := f.Running(*a); running.Held() || running == live.Starting {
@@ -82,7 +82,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 		}
 		pane, err := prepareLaunch(ctx, h, rec, j, generation)
 		if err != nil {
-			j.refuse(err)
+			j.Refuse(err)
 			continue
 		}
 		j.generation = generation
@@ -246,7 +246,7 @@ func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 // gaveUp refuses the job of an agent that ended at once, with the reason.
 func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 	if reason := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-		j.refuse(errors.New(reason), "paw recover "+s.Name)
+		j.Refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}
 	if j.unverified {
@@ -261,5 +261,5 @@ func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 		j.Notes = append(j.Notes, s.Agent(j.Agent).CLI+" ended at once, with success")
 		return
 	}
-	j.refuse(fmt.Errorf("%s ended at once: %s", s.Agent(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
+	j.Refuse(fmt.Errorf("%s ended at once: %s", s.Agent(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
 }

@@ -151,7 +151,7 @@ func restoreOrigin(ctx context.Context, h *app.App, m *worktree.Manager, w *sess
 	ref := turn.RescueRef(w.TurnSession, h.Now())
 	rescued, err := m.Moves().FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
 	if err != nil {
-		j.refuse(fmt.Errorf("%s could not be put into its worktree: %w", handedOver(w), err))
+		j.Refuse(fmt.Errorf("%s could not be put into its worktree: %w", handedOver(w), err))
 		return
 	}
 	if rescued {

@@ -68,7 +68,7 @@ func planAgent(f RecoverFacts) Job {
 	j.NewID = ""
 	switch {
 	case f.tmux == session.TmuxUnknown:
-		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
+		j.Refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
 		// Complete what an interrupted paw run was making: an agent without a pane.
@@ -78,22 +78,22 @@ func planAgent(f RecoverFacts) Job {
 		j.Kind, j.Reason = ResultStopped, errs.Line("paw recover %s", f.sessionName)+" brings it back"
 		return j
 	case f.running == live.InPane && f.worktreeMissing:
-		j.refuse(errors.New("it runs, and "+session.ReasonWorktreeGone), endsAndReturns(f))
+		j.Refuse(errors.New("it runs, and "+session.ReasonWorktreeGone), endsAndReturns(f))
 		return j
 	case f.running == live.InPane:
 		j.Kind = ResultAlive
 		return j
 	case f.running == live.Headless:
-		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
+		j.Refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
 		return j
 	case f.running.Held() && f.pid == 0:
-		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
+		j.Refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
 		return j
 	case f.running.Held():
-		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
+		j.Refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
 		return j
 	case f.running == live.LockUnreadable:
-		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
+		j.Refuse(errors.New("its lock cannot be read"), "paw doctor")
 		return j
 	case f.running == live.Starting:
 		j.Kind, j.Reason = ResultAlive, "starting"
@@ -102,7 +102,7 @@ func planAgent(f RecoverFacts) Job {
 		j.Kind, j.Reason = ResultCompleted, session.ReasonOver+"; "+errs.Line("paw recover %s", f.sessionName)+" brings it back"
 		return j
 	case f.cliError != nil:
-		j.refuse(f.cliError)
+		j.Refuse(f.cliError)
 		return j
 	}
 	if !planWorktree(f, &j) {
@@ -140,10 +140,10 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		if f.worktreeMissing {
 			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
 		}
-		j.refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", errs.Quote(f.repoPath), strings.TrimSpace(errs.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
+		j.Refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", errs.Quote(f.repoPath), strings.TrimSpace(errs.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
 		return false
 	case lost && f.branchAt != "":
-		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
+		j.Refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
 			fmt.Sprintf("git -C %s switch --detach && paw recover %s", errs.Quote(f.branchAt), f.sessionName))
 		return false
 	case f.worktreeMissing:
@@ -153,7 +153,7 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 	case f.unlinked: // only in a dry run: otherwise recover has repaired the link
 		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
-		j.refuse(errors.New(f.worktreeWrong), f.wayBack)
+		j.Refuse(errors.New(f.worktreeWrong), f.wayBack)
 		return false
 	}
 	return true

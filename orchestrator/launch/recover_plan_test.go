@@ -68,7 +68,7 @@ func TestPlanAgent(t *testing.T) {
 		}, want: "claude: alive: starting"},
 		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, live.Foreign }, want: "claude: resumed"},
 		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: "claude: resumed"},
-		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: "claude: refused: claude: not installed"},
+		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: "claude: refused: not installed"},
 		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: "claude: stopped: paw recover shop brings it back"},
 		{name: "stopped, named", change: func(f *RecoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: "claude: resumed"},
 		{name: "left by the user", change: func(f *RecoverFacts) { f.exited = true }, want: "claude: completed: exited; paw recover shop brings it back"},

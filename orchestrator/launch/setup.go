@@ -127,13 +127,13 @@ func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 	if j.Worktree != WorktreeRegister {
 		var err error
 		if more, err = recordRestore(ctx, a); err != nil {
-			j.refuse(err)
+			j.Refuse(err)
 			return
 		}
 	}
 	rescue, err := a.Repo.Restore(ctx, app.PlanOf(a.Session, *a.Record), a.App.Step)
 	if err != nil {
-		j.refuse(app.Conflict(err))
+		j.Refuse(app.Conflict(err))
 		return
 	}
 	if j.Worktree == WorktreeRegister {
