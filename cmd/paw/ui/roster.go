@@ -121,6 +121,9 @@ func (l *roster) arrange(neighbour string) {
 		if a.Urgency != b.Urgency || a.Group > ToReview {
 			return a.Urgency - b.Urgency
 		}
+		if a.Since.IsZero() || b.Since.IsZero() { // unknown, and last
+			return b.Since.Compare(a.Since)
+		}
 		return a.Since.Compare(b.Since) // the agent that has waited longest comes first
 	})
 	l.rows = nested(l.rows)

@@ -200,6 +200,27 @@ func TestChildrenBelowTheirParents(t *testing.T) {
 	}
 }
 
+// In a group the longest wait comes first, and what is unknown last, as in paw status and paw next.
+func TestLongestWaitFirst(t *testing.T) {
+	for _, g := range []Group{NeedsYou, ToReview} {
+		board := Board{}
+		for name, minutes := range map[string]int{"unknown": 0, "short": 1, "long": 9, "middle": 5} {
+			a := agent(name, "demo", g, "idle", "", "1", "")
+			if a.Since = noon.Add(-time.Duration(minutes) * time.Minute); minutes == 0 {
+				a.Since = time.Time{}
+			}
+			board.Agents = append(board.Agents, a)
+		}
+		var got []string
+		for _, a := range opened(&played{}, board, Options{}, 120, 35).roster.rows {
+			got = append(got, a.Name)
+		}
+		if got, want := strings.Join(got, " "), "long middle short unknown"; got != want {
+			t.Errorf("group %d: %s, want %s", g, got, want)
+		}
+	}
+}
+
 // A click shows the tab under the mouse, moves the cursor to a line of the page, or selects the
 // agent of a row.
 func TestClicks(t *testing.T) {
