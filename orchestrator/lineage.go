@@ -95,8 +95,8 @@ func (l *lineage) agent(s *session.Session, w session.Agent) (last int) {
 	return at
 }
 
-// records returns the turns of an agent. Of an agent on a host, only the numbers of the fetched turns are
-// known.
+// records returns the turns of an agent. Of an agent on a host, only the numbers of the fetched
+// turns are known.
 func (l *lineage) records(s *session.Session, w session.Agent) (records []turn.Record) {
 	if s.Host == "" {
 		records, _ = l.h.TurnDir(s.Name, w.Name).Records()
@@ -144,8 +144,8 @@ func (l *lineage) begin(s *session.Session, w session.Agent, records []turn.Reco
 	return l.add(handed, came, parents...)
 }
 
-// source returns the agent from which w was made, with its session. The session of an agent on a host has
-// a record once something of it has landed.
+// source returns the agent from which w was made, with its session. The session of an agent on a
+// host has a record once something of it has landed.
 func (l *lineage) source(s *session.Session, w session.Agent) (*session.Session, session.Agent) {
 	name, agent, _ := strings.Cut(w.From.Agent, "/")
 	host, _, far := strings.Cut(name, ":")

@@ -96,8 +96,8 @@ func starts(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return c[0] == "new-session" })
 }
 
-// ownVariables lists the variables that the tmux program, or a wrapper of it, needs to find its files and to
-// print text. PATH is passed on to a program that tmux starts in a new pane.
+// ownVariables lists the variables that the tmux program, or a wrapper of it, needs to find its
+// files and to print text. PATH is passed on to a program that tmux starts in a new pane.
 var ownVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "TMUX_TMPDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
 	"DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TERMINFO", "TERMINFO_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
 

@@ -210,9 +210,9 @@ const (
 )
 
 // check returns an error for a socket that another user could have put there, and for a file that
-// is no socket. A tmux-UID folder
-// must belong to the user and be closed to others, as tmux itself demands. Any other folder must
-// belong to the user or root, and others may not write to it, unless it is sticky like /tmp.
+// is no socket. A tmux-UID folder must belong to the user and be closed to others, as tmux itself
+// demands. Any other folder must belong to the user or root, and others may not write to it, unless
+// it is sticky like /tmp.
 func (e endpoint) check() error {
 	folder := filepath.Dir(e.path)
 	if e.name != "" {

@@ -42,8 +42,8 @@ func (m *Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, ea
 	return m.objects.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
 }
 
-// handed lists the paths at which from and to differ and earlier, a snapshot, differs from both its HEAD and
-// from.
+// handed lists the paths at which from and to differ and earlier, a snapshot, differs from both its
+// HEAD and from.
 func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.Change, error) {
 	between, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil {

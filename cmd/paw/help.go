@@ -167,7 +167,8 @@ func (p helpPrinter) commandHelp(cmd *cobra.Command) string {
 	return out.String()
 }
 
-// topicFiles are pages about what is not one command. The first line of each says what the page is about.
+// topicFiles are pages about what is not one command. The first line of each says what the page is
+// about.
 //
 //go:embed topics/*.txt
 var topicFiles embed.FS

@@ -196,8 +196,9 @@ func (o *hostAddOptions) pawThere(ctx context.Context, client hosts.Client, host
 	return path, nil
 }
 
-// programFor returns the path of a paw binary on this machine that runs on a system: the running binary where the platform is the
-// same, else one that make dist has built, below the folder PAW_DIST. Nothing is downloaded.
+// programFor returns the path of a paw binary on this machine that runs on a system: the running
+// binary where the platform is the same, else one that make dist has built, below the folder
+// PAW_DIST. Nothing is downloaded.
 func programFor(system, dist string) (string, error) {
 	own, err := os.Executable()
 	if err != nil {

@@ -95,10 +95,12 @@ func whyNot(err error) string {
 	return err.Error()
 }
 
-// causes maps a reason in the JSON of paw status to the cause of a state that the user has brought about.
+// causes maps a reason in the JSON of paw status to the cause of a state that the user has brought
+// about.
 var causes = map[string]session.Cause{session.ReasonStopped: session.CauseStopped, session.ReasonClosed: session.CauseClosed}
 
-// hostStatuses converts the sessions in a host's answer to the type that the tables of paw status print. They are named HOST:SESSION.
+// hostStatuses converts the sessions in a host's answer to the type that the tables of paw status
+// print. They are named HOST:SESSION.
 func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 	var statuses []observe.SessionStatus
 	for _, s := range one.Sessions() {
@@ -189,8 +191,8 @@ func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width in
 	return lines
 }
 
-// hostFeeds follows hosts for the desk and for paw status --watch. For each host it keeps an ssh process that runs paw status
-// --watch --json there.
+// hostFeeds follows hosts for the desk and for paw status --watch. For each host it keeps an ssh
+// process that runs paw status --watch --json there.
 type hostFeeds struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup

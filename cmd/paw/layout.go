@@ -12,7 +12,8 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// verbatim lists the commands whose output is not wrapped: other programs write it, or the command draws the whole screen.
+// verbatim lists the commands whose output is not wrapped: other programs write it, or the command
+// draws the whole screen.
 var verbatim = []string{
 	"attach", "bisect", "blame", "check", "completion", "config", "diff", "env", "log", "path", "pr", "run", "sh", "tmux", "turns", "ui",
 }

@@ -195,8 +195,9 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 	return orchestrator.EditPrompt(cmd.Context(), h, prompt, o.stdin, o.stderr, o.stderr)
 }
 
-// refuseNames refuses a prompt whose first word is the name of another agent of the session: the user may have meant to send the
-// prompt to that agent as well. A quoted text of several words, and any text after --, is a prompt.
+// refuseNames refuses a prompt whose first word is the name of another agent of the session: the
+// user may have meant to send the prompt to that agent as well. A quoted text of several words, and
+// any text after --, is a prompt.
 func refuseNames(s *session.Session, agents, text []string) error {
 	if len(text) == 0 {
 		return nil
@@ -222,8 +223,8 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	return e.Hint("%s", both).Hint("paw send %s -- %s", to, strings.Join(words, " "))
 }
 
-// leftToSend adds a hint to the error of a prompt that reached only some of several agents: the line that sends the same prompt
-// to the others.
+// leftToSend adds a hint to the error of a prompt that reached only some of several agents: the
+// line that sends the same prompt to the others.
 func leftToSend(cmd *cobra.Command, err error, sessionName string, got, left, text []string) error {
 	if len(got) == 0 {
 		return err

@@ -34,7 +34,8 @@ const (
 	styleDim  = display.Grey
 )
 
-// statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit a terminal.
+// statusPrinter prints the status of sessions: as JSON, as lines for a pipe, or as tables that fit
+// a terminal.
 type statusPrinter struct{ *invocation }
 
 // statusLines formats one session for a terminal: the agents that need the user come first, with

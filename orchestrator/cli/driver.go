@@ -27,7 +27,8 @@ type Driver interface {
 	// values, also that one is unset, are recorded at launch and set again when a conversation is
 	// looked up or resumed.
 	Environment() []string
-	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI picks its own.
+	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI
+	// picks its own.
 	NewConversation() string
 	// Launch returns the command of a first start, or a *PromptError where Spec.Prompt cannot be an
 	// argument.
@@ -81,8 +82,8 @@ type Forker interface {
 // ConversationFinder is implemented by a driver whose program chooses conversation ids itself, at
 // least sometimes.
 type ConversationFinder interface {
-	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after Spec.Since, the one used
-	// last at the end.
+	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after
+	// Spec.Since, the one used last at the end.
 	Learn(context.Context, Spec) ([]string, error)
 }
 

@@ -281,7 +281,8 @@ var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 // interactive claude that inherits it writes neither transcript nor registry and cannot be resumed.
 const ChildSession = "CLAUDE_CODE_CHILD_SESSION"
 
-// The slowest CLI needs almost 3 s to print its version on two busy cores, and over 20 s at a load of 45.
+// The slowest CLI needs almost 3 s to print its version on two busy cores, and over 20 s at a load
+// of 45.
 const versionTimeout = time.Minute
 
 var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)

@@ -97,7 +97,8 @@ type Conversation struct {
 // too, so that the begin is noticed.
 const QueuedMark = "queued"
 
-// ConversationError means that a conversation id cannot be put on a command line, or that the CLI cannot resume at all.
+// ConversationError means that a conversation id cannot be put on a command line, or that the CLI
+// cannot resume at all.
 type ConversationError struct {
 	CLI    string
 	ID     string

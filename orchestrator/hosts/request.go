@@ -131,8 +131,8 @@ func (b *behindMarker) Write(text []byte) (int, error) {
 // textBehind are the commands whose words behind the first one are text, and no names.
 var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bisect", "blame"}
 
-// Here makes a command line that a host's paw prints one that works when it is pasted here: its agents and sessions are named by HOST:, and
-// what is no command for another machine is run there.
+// Here makes a command line that a host's paw prints one that works when it is pasted here: its
+// agents and sessions are named by HOST:, and what is no command for another machine is run there.
 func (h Host) Here(line string) string {
 	commands := strings.Split(line, " && ")
 	for i, command := range commands {
@@ -213,7 +213,8 @@ func (l *hereLines) Write(text []byte) (int, error) {
 	return len(text), err
 }
 
-// command reports whether a line is a command, or may become one, and returns what is before and behind it.
+// command reports whether a line is a command, or may become one, and returns what is before and
+// behind it.
 func (l *hereLines) command(line string) (before, behind string, is bool) {
 	for _, m := range commandMarks {
 		if !l.mid && len(line) < longestComplaint && (strings.HasPrefix(line, m.mark) && (line[len(line)-1] != '\n' || strings.HasSuffix(line, m.behind)) || strings.HasPrefix(m.mark, line)) {

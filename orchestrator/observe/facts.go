@@ -105,8 +105,9 @@ func (f Facts) Observation(a Agent) live.Observation {
 	return o
 }
 
-// launching reports whether the process in the pane is a launcher, and the lock still names the process of an earlier launch, which has
-// ended: the launcher writes itself into the lock once it has that.
+// launching reports whether the process in the pane is a launcher, and the lock still names the
+// process of an earlier launch, which has ended: the launcher writes itself into the lock once it
+// has that.
 func (a Agent) launching() bool {
 	return a.Lock.State == session.LockHeld && !a.Lock.HolderAlive && !a.LaunchedAt.IsZero() && a.Pane.Identity.Generation > a.Lock.Holder.Generation
 }

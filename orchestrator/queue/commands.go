@@ -145,7 +145,8 @@ func lookAt(ctx context.Context, h *app.App, s *session.Session) (Facts, error) 
 	return f, nil
 }
 
-// catchUp brings a queue to what paw queue shows of it, which no pump may have written down yet: commands count from there.
+// catchUp brings a queue to what paw queue shows of it, which no pump may have written down yet:
+// commands count from there.
 func catchUp(q *session.Queue, f Facts, now time.Time) {
 	next, _ := Next(q, f, now)
 	*q = *next
@@ -300,7 +301,8 @@ func withCure(sessionName string, t session.Task) string {
 	return t.Why
 }
 
-// stillHeld returns a line for each task that was let go (no ids means all) and is held nevertheless, because its agent does not run.
+// stillHeld returns a line for each task that was let go (no ids means all) and is held
+// nevertheless, because its agent does not run.
 func stillHeld(q *session.Queue, ids []string, f Facts, now time.Time) (said []string) {
 	d := decide(q, f, now)
 	for i, before := range q.Tasks {

@@ -213,8 +213,9 @@ func about(lines []place) Comment {
 	return c
 }
 
-// Lines are where comments stand in a patch, counted from 0: the last line that each is about, the first one of its file where it is
-// about that, and of the patch where it is about all of it. It is -1 where the patch does not have what was commented.
+// Lines are where comments stand in a patch, counted from 0: the last line that each is about, the
+// first one of its file where it is about that, and of the patch where it is about all of it. It is
+// -1 where the patch does not have what was commented.
 func Lines(patch string, list []Comment) []int {
 	lines := placesOf(patch)
 	found := make([]int, len(list))

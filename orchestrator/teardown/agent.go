@@ -3,8 +3,8 @@
 // nothing: where the world has changed since the plan, it refuses, or leaves what it cannot account
 // for.
 //
-// Begin with Stop (stop.go), Agent (agent.go) and Purge (purge.go). The package may import observe, turns, landing and launch; it
-// prompts nobody and tells no parent.
+// Begin with Stop (stop.go), Agent (agent.go) and Purge (purge.go). The package may import observe,
+// turns, landing and launch; it prompts nobody and tells no parent.
 package teardown
 
 import (

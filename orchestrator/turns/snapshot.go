@@ -62,8 +62,9 @@ func scratch(a app.Agent) string {
 	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "snapshot")
 }
 
-// head returns the commit that HEAD of the agent's worktree is at. On a branch that has no commit, or that is gone, head returns the last
-// commit that HEAD was at, or the base of the agent: turns go on. A worktree that is gone is an error.
+// head returns the commit that HEAD of the agent's worktree is at. On a branch that has no commit,
+// or that is gone, head returns the last commit that HEAD was at, or the base of the agent: turns
+// go on. A worktree that is gone is an error.
 func (t *Recorder) head(ctx context.Context) (string, error) {
 	head, err := t.Repo.Refs().WorktreeHead(ctx, t.Record.WorktreePath)
 	if err == nil {

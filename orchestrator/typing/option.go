@@ -28,7 +28,8 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		case !sameQuestion(asked.ID, now.ID):
 			return t.refusal("asks something else by now: %s", now.Text)
 		case !sameForm(asked.ID, now.ID):
-			// It was about to be drawn when it was looked at first: yes and no are the same on its screen.
+			// It was about to be drawn when it was looked at first: yes and no are the same on its
+			// screen.
 			drawn, err := now.pick(string(asked.Options[option].Means()), false)
 			if err != nil || typed || !slices.ContainsFunc(now.Options, func(o cli.Option) bool { return o.Key != "" || o.Selected }) {
 				return t.refusal("something else covers its question by now: %s", now.Text)

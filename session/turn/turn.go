@@ -20,9 +20,9 @@ import (
 //	InProgress --Finish--> Finished
 //	InProgress --Abort--> Aborted
 //
-// Every other call is a *TransitionError. Several processes may hold the same turn: each call first reads what the
-// others wrote, and of those that end a turn at the same time exactly one succeeds. Within a process one goroutine at
-// a time may use it.
+// Every other call is a *TransitionError. Several processes may hold the same turn: each call first
+// reads what the others wrote, and of those that end a turn at the same time exactly one succeeds.
+// Within a process one goroutine at a time may use it.
 type Turn struct {
 	dir    Dir
 	number int

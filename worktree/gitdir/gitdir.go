@@ -150,8 +150,8 @@ func FillingLock(admin string) string { return filepath.Join(admin, "paw-filling
 // FilledMark exists once the worktree has all files and its hook has run.
 func FilledMark(admin string) string { return filepath.Join(admin, "paw-filled") }
 
-// HalfFilled reports whether paw was killed while it filled the worktree with this git directory. A worktree made by the user has an index and no mark
-// of paw's.
+// HalfFilled reports whether paw was killed while it filled the worktree with this git directory. A
+// worktree made by the user has an index and no mark of paw's.
 func HalfFilled(admin string) bool {
 	return !disk.Exists(FilledMark(admin)) && (disk.Exists(FillingLock(admin)) || !disk.Exists(filepath.Join(admin, "index")))
 }

@@ -42,8 +42,8 @@ const registryChange = time.Second
 // each of which takes seconds. LockWait is a variable so that tests can shorten it.
 var LockWait = time.Minute
 
-// RegistryWait limits the wait for a change of the registry or a move of files. RegistryWait is a variable so
-// that tests can shorten it.
+// RegistryWait limits the wait for a change of the registry or a move of files. RegistryWait is a
+// variable so that tests can shorten it.
 var RegistryWait = 10 * time.Second
 
 // ErrBusy says that a git started by an earlier paw is still running.

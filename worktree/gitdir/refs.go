@@ -64,9 +64,9 @@ func (r *Refs) packedID(ref string) string {
 	return string(oid)
 }
 
-// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines; an empty line
-// means that the file lacks the ref. The first line, a comment, says
-// whether the refs are sorted; a line "^<id>" follows an annotated tag.
+// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines; an empty
+// line means that the file lacks the ref. The first line, a comment, says whether the refs are
+// sorted; a line "^<id>" follows an annotated tag.
 func lineOfRef(packed []byte, ref string) []byte {
 	if header, _, _ := bytes.Cut(packed, []byte("\n")); !strings.Contains(string(header)+" ", " sorted ") {
 		before, _, _ := bytes.Cut(packed, []byte(" "+ref+"\n"))
@@ -178,7 +178,8 @@ func refFiles(commonDir string, above []string, accept func(name string) bool) (
 	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
 		return nil, nil, false, err
 	}
-	// Loose refs are listed before packed-refs is read, so as not to miss one that is just being packed.
+	// Loose refs are listed before packed-refs is read, so as not to miss one that is just being
+	// packed.
 	for _, dir := range above {
 		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
 			return nil, nil, false, err

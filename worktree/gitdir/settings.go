@@ -49,7 +49,8 @@ func ReadCore(commonDir string) (Core, error) {
 	return c, nil
 }
 
-// IsBare reports whether the repository has no main worktree. It guesses like git if core.bare is not set.
+// IsBare reports whether the repository has no main worktree. It guesses like git if core.bare is
+// not set.
 func (c Core) IsBare(commonDir string) bool {
 	if c.Bare != "" {
 		return isTrue(c.Bare)

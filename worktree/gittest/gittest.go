@@ -115,7 +115,8 @@ func (w *World) Worktree(name string) string {
 // home is the home of the tests.
 var home string
 
-// RunIsolated runs tests with a home of their own, and without the settings of the user. Commits start no maintenance.
+// RunIsolated runs tests with a home of their own, and without the settings of the user. Commits
+// start no maintenance.
 func RunIsolated(m *testing.M) int {
 	var err error
 	if home, err = os.MkdirTemp("", "paw"); err != nil {
@@ -180,7 +181,8 @@ func GitDir(t *testing.T, dir string) string {
 	return path
 }
 
-// At returns the object that a whole ref, or HEAD of a worktree, is at: from the file of a loose ref, else from git.
+// At returns the object that a whole ref, or HEAD of a worktree, is at: from the file of a loose
+// ref, else from git.
 func At(t *testing.T, dir, ref string) string {
 	t.Helper()
 	admin, name := GitDir(t, dir), ref

@@ -210,8 +210,9 @@ func EntryOf(mode, id string) string {
 	return mode + " " + id + " 0"
 }
 
-// DiffFormat says how changes are written: in place of a patch the summary of `git diff --stat`; in color, which is for reading
-// only; with the words From and To in front of the paths, "" for git's a and b.
+// DiffFormat says how changes are written: in place of a patch the summary of `git diff --stat`; in
+// color, which is for reading only; with the words From and To in front of the paths, "" for git's
+// a and b.
 type DiffFormat struct {
 	Stat, Color bool
 	From, To    string

@@ -91,7 +91,8 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 	return all, nil
 }
 
-// add adds a conflicting path by its own name: git renames a file to NAME~COMMIT where the other side has a folder.
+// add adds a conflicting path by its own name: git renames a file to NAME~COMMIT where the other
+// side has a folder.
 func (m *Merged) add(name string, pair [2]string) {
 	for _, side := range pair {
 		if own, renamed := strings.CutSuffix(name, "~"+side); renamed {

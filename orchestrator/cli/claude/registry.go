@@ -84,9 +84,9 @@ func (e registryEntry) since() time.Time {
 	return time.UnixMilli(e.StatusUpdatedAt)
 }
 
-// within reports whether the process works in the agent's worktree or below it. Its directory changes with a `cd`
-// of the model and when the model enters another worktree. No hook reports the latter; CwdChanged
-// is called for a `cd`, also for one that claude takes back.
+// within reports whether the process works in the agent's worktree or below it. Its directory
+// changes with a `cd` of the model and when the model enters another worktree. No hook reports the
+// latter; CwdChanged is called for a `cd`, also for one that claude takes back.
 func (e registryEntry) within(s cli.Spec) bool {
 	at, folder := s.Resolved(e.Cwd), s.Resolved(s.Worktree)
 	return e.Cwd == "" || at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))

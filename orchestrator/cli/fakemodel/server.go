@@ -1,8 +1,9 @@
-// Package fakemodel is a scripted model server: it lets the real claude, codex, opencode, gemini, qwen and copilot work
-// on loopback without an account. Tests use it, and `paw doctor --cli`.
+// Package fakemodel is a scripted model server: it lets the real claude, codex, opencode, gemini,
+// qwen and copilot work on loopback without an account. Tests use it, and `paw doctor --cli`.
 //
-// The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a step, and a prompt
-// without one is noted in NOTES.md and committed. The CLI does the steps with its own tools.
+// The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a
+// step, and a prompt without one is noted in NOTES.md and committed. The CLI does the steps with
+// its own tools.
 //
 //	write PATH TEXT    the file is TEXT and a newline
 //	append PATH TEXT   TEXT and a newline go to the file's end
@@ -19,9 +20,9 @@
 //	drop               the connection breaks within the answer
 //	hang               half an answer, then nothing until the CLI gives up
 //
-// The answers need no state. Which step is next follows from the tool results that come after the newest prompt of a
-// request, so resumed, forked and parallel conversations just work. What a tool gave back does not matter: after a
-// command that failed or was refused, the next step follows.
+// The answers need no state. Which step is next follows from the tool results that come after the
+// newest prompt of a request, so resumed, forked and parallel conversations just work. What a tool
+// gave back does not matter: after a command that failed or was refused, the next step follows.
 package fakemodel
 
 import (

@@ -25,8 +25,8 @@ var (
 	landManyCounts   = &counts{git: 15, tmux: 1, syncs: 7, deep: true}
 )
 
-// measureLand times paw land of a small change, the first one of an agent and the next one, beside a script that does the same with
-// git, and with --remove.
+// measureLand times paw land of a small change, the first one of an agent and the next one, beside
+// a script that does the same with git, and with --remove.
 func (b *bench) measureLand(w *world) {
 	l := w.startLanding(landings)
 	script := &job{name: "  the same with git"}

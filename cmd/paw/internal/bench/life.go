@@ -135,7 +135,8 @@ func (b *bench) measureReady(w *world) {
 // blamedLines and blamedTurns are the lines of the measured file and the turns that have changed it.
 const blamedLines, blamedTurns = 5000, 50
 
-// measureBlame times paw blame of a file that turns of an agent have changed, beside git blame of the same file with a commit for each turn.
+// measureBlame times paw blame of a file that turns of an agent have changed, beside git blame of
+// the same file with a commit for each turn.
 func (b *bench) measureBlame(w *world) {
 	blame := b.job(fmt.Sprintf("blame, %d lines, %d turns", blamedLines, blamedTurns), budget{})
 	git := b.job("  git blame, as many commits", budget{})
