@@ -190,8 +190,12 @@ func NoteUnrecorded(h *app.App, sessionName, agentName, launch string, prompt er
 		}
 		return
 	}
-	if data, err := json.Marshal(note); err == nil {
-		_ = os.WriteFile(path, data, 0o600)
+	data, err := json.Marshal(note)
+	if err == nil {
+		err = disk.ReplaceSoon(path, data)
+	}
+	if err != nil {
+		_ = os.WriteFile(path, nil, 0o600) // an empty file has room on a full disk
 	}
 }
 
