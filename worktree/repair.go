@@ -149,7 +149,7 @@ func (r *Registry) Unregistered(p Plan) bool {
 		disk.SamePath(filepath.Dir(target), filepath.Join(r.Repository.CommonDir, "worktrees"))
 }
 
-// again is what the path of a worktree has at its end while it is registered again.
+// again is the suffix of the folder in which registerAgain makes a worktree.
 const again = ".paw-again"
 
 // registerAgain makes a worktree next to the directory, with HEAD's index and no files, and hands

@@ -141,12 +141,16 @@ func lookAtBranches(ctx context.Context, m *worktree.Manager, sessionName string
 		}
 	}
 	merged, err := m.Refs().MergedBranches(ctx, tips, "HEAD")
+	detached, headErr := m.Refs().Detached(ctx)
+	err = cmp.Or(err, headErr)
 	for i := range found {
 		b := &found[i]
 		if tips[b.Name] == "" {
 			continue
 		}
-		if b.inHead, b.err = merged[b.Name], err; b.inHead || err != nil {
+		// The next git switch leaves a commit that only a detached HEAD has to the reflog.
+		b.inHead, b.err = merged[b.Name] && (!detached || b.Tip == agents[i].BaseCommit), err
+		if b.inHead || err != nil {
 			continue
 		}
 		if b.lookAtLanding(ctx, m, leaving); b.landed == "" {
@@ -232,8 +236,8 @@ type Turns struct {
 	doomed  map[string]string // refs to delete, with their values
 }
 
-// planTurns decides which refs of agents are deleted: all that belong to turns, but rescue refs that
-// are not empty only with force. What a check left behind (LeftRef) is nobody's work.
+// planTurns decides which refs of agents are deleted: all that belong to turns. A rescue ref that is
+// not in empty is deleted only with force, unless it holds what a check left behind (LeftRef).
 func planTurns(sessionName string, agents []string, refs map[string]string, empty map[string]bool, force bool) []Turns {
 	var plan []Turns
 	for _, agent := range agents {
@@ -261,8 +265,8 @@ func planTurns(sessionName string, agents []string, refs map[string]string, empt
 	return plan
 }
 
-// emptyRescues returns the rescue refs whose commits HEAD or a branch has, other than the branches
-// that go. A rewind of a clean worktree makes such refs. There is none where git cannot tell.
+// emptyRescues returns the rescue refs whose commits are on a branch that is not in going. A rewind
+// of a clean worktree makes such refs. If git fails, no rescue counts as empty.
 func emptyRescues(ctx context.Context, m *worktree.Manager, refs map[string]string, going []Branch) map[string]bool {
 	rescues := maps.Clone(refs)
 	maps.DeleteFunc(rescues, func(ref, _ string) bool {

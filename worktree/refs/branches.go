@@ -216,8 +216,9 @@ func (r *Store) BranchesWithout(ctx context.Context, commit string, branches []s
 	return found, nil
 }
 
-// OnNoBranch returns, with others, those of these commits that neither the HEAD of the main worktree
-// nor a branch has. The branches in without do not count. OnNoBranch starts no git for no commits.
+// OnNoBranch returns those commits that no branch contains, and their ancestors that no branch
+// contains. Branches in without do not count, and neither does a detached HEAD: the next git switch
+// leaves its commit to the reflog. OnNoBranch starts no git for no commits.
 func (r *Store) OnNoBranch(ctx context.Context, commits, without []string) ([]string, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -226,7 +227,7 @@ func (r *Store) OnNoBranch(ctx context.Context, commits, without []string) ([]st
 	for _, branch := range without {
 		args = append(args, "--exclude="+branch)
 	}
-	out, err := r.objects.Home().Output(ctx, append(args, "--branches", "HEAD", "--")...)
+	out, err := r.objects.Home().Output(ctx, append(args, "--branches", "--")...)
 	return strings.Fields(out), err
 }
 

@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -120,6 +121,21 @@ func (r *Store) unborn() bool {
 
 // ErrNoCommits says that a repository has no commit to start a branch from.
 var ErrNoCommits = errors.New("the repository has no commits yet")
+
+// Detached reports whether the HEAD that MergedBranches takes names a commit and no branch. Detached
+// starts git only if the files of the ref store do not suffice.
+func (r *Store) Detached(ctx context.Context) (bool, error) {
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
+	if err != nil {
+		return false, err
+	}
+	if !cfg.RefsInFiles() {
+		name, err := r.objects.Here().Line(ctx, "rev-parse", "--symbolic-full-name", "HEAD")
+		return name == "HEAD", err
+	}
+	branch, _ := gitdir.Head(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir), &gitdir.Refs{CommonDir: r.Repository.CommonDir})
+	return branch == "", nil
+}
 
 // HeadOf returns the commit of a worktree's HEAD, "" if its branch is gone or has no commit.
 func (r *Store) HeadOf(admin string) string {
