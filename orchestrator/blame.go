@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/review"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -53,36 +53,28 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 		return nil, err
 	}
 	defer drop()
-	l := &lineage{h: h, m: reader, ends: map[string]map[int]int{}}
-	if l.refs, err = reader.Refs().List(ctx, turn.HiddenPrefix); err != nil {
-		return nil, err
-	}
-	of := objects.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
-	last := -1
-	if o.Agent != "" {
-		if last, err = l.agentAt(ctx, s, o); err != nil {
-			return nil, err
-		}
-	} else {
-		of.Dir = h.Dir
-	}
-	landed := l.landings(ctx, m.Repository.CommonDir)
-	line, parents, err := reader.Objects().Line(ctx, l.steps, landed)
+	l, err := originsIn(ctx, h, reader)
 	if err != nil {
 		return nil, err
 	}
-	of.Parents = parents
-	if last >= 0 {
-		of.Commit = line[last].Commit
+	of := objects.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
+	if o.Agent == "" {
+		of.Dir = h.Dir
+	} else if of.Commit, err = l.state(ctx, s, o); err != nil {
+		return nil, err
 	}
 	if o.First > 0 {
 		of.Lines = fmt.Sprintf("%d,%d", o.First, o.Last)
 	}
-	lines, err := reader.Objects().Blame(ctx, of)
+	landed, err := landing.InBranches(ctx, h, reader)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := reader.States().Blame(ctx, of, landed)
 	if err != nil {
 		return nil, cmp.Or(whyNotBlamed(ctx, reader.Objects(), of, o), error(errs.New(errs.Failed, "%s: %w", o.File, err)))
 	}
-	return l.tell(ctx, lines, line)
+	return l.tell(ctx, lines, of)
 }
 
 // whyNotBlamed returns an error that says why git could not tell of a file, nil for an unknown
@@ -125,94 +117,69 @@ func blamedIn(ctx context.Context, h *app.App, s *session.Session) (*worktree.Ma
 	return h.Manager(here), err
 }
 
-// agentAt returns the step of the agent's state that was asked for: the present one, or the end of
-// a turn.
-func (l *lineage) agentAt(ctx context.Context, s *session.Session, o BlameOptions) (int, error) {
+// state returns the state of an agent that was asked for, in the agent's chain: the present one, or the
+// end of a turn.
+func (l *origins) state(ctx context.Context, s *session.Session, o BlameOptions) (string, error) {
 	w, err := app.AgentNamed(s, o.Agent)
 	if err != nil {
-		return -1, err
+		return "", err
+	}
+	a := l.h.Agent(s, w).In(l.m)
+	l.shown = w.TurnSession
+	if o.Turn == "" && o.State == "" {
+		now, err := turns.CurrentState(ctx, a)
+		return now.Twin, err
 	}
 	if o.Turn == "" {
-		state := o.State
-		if state == "" {
-			if state, err = turns.StateNow(ctx, l.h.Agent(s, w).In(l.m)); err != nil {
-				return -1, err
-			}
-		}
-		at := l.agent(s, *w)
-		return l.add(state, l.since(s, *w), l.rewound(w, l.lastTurn(s, w.Name), at)...), nil
+		shown, err := turns.StateShown(ctx, a, o.State)
+		return shown.Twin, err
 	}
 	number, err := strconv.Atoi(o.Turn)
-	l.agent(s, *w)
-	step, there := l.ends[w.TurnSession][number]
-	if err == nil && !there && number > l.lastTurn(s, o.Agent) {
-		return -1, errs.New(errs.NotFound, "%s: has no turn %s", o.Agent, o.Turn).Hint("paw turns %s %s", s.Name, o.Agent)
+	commit := l.refs[turn.TurnRef(w.TurnSession, number)]
+	if last, _ := a.TurnDir().Last(); err == nil && number > turn.NumberOf(last) {
+		return "", errs.New(errs.NotFound, "%s: has no turn %s", o.Agent, o.Turn).Hint("paw turns %s %s", s.Name, o.Agent)
 	}
-	if err != nil || !there {
-		return -1, errs.New(errs.Failed, "%s: turn %s has no snapshot", o.Agent, o.Turn).Hint("paw turns %s/%s", s.Name, o.Agent)
+	if err != nil || commit == "" && number != 0 {
+		return "", errs.New(errs.Failed, "%s: turn %s has no snapshot", o.Agent, o.Turn).Hint("paw turns %s/%s", s.Name, o.Agent)
 	}
-	return step, nil
+	chain, err := turns.ChainOf(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	return chain.At(ctx, number, commit)
 }
 
-// tell finds the origin of each line.
-func (l *lineage) tell(ctx context.Context, lines []objects.BlamedLine, line []objects.LineCommit) ([]Blamed, error) {
-	byCommit, at := map[string]*LineOrigin{}, map[string]time.Time{}
-	for i, step := range line {
-		if l.origins[i] != nil && len(l.steps[i].After) > 0 {
-			byCommit[step.Commit], at[step.Commit] = l.origins[i], step.At
-		}
-	}
-	asked := map[string]bool{}
+// tell finds the origin of each line. A line of an agent whose session has no record any more is told by
+// its commit.
+func (l *origins) tell(ctx context.Context, lines []objects.BlamedLine, of objects.BlameOptions) ([]Blamed, error) {
 	told := make([]Blamed, 0, len(lines))
-	for _, b := range lines {
-		one := Blamed{BlamedLine: b, By: ByCommit}
-		if strings.Trim(b.Commit, "0") == "" {
+	var plain []objects.BlamedLine
+	for i, line := range lines {
+		one := Blamed{BlamedLine: line, By: ByCommit}
+		switch {
+		case strings.Trim(line.Commit, "0") == "":
 			one.By = ByUncommitted
-			told = append(told, one)
-			continue
-		}
-		if byCommit[b.Commit] == nil && !asked[b.Commit] {
-			asked[b.Commit] = true
-			if err := l.committed(ctx, b, line, byCommit); err != nil {
+		case line.Own != "":
+			origin, err := l.of(ctx, line)
+			if err != nil {
 				return nil, err
 			}
-		}
-		if one.Origin = byCommit[b.Commit]; one.Origin != nil {
-			one.By, one.At = one.Origin.By, cmp.Or(at[b.Commit], b.Committed)
-			if ofSnapshot := !at[b.Commit].IsZero(); ofSnapshot && one.By == ByTurn && !one.Origin.from.IsZero() {
-				one.At = one.Origin.to
+			if one.Origin = origin; origin == nil && plain == nil {
+				if plain, err = l.m.States().PlainBlame(ctx, of); err != nil {
+					return nil, err
+				}
+			}
+			if origin == nil {
+				one.BlamedLine = plain[i]
+				break
+			}
+			if one.By = origin.By; !origin.ended.IsZero() {
+				one.At = origin.ended
 			}
 		}
 		told = append(told, one)
 	}
 	return told, nil
-}
-
-// committed finds the turn in which an agent made a commit: a turn that was open at the time of the
-// commit and moved HEAD along first parents over it, so that the commit was not merged.
-func (l *lineage) committed(ctx context.Context, b objects.BlamedLine, line []objects.LineCommit, byCommit map[string]*LineOrigin) error {
-	for i, origin := range l.origins {
-		if origin == nil || origin.By != ByTurn || len(l.steps[i].After) == 0 {
-			continue
-		}
-		before, after := line[l.steps[i].After[len(l.steps[i].After)-1]], line[i]
-		from, to := origin.from, origin.to
-		if from.IsZero() { // a turn without a log here
-			from, to = before.At, after.At
-		}
-		if before.Head == after.Head || b.Committed.Before(from.Add(-time.Second)) || b.Committed.After(to.Add(time.Second)) {
-			continue
-		}
-		made, err := l.m.Objects().FirstParents(ctx, before.Head, after.Head)
-		if err != nil {
-			return err
-		}
-		if made[b.Commit] {
-			byCommit[b.Commit] = origin
-			return nil
-		}
-	}
-	return nil
 }
 
 // AgentHere returns the agent in whose worktree the user is, and path relative to that worktree; a nil

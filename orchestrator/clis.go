@@ -109,6 +109,9 @@ func Trust(h *app.App, commands []config.Command) error {
 // meanwhile: the first one needs a look at every file.
 func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Origin) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
+	if s.Target == "" {
+		rest = append(rest, "no branch is checked out here, so the first landing needs --into BRANCH")
+	}
 	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string

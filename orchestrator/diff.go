@@ -35,7 +35,8 @@ type DiffOptions struct {
 
 // Compared has the two states of an agent to compare.
 type Compared struct {
-	From, To string // commits to compare
+	From, To string   // commits or trees to compare
+	Conflict []string // files in which the work conflicts with its target, so that it is compared with what both have
 
 	of     app.Agent
 	reader *worktree.Manager // writes nothing into the repository
@@ -83,18 +84,22 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 	if err := c.now(ctx, o); err != nil || o.StateAlone {
 		return err
 	}
-	return c.sinceTarget(ctx)
+	return c.landing(ctx, "")
 }
 
-// sinceTarget sets From to the part of the agent's work that its target branch already has, so that
-// the patch shows what a landing would change. Without a target, or where that is unknown, From is
-// the agent's base.
-func (c *Compared) sinceTarget(ctx context.Context) error {
-	base, err := landing.Base(ctx, c.of.In(c.reader), c.To)
-	if told := new(errs.Error); errors.As(err, &told) {
-		base, err = c.of.Record.Base(), nil
+// landing sets From and To to the target branch as it is and as a landing would make it or, with what was
+// seen, as a landing of that would have made it. Without a target they are the agent's base and its
+// state.
+func (c *Compared) landing(ctx context.Context, seen string) error {
+	shown, err := landing.ShowWork(ctx, c.of.In(c.reader), seen, c.look.Twin, c.look.Commit)
+	switch told := new(errs.Error); {
+	case errors.As(err, &told) && seen == "":
+		c.From, err = c.of.Record.Base(), nil
+	case errors.As(err, &told):
+		c.From, err = seen, nil
+	case err == nil:
+		c.From, c.To, c.Conflict = shown.From, shown.To, shown.Conflicts
 	}
-	c.From = base
 	return err
 }
 
@@ -108,10 +113,13 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if o.Upto == "" {
-		if err := c.now(ctx, o); err != nil || c.From != c.of.Record.Base() {
+		if err := c.now(ctx, o); err != nil {
 			return err
 		}
-		return c.sinceTarget(ctx) // the user has not looked yet
+		if c.From == c.of.Record.Base() { // the user has not looked yet
+			return c.landing(ctx, "")
+		}
+		return c.landing(ctx, c.From)
 	}
 	list, _, err := turns.List(ctx, c.of)
 	if err != nil {
@@ -124,19 +132,30 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		}
 	}
 	number, err := strconv.Atoi(o.Upto)
+	if err != nil {
+		return err
+	}
 	c.look = turns.State{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number), Last: number}
+	chain, err := turns.ChainOf(ctx, c.of)
+	if err == nil {
+		c.look.Twin, err = chain.At(ctx, number, c.To)
+	}
 	return err
 }
 
 // now sets To to the agent's present state, or to the state that was shown before.
 func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
-	if c.To = o.State; c.To != "" {
-		return nil
+	if o.State == "" {
+		c.look, err = turns.CurrentState(ctx, c.of)
+	} else {
+		c.look, err = turns.StateShown(ctx, c.of, o.State)
 	}
-	c.look, err = turns.CurrentState(ctx, c.of)
 	c.To = c.look.Commit
 	return err
 }
+
+// State returns the commit of the second of the two states.
+func (c *Compared) State() string { return c.look.Commit }
 
 // Turn returns the last turn that had ended by the present state, 0 where To is another state.
 func (c *Compared) Turn() int { return c.look.Last }

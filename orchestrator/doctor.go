@@ -210,6 +210,11 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 		f.wrong(err)
 		return
 	}
+	for i := range s.Agents {
+		if err := observe.RefuseMovedBranch(ctx, m, &s.Agents[i]); err != nil {
+			f.wrong(fmt.Errorf("%s/%w", s.Name, err))
+		}
+	}
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
 		f.wrong(err)

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -22,116 +24,250 @@ type step struct {
 }
 
 var modelSteps = []step{
-	{"turn", 14, (*landModel).stepTurn},
-	{"edit", 3, (*landModel).stepEdit},
-	{"commit", 6, (*landModel).stepCommit},
-	{"rework", 2, (*landModel).stepRework},
-	{"land", 14, (*landModel).stepLand},
-	{"land older", 5, (*landModel).stepLandOlder},
+	{"work", 30, (*landModel).stepWork},
+	{"land", 22, (*landModel).stepLand},
+	{"land older", 6, (*landModel).stepLandOlder},
 	{"land again", 3, (*landModel).stepLandAgain},
 	{"undo", 4, (*landModel).stepUndo},
-	{"update", 7, (*landModel).stepUpdate},
-	{"merge", modelMerges, (*landModel).stepMerge},
+	{"update", 8, (*landModel).stepUpdate},
 	{"rewind", 4, (*landModel).stepRewind},
-	{"rewind undo", 2, (*landModel).stepRewindUndo},
-	{"user", 6, (*landModel).stepUser},
-	{"amend", 3, (*landModel).stepAmend},
-	{"reset", 3, (*landModel).stepReset},
-	{"revert", 4, (*landModel).stepRevert},
-	{"rebase", 3, (*landModel).stepRebase},
-	{"squash", 2, (*landModel).stepSquash},
+	{"rewind undo", 3, (*landModel).stepRewindUndo},
+	{"forecast", 2, (*landModel).stepForecast},
 	{"add", 2, (*landModel).stepAdd},
+	{"user", 6, (*landModel).stepUser},
+	{"rename", 3, (*landModel).stepRename},
+	{"delete", 2, (*landModel).stepDelete},
+	{"amend", 4, (*landModel).stepAmend},
+	{"squash", 3, (*landModel).stepSquash},
+	{"reset", 3, (*landModel).stepReset},
+	{"revert", 5, (*landModel).stepRevert},
+	{"drop", 3, (*landModel).stepDrop},
+	{"by hand", 4, (*landModel).stepByHand},
+	{"others", 3, (*landModel).stepOthers},
+	{"alike", 0, func(m *landModel, _ *rand.Rand) string { m.alike = true; return "files are alike" }}, // the first of some worlds
 	{"killed", 0, (*landModel).stepKilled}, // only where kills are asked for
 }
+
+// handiwork is what agents do in their worktrees in a turn, and users between turns.
+var handiwork = []struct {
+	name   string
+	weight int
+	do     func(m *landModel, a *modelAgent, r *rand.Rand) (done bool)
+}{
+	{"edits", 12, (*landModel).edit},
+	{"commits", 6, (*landModel).commitAll},
+	{"commits a file", 2, (*landModel).commitOne},
+	{"amends", 2, (*landModel).amendOwn},
+	{"soft-resets to main", 1, (*landModel).softReset},
+	{"merges main", 2, func(m *landModel, a *modelAgent, _ *rand.Rand) bool {
+		return m.bringIn(a, "main", "merge", "-q", "--no-edit", "main")
+	}},
+	{"merges main its way", 1, func(m *landModel, a *modelAgent, _ *rand.Rand) bool {
+		return m.bringIn(a, "main", "merge", "-q", "--no-edit", "-X", "ours", "main")
+	}},
+	{"rebases on main", 2, func(m *landModel, a *modelAgent, _ *rand.Rand) bool {
+		return m.bringIn(a, "main", "rebase", "-q", "main")
+	}},
+	{"pulls", 1, func(m *landModel, a *modelAgent, r *rand.Rand) bool {
+		return m.bringIn(a, "origin/main", [][]string{{"merge", "-q", "--no-edit", "origin/main"}, {"rebase", "-q", "origin/main"}}[r.IntN(2)]...)
+	}},
+	{"picks", 1, (*landModel).pickOne},
+	{"pushes to main", 1, (*landModel).push},
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
 
 func (m *landModel) some(r *rand.Rand) *modelAgent {
 	return m.agents[slices.Sorted(maps.Keys(m.agents))[r.IntN(len(m.agents))]]
 }
 
-// change writes into slots of the agent.
-func (m *landModel) change(a *modelAgent, r *rand.Rand) {
-	var own []string
-	for _, slot := range slotNames() {
-		if slotOwner(slot) == a.name {
-			own = append(own, slot)
+func (m *landModel) stepWork(r *rand.Rand) string {
+	a := m.some(r)
+	said := ""
+	change := func() {
+		for range 1 + r.IntN(3) {
+			n := r.IntN(31)
+			for _, one := range handiwork {
+				if n -= one.weight; n < 0 {
+					if !strings.Contains(os.Getenv("PAW_MODEL_WITHOUT"), one.name) && one.do(m, a, r) {
+						said += ", " + one.name
+					}
+					break
+				}
+			}
 		}
 	}
+	if r.IntN(3) == 0 {
+		change()
+		return a.name + " by hand" + said
+	}
+	m.turn(a, change)
+	return fmt.Sprintf("%s in turn %d%s", a.name, len(a.turns)-1, said)
+}
+
+func (m *landModel) edit(a *modelAgent, r *rand.Rand) bool {
+	keys := keysOf(a.name)
 	for range 1 + r.IntN(2) {
-		slot := own[r.IntN(len(own))]
-		if a.now.has[slot] = m.fresh(a.name); r.IntN(4) == 0 {
-			a.now.has[slot] = ""
+		key, value := keys[r.IntN(len(keys))], m.fresh(a.name)
+		if r.IntN(5) == 0 {
+			value = ""
+		}
+		if id := m.set(m.worktree(a.name), key, value, a.name); id > 0 {
+			a.now.writes[key] = append(a.now.writes[key], id)
 		}
 	}
-	m.write(m.worktree(a.name), a.now.has)
+	a.now.files = m.readFiles(m.worktree(a.name))
+	return true
 }
 
-func (m *landModel) stepTurn(r *rand.Rand) string {
-	a := m.some(r)
-	m.turn(a, func() {
-		m.change(a, r)
-		if r.IntN(3) == 0 {
-			m.commitAll(a)
+// committed remembers what the history of an agent's HEAD has.
+func (m *landModel) committed(a *modelAgent, from ...past) {
+	all := past{}
+	for _, one := range from {
+		all = all.and(one)
+	}
+	m.pasts[m.head(m.worktree(a.name))] = all.with(a.now, perhaps)
+}
+
+func (m *landModel) headPast(a *modelAgent) past { return m.pasts[m.head(m.worktree(a.name))] }
+
+func (m *landModel) commitAll(a *modelAgent, _ *rand.Rand) bool {
+	dir := m.worktree(a.name)
+	if m.git(dir, "status", "--porcelain") == "" {
+		return false
+	}
+	from := m.headPast(a)
+	m.count++
+	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name))
+	m.committed(a, from)
+	return true
+}
+
+func (m *landModel) commitOne(a *modelAgent, _ *rand.Rand) bool {
+	dir := m.worktree(a.name)
+	lines := strings.Split(m.git(dir, "status", "--porcelain", "-uall"), "\n")
+	if len(lines) < 2 {
+		return false
+	}
+	from := m.headPast(a)
+	m.count++
+	m.git(dir, "add", "-A", "--", lines[0][strings.LastIndex(lines[0], " ")+1:])
+	m.git(dir, "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("commit %d of %s", m.count, a.name))
+	m.committed(a, from)
+	return true
+}
+
+// amendOwn amends HEAD with all that there is, also where that came from main. (Not the first commit: main has nothing in common then.)
+func (m *landModel) amendOwn(a *modelAgent, r *rand.Rand) bool {
+	dir := m.worktree(a.name)
+	if _, err := m.tryGit(dir, "rev-parse", "-q", "--verify", "HEAD^"); err != nil {
+		return false
+	}
+	from := m.headPast(a)
+	m.edit(a, r)
+	m.count++
+	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name), "--amend")
+	m.committed(a, past{}.anew(past{}, false), from.anew(past{}, false))
+	return true
+}
+
+// softReset is how some make one commit of all theirs: on top of main, but without what main has got since.
+func (m *landModel) softReset(a *modelAgent, _ *rand.Rand) bool {
+	dir := m.worktree(a.name)
+	m.git(dir, "reset", "-q", "--soft", "main")
+	m.count++
+	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name))
+	m.committed(a, m.past())
+	return true
+}
+
+// bringIn has an agent get what a branch has, where git can. That is not its own.
+func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
+	dir := m.worktree(a.name)
+	there, err := m.tryGit(dir, "rev-parse", "-q", "--verify", branch)
+	if err != nil {
+		return false
+	}
+	m.commitAll(a, nil)
+	before, from, was := m.head(dir), m.headPast(a), a.now.files.values()
+	if _, err := m.tryGit(dir, args...); err != nil {
+		m.git(dir, args[0], "--abort")
+		return false
+	}
+	if m.head(dir) == before {
+		return false
+	}
+	a.now.files = m.readFiles(dir)
+	a.now.got = append(a.now.got, m.git(dir, "merge-base", there, "main"))
+	a.now.foreign = a.now.foreign || branch != "main"
+	is, main := a.now.files.values(), m.readFiles(m.repo).values()
+	if branch == "main" { // a rebase makes a commit anew that had taken something of main out, see softReset: that is its own work
+		for _, key := range differ(was, is) {
+			if is[key] != main[key] && was[key] == main[key] {
+				a.now.writes[key] = append(a.now.writes[key], m.wrote(key, is[key], a.name))
+			}
 		}
-	})
-	return fmt.Sprintf("turn %d of %s", len(a.turns)-1, a.name)
+	}
+	for key, ids := range a.now.writes {
+		if is[key] != main[key] { // it kept its own against main: that is work anew, or it is none, by what git took of the file
+			a.now.kept[ids[len(ids)-1]] = true
+		}
+	}
+	m.committed(a, from, m.pasts[there])
+	return true
 }
 
-func (m *landModel) stepEdit(r *rand.Rand) string {
-	a := m.some(r)
-	m.change(a, r)
-	return "edit of " + a.name
-}
-
-func (m *landModel) commitAll(a *modelAgent) {
+// pickOne has an agent pick the newest commit of another branch. That is its own work, as if it had written it.
+func (m *landModel) pickOne(a *modelAgent, r *rand.Rand) bool {
 	dir := m.worktree(a.name)
-	m.git(dir, "add", "-A")
-	if m.git(dir, "status", "--porcelain") != "" {
-		m.count++
-		m.git(dir, "commit", "-q", "-m", fmt.Sprintf("commit %d of %s", m.count, a.name))
+	m.commitAll(a, nil)
+	from, before, branch := m.headPast(a), a.now.files.values(), []string{"main", "paw/s/" + m.some(r).name}[r.IntN(2)]
+	if _, err := m.tryGit(dir, "rev-parse", "-q", "--verify", branch+"^"); err != nil { // the first commit, with all files
+		return false
 	}
+	if _, err := m.tryGit(dir, "cherry-pick", branch); err != nil {
+		_, _ = m.tryGit(dir, "cherry-pick", "--abort")
+		return false
+	}
+	picked := m.readFiles(dir)
+	if a.now.files.renamed(picked) != "" { // a rename would be its own work, too
+		m.git(dir, "reset", "-q", "--hard", "HEAD^")
+		return false
+	}
+	a.now.files = picked
+	after := a.now.files.values()
+	for _, key := range differ(before, after) {
+		a.now.writes[key] = append(a.now.writes[key], m.wrote(key, after[key], a.name))
+	}
+	m.committed(a, from)
+	return true
 }
 
-func (m *landModel) stepCommit(r *rand.Rand) string {
-	a := m.some(r)
-	if r.IntN(3) > 0 {
-		m.commitAll(a)
-		return "commit of " + a.name
+// push has an agent put its commits on main itself, where main only has to go forward.
+func (m *landModel) push(a *modelAgent, _ *rand.Rand) bool {
+	before, tip := m.readFiles(m.repo), m.tip()
+	if _, err := m.tryGit(m.worktree(a.name), "push", "-q", ".", "HEAD:main"); err != nil || m.tip() == tip {
+		return false
 	}
-	dir := m.worktree(a.name)
-	m.git(dir, "add", "f0")
-	if m.git(dir, "diff", "--cached", "--name-only") == "" {
-		return ""
-	}
-	m.count++
-	m.git(dir, "commit", "-q", "-m", fmt.Sprintf("commit %d of %s", m.count, a.name))
-	return "commit of one file of " + a.name
+	m.moved(before, m.pasts[tip].and(m.headPast(a)))
+	return true
 }
 
-// stepRework has an agent make its last commits anew, with all that it has.
-func (m *landModel) stepRework(r *rand.Rand) string {
-	a := m.some(r)
-	dir := m.worktree(a.name)
-	titles := strings.Split(m.git(dir, "log", "-2", "--first-parent", "--format=%s"), "\n")
-	own := func(title string) bool {
-		return strings.HasPrefix(title, "commit ") && strings.HasSuffix(title, " of "+a.name)
+// moved remembers what main is after others than paw have moved it on.
+func (m *landModel) moved(before files, p past) {
+	p = p.and(past{})
+	was, is := before.values(), m.readFiles(m.repo).values()
+	for _, key := range differ(was, is) {
+		if id := m.ids[is[key]]; partyOf(key) != "u" && (is[key] == "" || m.writes[id].by != partyOf(key)) {
+			p.touched[key] = true
+		}
+		delete(p.out, m.ids[is[key]]) // it is in again
 	}
-	if !own(titles[0]) {
-		return ""
-	}
-	m.git(dir, "add", "-A")
-	m.count++
-	title := fmt.Sprintf("commit %d of %s", m.count, a.name)
-	if len(titles) > 1 && own(titles[1]) && r.IntN(2) == 0 {
-		m.git(dir, "reset", "-q", "--soft", "HEAD~1")
-		m.git(dir, "commit", "-q", "--allow-empty", "-m", title)
-		return a.name + " makes two commits one"
-	}
-	m.git(dir, "commit", "-q", "--allow-empty", "--amend", "-m", title)
-	return a.name + " amends its commit"
+	m.pasts[m.tip()] = p
 }
 
 func (m *landModel) stepLand(r *rand.Rand) string {
-	return m.land(m.some(r), -1, landing.Forms[max(r.IntN(5)-2, 0)], false)
+	return m.land(m.some(r), 0, landing.Forms[max(r.IntN(5)-2, 0)], false, r.IntN(4) == 0, r.IntN(3) == 0)
 }
 
 func (m *landModel) stepLandOlder(r *rand.Rand) string {
@@ -139,422 +275,348 @@ func (m *landModel) stepLandOlder(r *rand.Rand) string {
 	if len(a.turns) < 2 {
 		return ""
 	}
-	return m.land(a, 1+r.IntN(len(a.turns)-1), landing.Forms[max(r.IntN(5)-2, 0)], false)
+	return m.land(a, 1+r.IntN(len(a.turns)-1), landing.Forms[max(r.IntN(5)-2, 0)], false, r.IntN(6) == 0, false)
 }
 
 func (m *landModel) stepLandAgain(r *rand.Rand) string {
-	return m.land(m.some(r), -1, landing.Squash, true)
-}
-
-// land lands an agent and compares main with the model.
-func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) string {
-	said := fmt.Sprintf("land %s --as %s", a.name, as)
-	o := landing.Options{As: as, NoCheck: true, Again: again}
-	state := &a.now
-	if number > 0 {
-		said, o.Turn, state = fmt.Sprintf("land %s@%d --as %s", a.name, number, as), fmt.Sprint(number), &a.turns[number]
-	}
-	if again {
-		said += " --again"
-	}
-	tip, before := m.tip(), m.main()
-	want, conflicts := m.expected(*state, again)
-	lost := m.lost(*state)
-	m.clock++ // no two landings make the same commit
-	m.t.Setenv("GIT_COMMITTER_DATE", fmt.Sprintf("@%d +0000", m.clock))
-	m.t.Setenv("GIT_AUTHOR_DATE", fmt.Sprintf("@%d +0000", m.clock))
-	landed, err := landing.Land(m.t.Context(), m.h, m.load(), a.name, o)
-	m.load()
-	switch kind := kindOf(err); {
-	case err == nil && landed.Nothing:
-		if !want.equal(before.has) || len(conflicts) > 0 {
-			m.fail("%s: nothing to land, and should:\n%s\nconflicts %q", said, want.diff(before.has), conflicts)
-		}
-		if len(lost) > 0 && !again {
-			m.fail("%s: nothing to land, while main has lost %d: %v\nmain %v\nstate %v", said, lost[0].id, lost[0].changes, before.has, state.has)
-		}
-		return said + ": nothing"
-	case kind == errs.Conflict:
-		if len(conflicts) == 0 && as != landing.Commits && !m.mixed(*state, err) {
-			m.fail("%s: %v, expected to land:\n%s", said, err, want.diff(before.has))
-		}
-		return said + ": conflict"
-	case kind == errs.Refused && strings.Contains(err.Error(), "nothing new to land"):
-		if !want.equal(before.has) || len(conflicts) > 0 || len(lost) == 0 {
-			m.fail("%s: %v: expected %s\nconflicts %q, lost %d", said, err, want.diff(before.has), conflicts, len(lost))
-		}
-		return said + ": lost"
-	case kind == errs.Refused && as == landing.Merge && strings.Contains(err.Error(), "--as merge"):
-		return said + ": no merge"
-	case err != nil:
-		m.fail("%s: %v", said, err)
-	}
-	if len(conflicts) > 0 {
-		m.fail("%s: landed, and should have conflicted in %q", said, conflicts)
-	}
-	m.landed(a, state, number, landed, tip, before, want)
-	m.checkMessage(said, a, landed)
-	return said
-}
-
-// landed tells the model of a landing.
-func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *landing.Landed, tip string, before branchState, want slots) {
-	if number < 1 {
-		state.at(nil)
-	}
-	l := &modelLanding{id: landed.ID, agent: a.name, as: landing.As(landed.As), line: slices.Clone(state.line), changes: slots{}, has: want, before: tip, after: landed.After}
-	next := before.clone()
-	next.has = want
-	for _, slot := range slotNames() {
-		if want[slot] != before.has[slot] {
-			l.changes[slot], next.from[slot] = before.has[slot], l.id
-		}
-	}
-	next.landings[l.id] = standsIn
-	l.instead = landed.Instead
-	l.brought = map[*point]bool{l.line[len(l.line)-1]: true}
-	for _, p := range l.line[1:] {
-		had := false
-		for id := range before.landings {
-			had = had || m.landings[id].brought[p] && !slices.Contains(l.instead, id)
-		}
-		if !had {
-			l.brought[p] = true
-		}
-	}
-	m.landings[l.id] = l
-	m.remember(next)
-}
-
-// mixed reports whether paw says that it cannot tell lost work from what came after it, and whether something else came into lines of the agent.
-func (m *landModel) mixed(l lineState, err error) bool {
-	if !strings.Contains(err.Error(), "cannot be told from what came after it") {
-		return false
-	}
-	for _, p := range l.line {
-		for slot, told := range p.news {
-			if !slices.Contains(l.owned, slotOwner(slot)) {
-				continue
-			}
-			if by := m.landings[told.from]; by == nil {
-				return true
-			} else if own := m.meets(l, by); own != nil && own.has[slot] != told.value {
-				return true // of a turn that the agent was rewound from
-			}
-		}
-	}
-	return false
-}
-
-// checkMessage: title and trailers are of the agent's own work.
-func (m *landModel) checkMessage(said string, a *modelAgent, landed *landing.Landed) {
-	message := m.git(m.repo, "log", "-1", "--format=%B", landed.After)
-	title, _, _ := strings.Cut(message, "\n")
-	for name := range m.agents {
-		if !slices.Contains(a.now.owned, name) && (strings.HasSuffix(title, " of "+name) || strings.Contains(message, "Paw-Agent: s/"+name+"\n")) {
-			m.fail("%s: the message of another agent:\n%s", said, message)
-		}
-	}
-	if landing.As(landed.As) == landing.Squash && !strings.Contains(message, "Paw-Agent: s/"+a.name) {
-		m.fail("%s: no trailer:\n%s", said, message)
-	}
+	return m.land(m.some(r), 0, landing.Squash, true, r.IntN(4) == 0, false)
 }
 
 func (m *landModel) stepUndo(*rand.Rand) string {
 	tip := m.tip()
+	_, last := m.landed[tip]
 	l, err := landing.Undo(m.t.Context(), m.h, m.load(), 0, false)
 	m.load()
 	if err != nil {
-		for _, one := range m.landings {
-			if one.after == tip && m.main().landings[one.id] == standsIn && kindOf(err) != errs.Refused {
-				m.fail("undo: %v", err)
-			}
+		if m.tip() != tip || last && kindOf(err) != errs.Refused {
+			m.fail("undo", "undo: %v", err)
 		}
 		return "undo: " + err.Error()
 	}
 	if l.After != tip || m.tip() != l.Before {
-		m.fail("undo: main was at %s, is at %s: %+v", tip, m.tip(), l)
+		m.fail("undo", "main was at %s, is at %s: %+v", tip, m.tip(), l)
 	}
+	m.clean("undo")
 	return fmt.Sprintf("undo %d", l.ID)
-}
-
-// brought is what an agent becomes by what is new on main, with the slots that conflict, and what that tells of its own slots.
-func (m *landModel) brought(a *modelAgent) (want lineState, conflicts []string, told map[string]news) {
-	main := m.main()
-	want, told = a.now.clone(), map[string]news{}
-	for _, slot := range slotNames() {
-		if !slices.Contains(want.owned, slotOwner(slot)) {
-			want.has[slot] = main.has[slot]
-			continue
-		}
-		base, ours, theirs := m.base(main, a.now, slot), a.now.has[slot], main.has[slot]
-		if theirs != base {
-			told[slot] = news{theirs, main.from[slot]}
-		}
-		switch {
-		case ours == theirs || theirs == base:
-		case ours == base:
-			want.has[slot] = theirs
-		default:
-			conflicts = append(conflicts, slot)
-		}
-	}
-	return want, conflicts, told
 }
 
 func (m *landModel) stepUpdate(r *rand.Rand) string {
 	a := m.some(r)
-	said := "update " + a.name
-	want, conflicts, told := m.brought(a)
-	updated, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
+	said, dir := "update "+a.name, m.worktree(a.name)
+	a.take()
+	before, from, tip := a.now.clone(), m.headPast(a), m.tip()
+	done, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
-	switch {
-	case kindOf(err) == errs.Conflict:
-		if len(conflicts) == 0 && !m.mixed(a.now, err) {
-			m.fail("%s: %v", said, err)
-		}
-		return said + ": conflict"
+	switch kind := kindOf(err); {
+	case kind == errs.Conflict && m.mayConflict(a.now), kind == errs.Refused && (a.now.foreign || m.left(a.now)):
+		return said + ": " + err.Error()
+	case kind == errs.Conflict:
+		m.fail("update conflict", "%s: %v", said, err)
 	case err != nil:
-		m.fail("%s: %v", said, err)
-	case updated.Nothing:
-		if !want.has.equal(a.now.has) {
-			m.fail("%s: nothing, and should\n%s", said, want.has.diff(a.now.has))
-		}
+		m.fail("error", "%s: %v", said, err)
+	}
+	after := m.readFiles(dir)
+	m.updated(said, a, before.files, after)
+	a.now.files, a.now.got = after, append(a.now.got, tip)
+	a.taken = a.now.clone()
+	m.committed(a, from, m.pasts[tip])
+	if done.Nothing {
 		return said + ": nothing"
-	case len(conflicts) > 0:
-		m.fail("%s: should have conflicted in %q", said, conflicts)
 	}
-	undo := a.now.clone()
-	a.undo = &undo
-	a.now = want
-	a.now.at(told)
+	a.undo = &before
 	return said
-}
-
-// modelMerges is how often agents merge main themselves.
-const modelMerges = 4
-
-// stepMerge has an agent merge main itself. What git then does otherwise than an update is taken back.
-func (m *landModel) stepMerge(r *rand.Rand) string {
-	a := m.some(r)
-	dir := m.worktree(a.name)
-	want, conflicts, told := m.brought(a)
-	if len(conflicts) > 0 || m.git(dir, "status", "--porcelain") != "" {
-		return ""
-	}
-	was := m.git(dir, "rev-parse", "HEAD")
-	if _, err := m.tryGit(dir, "merge", "-q", "--no-edit", "main"); err != nil {
-		m.git(dir, "merge", "--abort")
-		return ""
-	}
-	if m.git(dir, "rev-parse", "HEAD") == was {
-		return ""
-	}
-	if !want.has.equal(m.read(dir)) {
-		m.git(dir, "reset", "-q", "--hard", was)
-		return ""
-	}
-	a.now = want
-	a.now.at(told)
-	return a.name + " merges main"
 }
 
 func (m *landModel) stepRewind(r *rand.Rand) string {
 	a := m.some(r)
-	number := r.IntN(len(a.turns))
+	a.take()
+	number, before := r.IntN(len(a.turns)), a.now.clone()
 	said := fmt.Sprintf("rewind %s %d", a.name, number)
 	done, err := Rewind(m.t.Context(), m.h, m.load(), a.name, number, RewindOptions{})
 	if err != nil {
-		m.fail("%s: %v", said, err)
+		m.fail("error", "%s: %v", said, err)
 	}
-	if done.RescueRef != "" {
-		undo := a.now.clone()
-		a.undo = &undo
+	if a.rewound(a.turns[number]); done.RescueRef != "" {
+		a.undo = &before
 	}
-	a.now = a.turns[number].clone()
 	return said
 }
 
+// stepRewindUndo takes back a rewind or an update that no turn has come after.
 func (m *landModel) stepRewindUndo(r *rand.Rand) string {
 	a := m.some(r)
 	if a.undo == nil {
 		return ""
 	}
-	said := "rewind " + a.name + " --undo"
+	a.take()
+	said, before, goal := "rewind "+a.name+" --undo", a.now.clone(), *a.undo
 	if _, err := UndoRewind(m.t.Context(), m.h, m.load(), a.name, false); err != nil {
-		m.fail("%s: %v", said, err)
+		m.fail("error", "%s: %v", said, err)
 	}
-	undo := a.now.clone()
-	a.now, a.undo = *a.undo, &undo
+	a.rewound(goal)
+	a.undo = &before
 	return said
 }
 
-// stepUser is a commit of the user's on main, mostly in slots of their own.
-func (m *landModel) stepUser(r *rand.Rand) string {
-	next := m.main().clone()
-	names := slotNames()
-	slot := "f0 user 0"
-	for range 10 {
-		if slot = names[r.IntN(len(names))]; slotOwner(slot) == "user" || r.IntN(4) == 0 && next.has[slot] != "" {
-			break
-		}
-		slot = "f0 user 0"
+func (a *modelAgent) rewound(to state) { a.now, a.taken = to.clone(), to.clone() }
+
+func (m *landModel) stepForecast(*rand.Rand) string {
+	guards := map[string]guarded{}
+	for name := range m.agents {
+		guards[name] = m.guard(name)
 	}
-	next.has[slot], next.from[slot] = m.fresh("user"), 0
-	m.write(m.repo, next.has)
-	m.git(m.repo, "add", "-A")
-	m.git(m.repo, "commit", "-q", "-m", "work of user")
-	m.remember(next)
-	return "user writes " + slot
+	if _, err := landing.Look(m.t.Context(), m.h, m.load(), nil, "", nil); err != nil {
+		m.fail("error", "forecast: %v", err)
+	}
+	for name := range m.agents {
+		m.guarded("forecast", name, guards[name])
+	}
+	return "forecast"
 }
 
-func (m *landModel) stepAmend(r *rand.Rand) string {
-	if _, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", "HEAD^"); err != nil {
-		return ""
-	}
-	next := m.main().clone()
-	squashed := true // else nothing tells its commits once their lines are others
-	before := m.commits[m.git(m.repo, "rev-parse", "HEAD^")]
-	for id := range next.landings {
-		_, had := before.landings[id]
-		squashed = squashed && (had || m.landings[id].as == landing.Squash)
-	}
-	if squashed && r.IntN(2) == 0 {
-		next.has["f1 user 1"] = m.fresh("user")
-		m.write(m.repo, next.has)
-	}
-	m.count++
-	m.git(m.repo, "commit", "-q", "-a", "--amend", "-m", fmt.Sprintf("amended %d", m.count), "-m", m.git(m.repo, "log", "-1", "--format=%B"))
-	m.remember(next)
-	return "amend"
-}
-
-func (m *landModel) stepReset(r *rand.Rand) string {
-	back := fmt.Sprintf("HEAD~%d", 1+r.IntN(3))
-	if _, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", back); err != nil {
-		return ""
-	}
-	to := m.git(m.repo, "rev-parse", back)
-	if m.commits[to].has == nil { // a commit of an agent's, or in the middle of several
-		return ""
-	}
-	m.git(m.repo, "reset", "-q", "--hard", back)
-	return "reset " + back
-}
-
-// stepRevert reverts a landing that stands, where git can.
-func (m *landModel) stepRevert(r *rand.Rand) string {
-	next := m.main().clone()
-	var ids []int
-	for id, how := range next.landings {
-		l := m.landings[id]
-		if _, err := m.tryGit(m.repo, "merge-base", "--is-ancestor", l.after, "HEAD"); err == nil && how == standsIn && l.as == landing.Squash {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) == 0 {
-		return ""
-	}
-	slices.Sort(ids)
-	l := m.landings[ids[r.IntN(len(ids))]]
-	for slot, before := range l.changes {
-		if next.has[slot] != l.has[slot] {
-			return ""
-		}
-		next.has[slot], next.from[slot] = before, 0
-	}
-	if out, err := m.tryGit(m.repo, "revert", "--no-edit", l.after); err != nil {
-		m.t.Fatalf("revert: %s", out)
-	}
-	next.landings[l.id] = revertIn
-	m.remember(next)
-	return fmt.Sprintf("revert %d", l.id)
-}
-
-// stepRebase puts the last commits of main on top of one that was not there.
-func (m *landModel) stepRebase(r *rand.Rand) string {
-	n := 1 + r.IntN(3)
-	onto, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", fmt.Sprintf("HEAD~%d", n))
-	if err != nil || m.git(m.repo, "rev-list", "--merges", onto+"..HEAD") != "" {
-		return ""
-	}
-	next := m.main().clone()
-	slot := "own-user user 0"
-	if m.commits[onto].has == nil || m.commits[onto].has[slot] != next.has[slot] {
-		return ""
-	}
-	value := m.fresh("user")
-	old := m.commits[onto].clone()
-	old.has[slot] = value
-	m.git(m.repo, "switch", "-q", "--detach", onto)
-	m.write(m.repo, old.has)
-	m.git(m.repo, "add", "-A")
-	m.git(m.repo, "commit", "-q", "-m", "pulled by user")
-	m.git(m.repo, "branch", "-f", "side")
-	m.git(m.repo, "switch", "-q", "main")
-	if out, err := m.tryGit(m.repo, "rebase", "-q", "side"); err != nil {
-		m.t.Fatalf("rebase: %s", out)
-	}
-	next.has[slot], next.from[slot] = value, 0
-	m.remember(next)
-	return fmt.Sprintf("rebase of the last %d", n)
-}
-
-// stepSquash makes the last commits of main one, as a server does.
-func (m *landModel) stepSquash(r *rand.Rand) string {
-	n := 2 + r.IntN(2)
-	onto, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", fmt.Sprintf("HEAD~%d", n))
-	if err != nil || m.git(m.repo, "rev-list", "--merges", onto+"..HEAD") != "" || m.commits[onto].has == nil {
-		return ""
-	}
-	next := m.main()
-	for id := range next.landings { // only what has trailers can be known again
-		l := m.landings[id]
-		if _, there := m.commits[onto].landings[id]; !there && (l.as != landing.Squash || next.landings[id] == revertIn) {
-			return ""
-		}
-	}
-	messages := m.git(m.repo, "log", "--reverse", "--format=%B", onto+"..HEAD")
-	m.git(m.repo, "reset", "-q", "--soft", onto)
-	if _, err := m.tryGit(m.repo, "commit", "-q", "--allow-empty", "-m", "squashed", "-m", messages); err != nil {
-		m.t.Fatal(err)
-	}
-	m.remember(next)
-	return fmt.Sprintf("squash of the last %d", n)
-}
-
-// stepAdd adds agent c: on top of main, or from a turn of another agent.
+// stepAdd adds agent c: on top of main, or from a turn of another agent, whose work is then its own too.
 func (m *landModel) stepAdd(r *rand.Rand) string {
 	if m.agents["c"] != nil {
 		return ""
 	}
 	from := m.some(r)
-	if len(from.turns) < 2 || r.IntN(2) == 0 || os.Getenv("PAW_MODEL_FROM") == "" {
-		m.addAgent("c", m.tip(), lineState{has: maps.Clone(m.main().has), owned: []string{"c"}}, nil)
-		m.recordAgent()
-		return "add c"
+	number, said := r.IntN(len(from.turns)), "add c"
+	base, begin, origin := m.tip(), state{m.readFiles(m.repo), map[string][]int{}, []string{m.tip()}, map[int]bool{}, false}, (*session.Origin)(nil)
+	if number > 0 {
+		said = fmt.Sprintf("add c from %s@%d", from.name, number)
+		snapshot := m.git(m.repo, "rev-parse", turn.TurnRef("s_"+from.name, number))
+		if base = snapshot; strings.HasPrefix(m.git(m.repo, "log", "-1", "--format=%ae", snapshot), "paw@") {
+			base = m.git(m.repo, "rev-parse", snapshot+"^")
+		}
+		origin = &session.Origin{Agent: from.name, Turn: number, Snapshot: snapshot}
+		begin = from.turns[number].clone()
+		repo, err := m.h.ManagerOf(m.t.Context(), m.s)
+		if err == nil {
+			var chain *turns.Chain
+			if chain, err = turns.ChainOf(m.t.Context(), m.h.Agent(m.s, m.s.Agent(from.name)).In(repo)); err == nil {
+				origin.State, err = chain.At(m.t.Context(), number, snapshot)
+			}
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		m.git(m.repo, "update-ref", turn.NowRef("s_c"), origin.State)
 	}
-	number := 1 + r.IntN(len(from.turns)-1)
-	state := from.turns[number].clone()
-	state.owned = append([]string{"c"}, state.owned...)
-	snapshot := m.git(m.repo, "rev-parse", turn.TurnRef("s_"+from.name, number))
-	base := snapshot
-	if strings.HasPrefix(m.git(m.repo, "log", "-1", "--format=%ae", snapshot), "paw@") {
-		base = m.git(m.repo, "rev-parse", snapshot+"^")
+	w := m.addAgent("c", base, begin, origin)
+	for path := range m.readFiles(w.WorktreePath) {
+		m.put(w.WorktreePath, path, begin.files[path])
 	}
-	m.addAgent("c", base, state, &session.Origin{Agent: from.name, Turn: number, Snapshot: snapshot})
-	m.write(m.worktree("c"), state.has)
-	m.recordAgent()
-	return fmt.Sprintf("add c from %s@%d", from.name, number)
-}
-
-// recordAgent writes the newest agent into the record.
-func (m *landModel) recordAgent() {
-	w := m.s.Agents[len(m.s.Agents)-1]
+	for path, text := range begin.files {
+		m.put(w.WorktreePath, path, text)
+	}
 	if _, err := m.h.Update(m.t.Context(), "s", func(rec *session.Session) error {
 		rec.Agents = append(rec.Agents, w)
 		return nil
 	}); err != nil {
 		m.t.Fatal(err)
 	}
+	return said
+}
+
+// userWrites writes on main: mostly keys of the user's own, else one that an agent has there.
+func (m *landModel) userWrites(r *rand.Rand) string {
+	keys, values := keysOf("u"), m.readFiles(m.repo).values()
+	key := keys[r.IntN(len(keys))]
+	if there := slices.Sorted(maps.Keys(values)); len(there) > 0 && r.IntN(6) == 0 {
+		key = there[r.IntN(len(there))]
+	}
+	m.set(m.repo, key, m.fresh("u"), "u")
+	return key
+}
+
+func (m *landModel) stepUser(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	said := "user writes " + m.userWrites(r)
+	m.commit(m.repo, "work of user")
+	m.moved(before, p)
+	return said
+}
+
+// stepRename renames a file on main, or a folder.
+func (m *landModel) stepRename(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	paths := slices.Sorted(maps.Keys(before))
+	m.count++
+	path := paths[r.IntN(len(paths))]
+	folder, _, _ := strings.Cut(path, "/")
+	to := fmt.Sprintf("%s/r%d", folder, m.count)
+	if r.IntN(3) == 0 {
+		path, to = folder, fmt.Sprintf("%s%d", folder, m.count)
+	}
+	m.git(m.repo, "mv", path, to)
+	m.commit(m.repo, "renamed by user")
+	m.moved(before, p.and(past{renamed: true}))
+	return fmt.Sprintf("user renames %s to %s", path, to)
+}
+
+func (m *landModel) stepDelete(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(before)), func(path string) bool { return slices.Contains(modelShared, read(before[path], map[string]string{})) })
+	if len(paths) == 0 {
+		return ""
+	}
+	path := paths[r.IntN(len(paths))]
+	m.put(m.repo, path, "")
+	m.commit(m.repo, "deleted by user")
+	m.moved(before, p)
+	return "user deletes " + path
+}
+
+// back is the past of an ancestor of main that the model knows, with n commits back.
+func (m *landModel) back(n int) (commit string, p past, ok bool) {
+	commit, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", fmt.Sprintf("HEAD~%d", n))
+	if err == nil {
+		p, ok = m.pasts[commit]
+	}
+	return commit, p, ok
+}
+
+// stepAmend has the user amend the newest commit of main, with something of their own or as it is; mostly its message is kept.
+func (m *landModel) stepAmend(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	_, since, ok := m.back(1)
+	if !ok {
+		return ""
+	}
+	said := "user amends"
+	if r.IntN(2) == 0 {
+		said += " with " + m.userWrites(r)
+	}
+	kept, message := r.IntN(4) > 0, []string{}
+	if m.count++; kept {
+		message = []string{"-m", m.git(m.repo, "log", "-1", "--format=%b")}
+	}
+	m.commit(m.repo, fmt.Sprintf("amended %d", m.count), append(message, "--amend")...)
+	m.moved(before, p.anew(since, kept))
+	return said
+}
+
+// stepSquash makes the last commits of main one, as a server does.
+func (m *landModel) stepSquash(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	onto, since, ok := m.back(2 + r.IntN(2))
+	if !ok {
+		return ""
+	}
+	kept, message := r.IntN(2) == 0, []string{}
+	if kept {
+		message = []string{"-m", m.git(m.repo, "log", "--reverse", "--format=%B", onto+"..HEAD")}
+	}
+	m.git(m.repo, "reset", "-q", "--soft", onto)
+	m.commit(m.repo, "squashed", message...)
+	m.moved(before, p.anew(since, kept))
+	return fmt.Sprintf("user squashes, messages kept: %v", kept)
+}
+
+func (m *landModel) stepReset(r *rand.Rand) string {
+	to, _, ok := m.back(1 + r.IntN(3))
+	if !ok {
+		return ""
+	}
+	m.git(m.repo, "reset", "-q", "--hard", to)
+	return fmt.Sprintf("user resets to %.7s", to)
+}
+
+// stepRevert reverts one of the last commits of main, where git can; it may be a revert.
+func (m *landModel) stepRevert(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past().and(past{})
+	lines := strings.Split(m.git(m.repo, "log", "-5", "--first-parent", "--format=%H %P"), "\n")
+	fields := strings.Fields(lines[r.IntN(len(lines))])
+	args := []string{"revert", "--no-edit", fields[0]}
+	if len(fields) == 1 {
+		return ""
+	} else if len(fields) > 2 {
+		args = append(args, "-m", "1")
+	}
+	if _, err := m.tryGit(m.repo, args...); err != nil {
+		_, _ = m.tryGit(m.repo, "revert", "--abort")
+		return ""
+	}
+	was, is := before.values(), m.readFiles(m.repo).values()
+	_, whole := m.landed[fields[0]] // else it is not the revert of a landing
+	for _, key := range differ(was, is) {
+		if id := m.ids[was[key]]; whole && was[key] != "" && p.writes[id] == surely {
+			p.out[id] = is[key]
+		}
+	}
+	m.moved(before, p)
+	return fmt.Sprintf("user reverts %.7s", fields[0])
+}
+
+// stepDrop takes the commit below the newest one off main, as git rebase -i does. What it had is gone, unless a later state of the same agent
+// stands above it.
+func (m *landModel) stepDrop(*rand.Rand) string {
+	before, p, tip := m.readFiles(m.repo), m.past(), m.tip()
+	dropped, middle, ok := m.back(1)
+	onto, p2, ok2 := m.back(2)
+	if !ok || !ok2 || len(strings.Fields(m.git(m.repo, "log", "-2", "--format=%P", "HEAD"))) > 2 {
+		return ""
+	}
+	if _, err := m.tryGit(m.repo, "rebase", "-q", "--onto", onto, dropped); err != nil {
+		m.git(m.repo, "rebase", "--abort")
+		return ""
+	}
+	next := p.anew(middle, true)
+	above := past{}.with(m.landed[tip], perhaps)
+	for id := range next.writes {
+		if middle.writes[id] > p2.writes[id] {
+			next.writes[id] = max(above.writes[id], p2.writes[id])
+		}
+	}
+	m.moved(before, next)
+	return fmt.Sprintf("user drops %.7s", dropped)
+}
+
+// stepByHand has the user bring an agent's branch into main by hand: merged, squashed, or its newest commit picked.
+func (m *landModel) stepByHand(r *rand.Rand) string {
+	before, p, a := m.readFiles(m.repo), m.past(), m.some(r)
+	branch, how := "paw/s/"+a.name, r.IntN(3)
+	if _, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", branch+"^"); err != nil { // the first commit, with all files
+		return ""
+	}
+	args := [][]string{{"merge", "-q", "--no-ff", "--no-edit", branch}, {"merge", "-q", "--squash", branch}, {"cherry-pick", branch}}[how]
+	if _, err := m.tryGit(m.repo, args...); err != nil || how == 1 && m.git(m.repo, "status", "--porcelain") == "" {
+		m.git(m.repo, "reset", "-q", "--hard")
+		_, _ = m.tryGit(m.repo, "cherry-pick", "--quit")
+		return ""
+	}
+	brings := m.headPast(a)
+	if how == 1 {
+		m.commit(m.repo, "squashed by user")
+	}
+	if how > 0 {
+		brings = brings.anew(past{}, false)
+	}
+	m.moved(before, p.and(brings))
+	return "user brings by hand: " + strings.Join(args, " ")
+}
+
+// stepOthers has somebody else push to origin's main, or the user pull that.
+func (m *landModel) stepOthers(r *rand.Rand) string {
+	before, p := m.readFiles(m.repo), m.past()
+	const origin = "refs/remotes/origin/main"
+	there, err := m.tryGit(m.repo, "rev-parse", "-q", "--verify", origin)
+	if err == nil && r.IntN(2) == 0 {
+		if _, err := m.tryGit(m.repo, "merge", "-q", "--no-edit", origin); err != nil {
+			m.git(m.repo, "reset", "-q", "--hard")
+			return ""
+		}
+		m.moved(before, p.and(m.pasts[there]))
+		return "user pulls"
+	}
+	tip := m.tip()
+	m.git(m.repo, "switch", "-q", "--detach")
+	m.userWrites(r)
+	m.pasts[m.commit(m.repo, "work of others")] = p
+	m.git(m.repo, "update-ref", origin, "HEAD")
+	m.git(m.repo, "switch", "-q", "main")
+	if m.tip() != tip {
+		m.t.Fatal("main has moved")
+	}
+	return "others push to origin"
 }

@@ -1,8 +1,10 @@
 package orchestrator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -16,222 +18,339 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 )
 
-// The model of landings: files have slots, between which enough lines stay as they are that no two slots are ever one change for git.
-// Each slot belongs to one agent, or to the user; agents write their own slots alone. So what a branch must be after each step is a
-// three-way decision for each slot, whose base the model knows from what happened, without any git.
+// The model of landings is no engine: it does not know what a landing makes of main. It remembers who wrote what, and which of these writes
+// the history of each commit has, and holds what paw does against sentences (landmodel_says_test.go).
+//
+// What can be written is named by keys: a file of one party ("a/0", whole), or a slot of a file that all share ("s/0 a 1"), with enough lines
+// between slots that git never takes two for one change. A file tells its name itself, so that it is known wherever it was renamed to.
 
-// slots is what each slot has, by its name such as "f0 a 1"; a slot that is empty is not there.
-type slots map[string]string
+var (
+	modelParties = []string{"a", "b", "c", "u"} // three agents and the user
+	modelShared  = []string{"s/0", "s/1"}
+)
 
-const modelAgents, modelFiles, modelSlots = 2, 2, 2
+const modelSlots, modelOwn = 2, 4
 
-func slotNames() (names []string) {
-	for f := range modelFiles {
-		for _, who := range []string{"a", "b", "c", "user"} {
-			for n := range modelSlots {
-				names = append(names, fmt.Sprintf("f%d %s %d", f, who, n))
+func keysOf(party string) (keys []string) {
+	for i := range modelOwn {
+		keys = append(keys, fmt.Sprintf("%s/%d", party, i))
+	}
+	for _, file := range modelShared {
+		for i := range modelSlots {
+			keys = append(keys, fmt.Sprintf("%s %s %d", file, party, i))
+		}
+	}
+	return keys
+}
+
+func fileOf(key string) string { file, _, _ := strings.Cut(key, " "); return file }
+
+// partyOf is whose key it is.
+func partyOf(key string) string {
+	if _, slot, shared := strings.Cut(key, " "); shared {
+		return slot[:1]
+	}
+	return key[:1]
+}
+
+// textOf is a file with the values of its keys. Files that are alike have the same lines but for their name and their value.
+func textOf(file string, values map[string]string, alike bool) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "file %s\n", file)
+	filler := func(of string, n int) {
+		if alike && !slices.Contains(modelShared, file) {
+			of = "licence"
+		}
+		for i := range n {
+			fmt.Fprintf(&text, "---- %s, %d\n", of, i)
+		}
+	}
+	if !slices.Contains(modelShared, file) {
+		filler(file, 12)
+		return text.String() + "value " + values[file] + "\n"
+	}
+	for _, party := range modelParties {
+		for i := range modelSlots {
+			key := fmt.Sprintf("%s %s %d", file, party, i)
+			filler(key, 5)
+			if values[key] != "" {
+				fmt.Fprintf(&text, "%s = %s\n", key, values[key])
 			}
 		}
 	}
-	for _, who := range []string{"a", "b", "c", "user"} {
-		names = append(names, "own-"+who+" "+who+" 0") // a file of its own, that comes and goes
-	}
-	return names
+	filler(file+" end", 5)
+	return text.String()
 }
 
-func slotOwner(name string) string { return strings.Fields(name)[1] }
+// files is what a worktree or a commit has, by path.
+type files map[string]string
 
-// files are the files that slots make.
-func (s slots) files() map[string]string {
-	text := map[string]string{}
-	for _, name := range slotNames() {
-		file := strings.Fields(name)[0]
-		if strings.HasPrefix(file, "own-") {
-			if s[name] != "" {
-				text[file] = s[name] + "\n"
-			}
-			continue
-		}
-		for i := range 5 {
-			text[file] += fmt.Sprintf("---- before %s, line %d\n", name, i)
-		}
-		if s[name] != "" {
-			text[file] += s[name] + "\n"
+// read reads a text: its name and the values of its keys.
+func read(text string, into map[string]string) (file string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "file "); ok {
+			file = name
+		} else if value, ok := strings.CutPrefix(line, "value "); ok {
+			into[file] += value
+		} else if key, value, ok := strings.Cut(line, " = "); ok {
+			into[key] += value
 		}
 	}
-	return text
+	return file
 }
 
-// slotsIn reads slots from files.
-func slotsIn(text map[string]string) slots {
-	s := slots{}
-	for file, content := range text {
-		if strings.HasPrefix(file, "own-") {
-			s[file+" "+strings.TrimPrefix(file, "own-")+" 0"] = strings.TrimSpace(content)
-			continue
+// values are the values of all keys. A file that is there twice has both values.
+func (f files) values() map[string]string {
+	values := map[string]string{}
+	for _, path := range slices.Sorted(maps.Keys(f)) {
+		read(f[path], values)
+	}
+	return values
+}
+
+// places are the paths of all files by name. A file that is there twice has no place.
+func (f files) places() map[string]string {
+	places := map[string]string{}
+	for path, text := range f {
+		name := read(text, map[string]string{})
+		if _, twice := places[name]; twice {
+			path = ""
 		}
-		name := ""
-		for line := range strings.Lines(content) {
-			if before, ok := strings.CutPrefix(line, "---- before "); ok {
-				name, _, _ = strings.Cut(before, ",")
-			} else {
-				s[name] += strings.TrimSpace(line)
-			}
+		places[name] = path
+	}
+	return places
+}
+
+// renamed is the path of a file that has another one in the other, "" for none.
+func (f files) renamed(other files) string {
+	places := other.places()
+	for file, path := range f.places() {
+		if now := places[file]; now != "" && now != path {
+			return path
 		}
 	}
-	return s
+	return ""
 }
 
-func (s slots) equal(other slots) bool { return s.diff(other) == "" }
-
-func (s slots) diff(other slots) string {
-	var lines []string
-	for _, name := range slotNames() {
-		if s[name] != other[name] {
-			lines = append(lines, fmt.Sprintf("%s: want %q, got %q", name, s[name], other[name]))
+// differ are the keys whose values differ.
+func differ(one, other map[string]string) (keys []string) {
+	for key := range one {
+		if one[key] != other[key] {
+			keys = append(keys, key)
 		}
 	}
-	return strings.Join(lines, "\n")
+	for key := range other {
+		if _, there := one[key]; !there {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
-// modelLanding is a landing as the model knows it.
-type modelLanding struct {
-	id      int
-	agent   string
-	as      landing.As
-	line    []*point        // that led to the state
-	changes slots           // slots that it changed, as they were before
-	has     slots           // the branch after it
-	instead []int           // landings whose work it brought again
-	brought map[*point]bool // of its line, what nothing had brought before
-	before  string          // commits
-	after   string
+// write is something that somebody wrote; with an empty value it was removed.
+type write struct {
+	value, by string
 }
 
-// acknowledged says what a branch knows of a landing.
-type acknowledged string
+// state is what an agent has at one moment: its files, and its own writes that led there, oldest first. Got are the commits of main that came
+// to it; kept, the writes that it kept where it merged main itself, and main had something else; foreign, that it has commits of origin/main
+// which main has not.
+type state struct {
+	files   files
+	writes  map[string][]int
+	got     []string
+	kept    map[int]bool
+	foreign bool
+}
+
+func (s state) clone() state {
+	writes := map[string][]int{}
+	for key, ids := range s.writes {
+		writes[key] = slices.Clone(ids)
+	}
+	return state{maps.Clone(s.files), writes, slices.Clone(s.got), maps.Clone(s.kept), s.foreign}
+}
+
+// known is how a history has a write.
+type known int
 
 const (
-	standsIn acknowledged = "stands"
-	revertIn acknowledged = "reverted"
+	unknown known = iota
+	perhaps       // by hand, or in a commit that was made anew: paw may know it or not
+	asIs          // by a landing whose commits cannot be found again once they are made anew
+	surely        // by a landing as one commit, which is found by its message
 )
 
-// branchState is what a commit of main is.
-type branchState struct {
-	has      slots
-	from     map[string]int // landing that brought a slot, 0 for none
-	landings map[int]acknowledged
+// past is what the history of a commit has.
+type past struct {
+	writes  map[int]known
+	out     map[int]string  // writes that git revert has taken out, with the value after it
+	touched map[string]bool // keys of an agent that somebody else has written in main
+	renamed bool            // whether a file or a folder was renamed
 }
 
-func (b branchState) clone() branchState {
-	return branchState{maps.Clone(b.has), maps.Clone(b.from), maps.Clone(b.landings)}
+// and is the past of a commit that comes from both.
+func (p past) and(q past) past {
+	all := past{map[int]known{}, map[int]string{}, map[string]bool{}, p.renamed || q.renamed}
+	for _, one := range []past{p, q} {
+		for id, how := range one.writes {
+			all.writes[id] = max(all.writes[id], how)
+		}
+		maps.Copy(all.out, one.out)
+		maps.Copy(all.touched, one.touched)
+	}
+	return all
 }
 
-// point is a state that others came from: the end of a turn, a landing between turns, an update. News is what an update told the agent of
-// its own slots, and which landing had brought that to the branch.
-type point struct {
-	has  slots
-	news map[string]news
+// with is the past of a commit that brings the writes of a state.
+func (p past) with(s state, how known) past {
+	p = p.and(past{})
+	for _, ids := range s.writes {
+		for _, id := range ids {
+			p.writes[id] = max(p.writes[id], how)
+		}
+	}
+	return p
 }
 
-type news struct {
-	value string
-	from  int
+// anew is the past of a commit whose history since another one was made anew.
+func (p past) anew(since past, messagesKept bool) past {
+	p = p.and(past{})
+	for id, how := range p.writes {
+		if since.writes[id] < how && (how != surely || !messagesKept) {
+			p.writes[id] = perhaps
+		}
+	}
+	if !messagesKept {
+		p.out = maps.Clone(since.out)
+	}
+	return p
 }
-
-// lineState is an agent at one moment.
-type lineState struct {
-	has   slots
-	line  []*point // newest last
-	owned []string // whose slots are its own work
-}
-
-func (l lineState) clone() lineState {
-	return lineState{maps.Clone(l.has), slices.Clone(l.line), l.owned}
-}
-
-// at appends the state as a point.
-func (l *lineState) at(n map[string]news) { l.line = append(l.line, &point{maps.Clone(l.has), n}) }
 
 type modelAgent struct {
 	name  string
-	now   lineState
-	undo  *lineState // what rewind --undo goes back to
-	turns []lineState
+	now   state
+	taken state // the last one that paw has taken
+	turns []state
+	undo  *state // what rewind --undo goes back to, nil where that is not known
+}
+
+// take is paw taking the state: what the agent has done since the last one is one step, and what ends it as it was is no work.
+func (a *modelAgent) take() {
+	was, is := a.taken.files.values(), a.now.files.values()
+	for key, ids := range a.now.writes {
+		before := a.taken.writes[key]
+		switch {
+		case len(ids) == len(before):
+		case was[key] != is[key]:
+			a.now.writes[key] = append(slices.Clone(before), ids[len(ids)-1])
+		case len(before) == 0:
+			delete(a.now.writes, key)
+		default:
+			a.now.writes[key] = slices.Clone(before)
+		}
+	}
+	a.taken = a.now.clone()
 }
 
 // landModel is one world with its model.
 type landModel struct {
-	t        testing.TB
-	h        *app.App
-	s        *session.Session
-	repo     string
-	agents   map[string]*modelAgent
-	commits  map[string]branchState // of main, by id
-	landings map[int]*modelLanding
-	notes    []string
-	count    int
-	clock    int64
-	said     []string // steps, for people
+	t       testing.TB
+	h       *app.App
+	s       *session.Session
+	repo    string
+	alike   bool // all new files are alike
+	agents  map[string]*modelAgent
+	pasts   map[string]past  // of commits
+	landed  map[string]state // what a landing has brought, by the commit behind it
+	writes  []write          // all, by number; the first is none
+	ids     map[string]int   // of writes, by value
+	parties map[string]string
+	count   int
+	said    []string // steps, for people
 }
 
 func newLandModel(t testing.TB, dir string) *landModel {
 	t.Helper()
-	m := &landModel{t: t, repo: filepath.Join(dir, "repo"), agents: map[string]*modelAgent{}, commits: map[string]branchState{}, landings: map[int]*modelLanding{}, clock: time.Now().Unix()}
+	m := &landModel{
+		t: t, repo: filepath.Join(dir, "repo"), agents: map[string]*modelAgent{}, pasts: map[string]past{}, landed: map[string]state{},
+		writes: make([]write, 1), ids: map[string]int{}, parties: map[string]string{},
+	}
 	m.git("", "init", "-q", "-b", "main", m.repo)
-	m.git(m.repo, "config", "user.name", "u")
-	m.git(m.repo, "config", "user.email", "u@x")
-	m.git(m.repo, "config", "gc.auto", "0")
-	m.git(m.repo, "config", "maintenance.auto", "false")
-	m.write(m.repo, slots{})
-	m.git(m.repo, "add", "-A")
-	m.git(m.repo, "commit", "-q", "-m", "first")
-	base := m.git(m.repo, "rev-parse", "HEAD")
-	m.commits[base] = branchState{has: slots{}, from: map[string]int{}, landings: map[int]acknowledged{}}
-	m.h = modelHome(dir, func(text string) { m.notes = append(m.notes, text) })
+	config, err := os.OpenFile(filepath.Join(m.repo, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = config.WriteString(modelConfig)
+	}
+	if err = errors.Join(err, config.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range modelShared {
+		m.put(m.repo, file, textOf(file, nil, false))
+	}
+	base := m.commit(m.repo, "first")
+	m.pasts[base] = past{}
+	m.h = modelHome(dir)
 	m.s = &session.Session{
 		ID: "model", Name: "s", RepoPath: m.repo, GitCommonDir: filepath.Join(m.repo, ".git"), Status: session.StatusActive, Target: "main", BaseCommit: base,
 		CreatedAt: time.Now(), Tmux: session.Tmux{Session: "paw-s", Socket: filepath.Join(dir, "none")},
 	}
-	for i := range modelAgents {
-		name := string(rune('a' + i))
-		m.addAgent(name, base, lineState{has: slots{}, owned: []string{name}}, nil)
+	for _, name := range []string{"a", "b"} {
+		m.addAgent(name, base, state{m.readFiles(m.repo), map[string][]int{}, []string{base}, map[int]bool{}, false}, nil)
 	}
-	m.save()
+	if err := m.h.Store.Create(t.Context(), m.s, nil); err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
+// modelConfig is a repository with a remote, whose main others move; and whose own main agents may push to.
+const modelConfig = `
+[user]
+	name = u
+	email = u@x
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[receive]
+	denyCurrentBranch = updateInstead
+[remote "origin"]
+	url = ../origin.git
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[branch "main"]
+	remote = origin
+	merge = refs/heads/main
+`
+
 // modelHome is paw in the world of a model.
-func modelHome(dir string, note func(string)) *app.App {
+func modelHome(dir string) *app.App {
 	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
 	return &app.App{
 		Paths: paths, Dir: filepath.Join(dir, "repo"), Env: []string{"HOME=" + dir}, Now: time.Now, Step: func(string) {},
-		Note: note, Config: config.Loaded{Config: config.Default()}, CLIs: clis.New(nil),
+		Note: func(string) {}, Config: config.Loaded{Config: config.Default()}, CLIs: clis.New(nil),
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: filepath.Join(dir, "locks")}, Locks: session.Locks{Dir: filepath.Join(dir, "locks")},
 	}
 }
 
-func (m *landModel) addAgent(name, base string, state lineState, from *session.Origin) {
+// addAgent adds an agent as paw start and paw add do, without a CLI.
+func (m *landModel) addAgent(name, base string, begin state, from *session.Origin) session.Agent {
 	path := filepath.Join(filepath.Dir(m.repo), "repo.paw", "s", name)
 	m.git(m.repo, "worktree", "add", "-q", "-b", "paw/s/"+name, path, base)
-	m.s.Agents = append(m.s.Agents, session.Agent{
+	one := session.Agent{
 		Name: name, CLI: "demo", Branch: "paw/s/" + name, WorktreePath: path, TurnSession: "s_" + name, BranchCreated: true,
 		Phase: session.PhaseStopped, BaseCommit: base, CreatedAt: time.Now(), From: from,
-	})
-	state.at(nil)
-	m.agents[name] = &modelAgent{name: name, now: state, turns: []lineState{state.clone()}}
-}
-
-func (m *landModel) save() {
-	m.t.Helper()
-	if err := m.h.Store.Create(m.t.Context(), m.s, nil); err != nil {
-		m.t.Fatal(err)
 	}
+	m.git(m.repo, "update-ref", turn.TagRef(one.TurnSession, 0), base)
+	m.s.Agents = append(m.s.Agents, one)
+	m.agents[name] = &modelAgent{name: name, now: begin, taken: begin.clone(), turns: []state{begin.clone()}}
+	return one
 }
 
 func (m *landModel) load() *session.Session {
@@ -267,242 +386,122 @@ var modelGit = []string{
 	"GIT_EDITOR=true",
 }
 
-func (m *landModel) write(dir string, s slots) {
+// commit commits all that is in a worktree, and returns the new commit.
+func (m *landModel) commit(dir, title string, more ...string) string {
 	m.t.Helper()
-	files := s.files()
-	for _, who := range []string{"a", "b", "c", "user"} {
-		if _, there := files["own-"+who]; !there {
-			_ = os.Remove(filepath.Join(dir, "own-"+who))
-		}
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if old, err := os.ReadFile(path); err == nil && string(old) == text {
-			continue
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			m.t.Fatal(err)
-		}
-	}
+	m.git(dir, "add", "-A")
+	m.git(dir, append([]string{"commit", "-q", "--allow-empty", "-m", title}, more...)...)
+	return m.head(dir)
 }
 
-func (m *landModel) read(dir string) slots {
+// head is the commit that a checkout is at: files, since it is asked for several times in each step.
+func (m *landModel) head(dir string) string {
 	m.t.Helper()
-	text := map[string]string{}
-	for _, name := range []string{"f0", "f1", "own-a", "own-b", "own-c", "own-user"} {
-		if content, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-			text[name] = string(content)
+	common, own := filepath.Join(m.repo, ".git"), filepath.Join(m.repo, ".git")
+	if dir != m.repo {
+		own = filepath.Join(common, "worktrees", filepath.Base(dir))
+	}
+	text, _ := os.ReadFile(filepath.Join(own, "HEAD"))
+	if ref, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "ref: "); ok {
+		if id, err := os.ReadFile(filepath.Join(common, ref)); err == nil {
+			return strings.TrimSpace(string(id))
 		}
 	}
-	return slotsIn(text)
+	return m.git(dir, "rev-parse", "HEAD")
 }
 
-// tip is the commit that main is at: a file, since it is asked for several times in each step.
-func (m *landModel) tip() string {
-	m.t.Helper()
-	id, err := os.ReadFile(filepath.Join(m.repo, ".git", "refs", "heads", "main"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(id))
-}
+func (m *landModel) tip() string { return m.head(m.repo) }
 
-func (m *landModel) main() branchState { return m.commits[m.tip()] }
+func (m *landModel) past() past { return m.pasts[m.tip()] }
 
 func (m *landModel) worktree(agent string) string { return m.s.Agent(agent).WorktreePath }
 
-// fail ends the run: what paw did is not what the model says.
-func (m *landModel) fail(format string, args ...any) {
+// put writes a file, and removes it where there is no text.
+func (m *landModel) put(dir, path, text string) {
 	m.t.Helper()
-	panic(divergence(fmt.Sprintf(format, args...)))
-}
-
-type divergence string
-
-// fresh is a value that no slot ever had; whole files with such lines are not like each other.
-func (m *landModel) fresh(who string) string {
-	m.count++
-	return fmt.Sprintf("%s-%d-%x", who, m.count, uint64(m.count)*0x9e3779b97f4a7c15)
-}
-
-// base is what a state of an agent and a branch have in common in a slot that is the agent's: what it had when they last met, as far as
-// the branch still knows of it.
-func (m *landModel) base(b branchState, l lineState, slot string) string {
-	for _, one := range slices.Backward(l.line) {
-		if told, there := one.news[slot]; there {
-			by := m.landings[told.from]
-			var own *point
-			if by != nil {
-				own = m.meets(l, by)
-			}
-			if _, known := b.landings[told.from]; known || own == nil || own.has[slot] != told.value {
-				return told.value
-			}
-		}
-		for id := range b.landings {
-			if one.news == nil && slices.Contains(m.landings[id].line, one) { // paw knows of no state between an update and what comes next
-				return one.has[slot]
-			}
-		}
+	path = filepath.Join(dir, path)
+	if text == "" {
+		_ = os.Remove(path)
+		return
 	}
-	return ""
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
-// meets is the last point of a line that a landing has too, nil where it brought nothing that led there.
-func (m *landModel) meets(l lineState, one *modelLanding) *point {
-	for _, p := range slices.Backward(l.line) {
-		if p.news == nil && slices.Contains(one.line, p) {
-			if one.brought[p] {
-				return p
-			}
+func (m *landModel) readFiles(dir string) files {
+	m.t.Helper()
+	all := files{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.IsDir() || d.Name() == ".git":
 			return nil
 		}
-	}
-	return nil
-}
-
-// lostWork is a landing that main has lost by a revert, as far as its work led to a state.
-type lostWork struct {
-	*modelLanding
-	to *point
-}
-
-// lost are the landings with work of the agent that main has lost by a revert, and that the agent still has.
-func (m *landModel) lost(l lineState) (all []lostWork) {
-	tip := m.main()
-	var own []*modelLanding
-	for _, id := range slices.Sorted(maps.Keys(tip.landings)) {
-		if slices.Contains(l.owned, m.landings[id].agent) || m.meets(l, m.landings[id]) != nil {
-			own = append(own, m.landings[id])
-		}
-	}
-	gone := map[int]bool{}
-	for _, one := range own {
-		gone[one.id] = len(one.changes) > 0 && one.goneFrom(tip.has, own, gone, m)
-	}
-	out := map[int]bool{} // by the agent, from its own state
-	for _, one := range own {
-		to := m.meets(l, one)
-		if !gone[one.id] {
-			continue
-		}
-		covered, takenOut := false, false
-		for _, by := range own {
-			if !gone[by.id] && slices.Contains(by.instead, one.id) && slices.Contains(by.line, to) {
-				covered = true
-			}
-			if by.id > one.id && !gone[by.id] && slices.Contains(by.line, one.line[len(one.line)-1]) {
-				takenOut = one.absent(by.line[len(by.line)-1].has, own, out)
-			}
-		}
-		out[one.id] = takenOut
-		if to != nil && !one.without(l.has) && !covered && !takenOut {
-			all = append(all, lostWork{one, to})
-		}
+		text, err := os.ReadFile(path)
+		all[strings.TrimPrefix(path, dir+"/")] = string(text)
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
 	}
 	return all
 }
 
-// without reports whether slots have nothing of a landing.
-func (one *modelLanding) without(has slots) bool {
-	for slot, before := range one.changes {
-		if has[slot] != before {
-			return false
-		}
-	}
-	return true
-}
-
-// goneFrom reports whether main has nothing of a landing but what a later one has brought again.
-func (one *modelLanding) goneFrom(tip slots, own []*modelLanding, gone map[int]bool, m *landModel) bool {
-	for _, by := range slices.Backward(own) {
-		if end := one.line[len(one.line)-1]; slices.Contains(by.instead, one.id) && !slices.Contains(by.line, end) && !by.without(tip) {
-			mine, its := end.has, by.line[len(by.line)-1].has
-			for slot := range one.changes {
-				part := one.has[slot]
-				if part == mine[slot] {
-					part = its[slot]
-				} else if mine[slot] != its[slot] {
-					return false
-				}
-				if tip[slot] != part {
-					return false
-				}
-			}
-			return true
-		}
-	}
-	return one.absent(tip, own, gone)
-}
-
-// absent reports whether slots have nothing of a landing, nor of those earlier ones that it went on from and that are gone.
-func (one *modelLanding) absent(has slots, own []*modelLanding, gone map[int]bool) bool {
-	if one.without(has) {
-		return true
-	}
-	for slot, before := range one.changes {
-		for _, earlier := range slices.Backward(own) {
-			if was, there := earlier.changes[slot]; there && earlier.id < one.id && gone[earlier.id] && before == earlier.has[slot] {
-				before = was
-			}
-		}
-		if has[slot] == one.has[slot] || has[slot] != before {
-			return false
-		}
-	}
-	return true
-}
-
-// expected is what main becomes by a landing, and the slots that conflict. With again what main has lost lands as it did.
-func (m *landModel) expected(l lineState, again bool) (slots, []string) {
-	tip := m.main()
-	next := maps.Clone(tip.has)
-	var conflicts []string
-	bring := func(b branchState, l lineState) {
-		for _, slot := range slotNames() {
-			if !slices.Contains(l.owned, slotOwner(slot)) {
-				continue
-			}
-			base, ours, theirs := m.base(b, l, slot), next[slot], l.has[slot]
-			switch {
-			case ours == theirs || theirs == base:
-			case ours == base:
-				next[slot] = theirs
-			default:
-				conflicts = append(conflicts, slot)
-			}
-		}
-	}
-	if again {
-		for _, one := range m.lost(l) {
-			bring(m.commits[one.before], lineState{one.to.has, one.line[:slices.Index(one.line, one.to)+1], l.owned})
-		}
-	}
-	bring(tip, l)
-	return next, conflicts
-}
-
-// remember says what the commit is that main is at now.
-func (m *landModel) remember(b branchState) { m.commits[m.tip()] = b }
-
-// check compares the checkout of main with the model.
-func (m *landModel) check(what string) {
+// set writes a value into a worktree, and returns the number of the write, 0 where the value was there.
+func (m *landModel) set(dir, key, value, by string) int {
 	m.t.Helper()
-	want := m.main()
-	if want.has == nil {
-		m.fail("%s: main is at a commit that nobody knows", what)
+	all := m.readFiles(dir)
+	values, file := all.values(), fileOf(key)
+	if values[key] == value {
+		return 0
 	}
-	if diff := want.has.diff(m.read(m.repo)); diff != "" {
-		m.fail("%s: main:\n%s", what, diff)
+	path := cmp.Or(all.places()[file], m.readFiles(m.repo).places()[file], file) // where main has it: a new file is no rename
+	values[key] = value
+	text := textOf(file, values, m.alike)
+	if value == "" && file == key {
+		text = ""
 	}
-	if left := m.git(m.repo, "status", "--porcelain"); left != "" {
-		m.fail("%s: main is not clean: %s", what, left)
+	m.put(dir, path, text)
+	return m.wrote(key, value, by)
+}
+
+// wrote remembers a write.
+func (m *landModel) wrote(key, value, by string) int {
+	m.writes = append(m.writes, write{value, by})
+	if m.ids[value] == 0 {
+		m.ids[value] = len(m.writes) - 1
 	}
-	for name, a := range m.agents {
-		if diff := a.now.has.diff(m.read(m.worktree(name))); diff != "" {
-			m.fail("%s: agent %s:\n%s", what, name, diff)
-		}
+	if !strings.Contains(m.parties[key], by) {
+		m.parties[key] += by
 	}
+	return len(m.writes) - 1
+}
+
+// fresh is a value that no key ever had.
+func (m *landModel) fresh(by string) string {
+	m.count++
+	return fmt.Sprintf("%s-%d-%x", by, m.count, uint64(m.count)*0x9e3779b97f4a7c15)
+}
+
+// turn has an agent do something in a turn.
+func (m *landModel) turn(a *modelAgent, change func()) {
+	m.t.Helper()
+	s := m.load()
+	if err := turns.BeginOwn(m.t.Context(), m.h.Agent(s, s.Agent(a.name)), "do the work of "+a.name); err != nil {
+		m.t.Fatal(err)
+	}
+	a.take()
+	change()
+	if err := turns.EndOwn(m.t.Context(), m.h.Agent(s, s.Agent(a.name))); err != nil {
+		m.t.Fatal(err)
+	}
+	m.load()
+	a.take()
+	a.turns, a.undo = append(a.turns, a.now.clone()), nil
 }
 
 // kindOf is the kind of an error of paw, -1 for none.
@@ -513,18 +512,10 @@ func kindOf(err error) errs.Kind {
 	return -1
 }
 
-func (m *landModel) turn(a *modelAgent, change func()) {
+// fail ends the run: a sentence does not hold. Its kind is what a shorter plan has to break as well.
+func (m *landModel) fail(kind, format string, args ...any) {
 	m.t.Helper()
-	s := m.load()
-	w := s.Agent(a.name)
-	if err := turns.BeginOwn(m.t.Context(), m.h.Agent(s, w), "do the work of "+a.name); err != nil {
-		m.t.Fatal(err)
-	}
-	change()
-	if err := turns.EndOwn(m.t.Context(), m.h.Agent(s, s.Agent(a.name))); err != nil {
-		m.t.Fatal(err)
-	}
-	m.load()
-	a.now.at(nil)
-	a.turns = append(a.turns, a.now.clone())
+	panic(divergence{kind, fmt.Sprintf(format, args...)})
 }
+
+type divergence struct{ kind, text string }

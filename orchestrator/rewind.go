@@ -55,6 +55,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
 		return turns.EndOf(ctx, t.Agent, list, fmt.Sprint(n), byForce)
 	}
+	r.state = func(c *turns.Chain, commit string) (string, error) { return c.At(ctx, n, commit) }
 	r.remembers = func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -92,7 +93,8 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 				h.Notef("%s: %s", agentName, ended)
 			}
 		}
-		_, commit, err := t.LastRewind(ctx)
+		rescue, commit, err := t.LastRewind(ctx)
+		r.state = func(c *turns.Chain, commit string) (string, error) { return c.Back(ctx, rescue, commit) }
 		if err == nil && commit == "" {
 			err = errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
@@ -135,6 +137,7 @@ type rewinding struct {
 	dryRun    bool
 	again     string                                                  // command that repeats the rewind
 	target    func(*turns.Recorder) (commit string, err error)        // finds the state to put the worktree to
+	state     func(c *turns.Chain, commit string) (string, error)     // finds that state in the chain
 	remembers func(last *turn.Record) string                          // note on the turns that are still in the CLI's conversation
 	to        func(w *session.Agent, last int) (at int, words string) // returns the turn that the worktree will be at, and the words for it
 	last      *turn.Record                                            // last turn of the agent, nil for none
@@ -167,6 +170,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	if err == nil {
 		err = observe.RefuseGone(f, r.Record.Name)
 	}
+	if err == nil {
+		err = observe.RefuseMovedBranch(ctx, t.Repo, r.Record)
+	}
 	if err != nil {
 		return err
 	}
@@ -189,7 +195,8 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		return err
 	}
 	rescue := turn.RewindRef(r.Record.TurnSession, r.App.Now(), newest)
-	if err := r.intend(ctx, t, rescue, commit); err != nil {
+	now, err := r.intend(ctx, t, rescue, commit)
+	if err != nil {
 		return err
 	}
 	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, commit, worktree.RewindOptions{
@@ -200,6 +207,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	}
 	r.App.Step("rewind.moved")
 	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
+	if err := r.follow(ctx, t, now); err != nil {
+		return err
+	}
 	return r.note(ctx)
 }
 
@@ -232,22 +242,44 @@ func (r *rewinding) look(ctx context.Context, t *turns.Recorder, commit string) 
 }
 
 // intend writes the coming position of the worktree into the record before the move: landing
-// and the list of turns depend on it, also if paw is killed between the move and note.
-func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commit string) error {
+// and the list of turns depend on it, also if paw is killed between the move and note. It returns
+// the state in the chain that the move leads to.
+func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commit string) (now string, err error) {
 	last := turn.NumberOf(r.last)
 	goal, err := t.Repo.Objects().State(ctx, commit)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = r.App.Update(ctx, r.Session.Name, func(rec *session.Session) error {
-		if w := rec.Agent(r.Record.Name); w != nil {
-			turns.SettleShift(ctx, t.Repo, w)
-			r.done.At, r.done.To = r.to(w, last)
-			rec.Shifted(r.Record.Name, session.Shift{Kind: r.kind, To: r.done.At, Last: last, Rescue: rescue, Head: goal.Head})
+		w := rec.Agent(r.Record.Name)
+		if w == nil {
+			return nil
 		}
+		if err := turns.SettleMove(ctx, r.App.Agent(rec, w).In(t.Repo)); err != nil {
+			return err
+		}
+		c, err := turns.ChainOf(ctx, r.App.Agent(rec, w).In(t.Repo))
+		if err != nil {
+			return err
+		}
+		if now, err = r.state(c, commit); err != nil {
+			return err
+		}
+		r.done.At, r.done.To = r.to(w, last)
+		rec.Shifted(r.Record.Name, session.Shift{Kind: r.kind, To: r.done.At, Last: last, Rescue: rescue, Head: goal.Head, Was: c.Was(), Now: now})
 		return nil
 	})
 	r.App.Step("rewind.intended")
+	return now, err
+}
+
+// follow makes the state that the worktree was moved to the newest one of the chain.
+func (r *rewinding) follow(ctx context.Context, t *turns.Recorder, now string) error {
+	c, err := turns.ChainOf(ctx, t.Agent)
+	if err == nil {
+		err = c.Moved(context.WithoutCancel(ctx), now, r.done.Head, r.done.RescueRef)
+	}
+	r.App.Step("rewind.followed")
 	return err
 }
 

@@ -21,7 +21,6 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 	"paw/worktree/gitdir"
 )
 
@@ -65,7 +64,7 @@ func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*se
 	for i, s := range sessions {
 		var other sync.WaitGroup
 		other.Go(func() { meanwhile(s) })
-		agents := observe.LookAtAgents(h, s, processes)
+		agents := observe.LookAtAgents(ctx, h, s, processes)
 		other.Wait()
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
@@ -111,21 +110,8 @@ func selectSessions(h *app.App, o StatusOptions) (sessions []*session.Session, p
 	return sessions, problems, err
 }
 
-// CountLines counts the lines that an agent has changed since its base, with one git process.
-func CountLines(ctx context.Context, s *session.Session, agentName string) (worktree.Lines, error) {
-	w, err := app.AgentNamed(s, agentName)
-	if err != nil {
-		return worktree.Lines{}, err
-	}
-	repository, err := gitdir.Discover(s.GitCommonDir)
-	if err != nil {
-		return worktree.Lines{}, err
-	}
-	return (&worktree.Manager{Repository: repository}).ChangedLines(ctx, w.WorktreePath, w.Base())
-}
-
-// CountDirty counts the uncommitted files of each agent and the lines that it has changed since its
-// base, with two git processes per worktree, in parallel up to the number of processors.
+// CountDirty counts the uncommitted files of each agent, with one git process per worktree, in
+// parallel up to the number of processors.
 func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -141,14 +127,34 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 				if n, err := m.Changed(ctx, a.Record.WorktreePath); err == nil {
 					a.Dirty = &n
 				}
-				if lines, err := m.ChangedLines(ctx, a.Record.WorktreePath, a.Record.Base()); err == nil {
-					a.Lines = &lines
-				}
 				return nil
 			})
 		}
 	}
 	_ = group.Wait()
+}
+
+// CountLines counts the lines that a landing of each agent would change, with a few git processes per
+// session. It prints a note for a session in which it cannot.
+func CountLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
+	for _, st := range statuses {
+		var names []string
+		for _, a := range st.Agents {
+			names = append(names, a.Record.Name)
+		}
+		if len(names) == 0 {
+			continue
+		}
+		forecasts, err := byAgent(landing.LookAtLines(ctx, h, st.Session, names, false))
+		if err != nil {
+			h.Notef("%s: no changes counted: %v", st.Session.Name, err)
+		}
+		for k, name := range names {
+			if o := forecasts[name]; o != nil {
+				st.Agents[k].Lines = o.Lines
+			}
+		}
+	}
 }
 
 // AddForecast adds to each agent whether its work merges with its target branch and with the work
@@ -172,7 +178,16 @@ func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStat
 
 // Outlooks returns the forecast of each agent of a session, by agent name.
 func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Forecast, error) {
-	f, err := landing.Look(ctx, h, s, nil, "", nil)
+	return byAgent(landing.Look(ctx, h, s, nil, "", nil))
+}
+
+// OutlooksWithLines is Outlooks, and counts the lines that each landing would change. Only with pairs does it
+// tell whose work conflicts with whose.
+func OutlooksWithLines(ctx context.Context, h *app.App, s *session.Session, pairs bool) (map[string]*observe.Forecast, error) {
+	return byAgent(landing.LookAtLines(ctx, h, s, nil, pairs))
+}
+
+func byAgent(f *landing.Forecast, err error) (map[string]*observe.Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +196,21 @@ func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*
 		forecasts[f.Agents[i].Agent] = &f.Agents[i]
 	}
 	return forecasts, nil
+}
+
+// LandMarks returns a text for each agent of a session that changes whenever a landing would bring
+// something else: the tip of the target and the agent's newest state. It is "" if only git can tell.
+func LandMarks(s *session.Session) []string {
+	marks := make([]string, len(s.Agents))
+	if cfg, err := gitdir.ReadCore(s.GitCommonDir); err != nil || !cfg.RefsInFiles() {
+		return marks
+	}
+	refs := &gitdir.Refs{CommonDir: s.GitCommonDir}
+	tip := refs.Resolve("refs/heads/" + s.Target)
+	for i := range s.Agents {
+		marks[i] = tip + " " + refs.Resolve(turn.NowRef(s.Agents[i].TurnSession))
+	}
+	return marks
 }
 
 // tagReader reads turn tags, from files where possible.

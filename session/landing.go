@@ -38,20 +38,12 @@ type Landing struct {
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`
 	Phase       LandingPhase `json:"phase"`
-	// Began is the commit of the user's uncommitted files that the agent started with, "" for none.
-	// Kept here since the agent may be removed before others land.
-	Began string `json:"began,omitempty"`
-	// From is the agent's work from which the agent started, and Shifts are the moves of its worktree
-	// until this landing.
-	From   *Origin `json:"from,omitempty"`
-	Shifts []Shift `json:"shifts,omitempty"`
+	// Twin is the state in the agent's chain, "" if written by an older paw.
+	Twin string `json:"twin,omitempty"`
 	// Handed is a commit of Before plus those uncommitted files of the checkout that landed
 	// unchanged since they were handed to the agent, "" for none. Undoing the landing puts the
 	// files back.
 	Handed string `json:"handed,omitempty"`
-	// Instead lists earlier landings of the agent that the target has lost, and whose work this one
-	// lands again.
-	Instead []int `json:"instead,omitempty"`
 }
 
 // Landing returns a pointer to the landing with that number, or nil.
@@ -128,6 +120,8 @@ type Shift struct {
 	Landings int       `json:"landings,omitempty"` // highest landing number of the session at that time
 	Rescue   string    `json:"rescue,omitempty"`   // rescue ref of the move, until the move is known to have taken place
 	Head     string    `json:"head,omitempty"`     // HEAD after the move, as long as Rescue is set; of an update "" where it moves no rewound worktree
+	Was      string    `json:"was,omitempty"`      // newest state in the chain before the move, "" for none, as long as Rescue is set
+	Now      string    `json:"now,omitempty"`      // newest state in the chain after the move, as long as Rescue is set
 }
 
 // ShiftKind is the kind of a Shift.
@@ -154,6 +148,14 @@ func (s *Session) Shifted(agent string, shift Shift) {
 	}
 }
 
+// Moving returns the last Shift while it is not known whether its move has taken place, else nil.
+func (a *Agent) Moving() *Shift {
+	if n := len(a.Shifts) - 1; n >= 0 && a.Shifts[n].Rescue != "" {
+		return &a.Shifts[n]
+	}
+	return nil
+}
+
 // DropShift removes the last Shift, whose move did not take place.
 func (a *Agent) DropShift() { a.Shifts = a.Shifts[:max(len(a.Shifts)-1, 0)] }
 
@@ -170,7 +172,7 @@ func (a *Agent) SettleShift(tookPlace func(rescue string) (bool, error)) {
 	case took:
 		a.rewoundBy(a.Shifts[n])
 		a.Shifts = slices.Clone(a.Shifts)
-		a.Shifts[n].Rescue, a.Shifts[n].Head = "", ""
+		a.Shifts[n].Rescue, a.Shifts[n].Head, a.Shifts[n].Was, a.Shifts[n].Now = "", "", "", ""
 	default:
 		a.Shifts = a.Shifts[:n:n]
 	}

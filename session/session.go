@@ -198,6 +198,7 @@ type Origin struct {
 	Snapshot     string `json:"snapshot,omitempty"`     // commit with the uncommitted files, "" for none
 	Conversation string `json:"conversation,omitempty"` // conversation that the agent begins with a copy of, "" for none
 	Within       bool   `json:"within,omitempty"`       // whether the turn was still running
+	State        string `json:"state,omitempty"`        // the state in the other agent's chain, "" if unknown
 }
 
 // Start returns the commit of the state that the agent began with: with uncommitted files it took

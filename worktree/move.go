@@ -169,6 +169,9 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 	if err := v.enter(ctx, repo, v.From, v.Was); err != nil {
 		return "", err
 	}
+	if err := hides.clear(ctx, v.at.Path); err != nil {
+		return "", err
+	}
 	if err := repo.RunWhole(ctx, git.Quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.Was, v.Becomes)...); err != nil {
 		return "", err
 	}

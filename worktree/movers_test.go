@@ -29,6 +29,7 @@ var movers = map[string]string{
 	"worktree/rewind.go:FromSnapshot":           "a worktree that is new",
 	"worktree/repair.go:registerAgain":          "a registration that is new",
 	"worktree/objects/merge.go:mergeOne":        "a folder of its own",
+	"worktree/snapshot/judge.go:asCheckedOut":   "a folder of its own",
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
 	"worktree/objects/merge.go:fillApart":       "a folder of its own",
 	"worktree/check.go:Place":                   "to the same commit, where nobody works",
@@ -37,7 +38,8 @@ var movers = map[string]string{
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Create":              "refs that are new",
 	"worktree/refs/refs.go:Set":                 "refs of paw",
-	"worktree/refs/refs.go:create":              "refs that are new",
+	"worktree/refs/refs.go:do":                  "refs that are new",
+	"worktree/refs/refs.go:Apply":               "refs of paw's own, which nobody has checked out",
 	"worktree/refs/refs.go:update":              "refs of paw",
 	"worktree/refs/refs.go:Keep":                "refs that are new",
 }

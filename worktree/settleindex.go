@@ -224,21 +224,26 @@ func indexInfo(changes []objects.Change, entry func(objects.Change) string) []by
 // errUsedSince says that paths of an interrupted move were staged since.
 var errUsedSince = errors.New("staged since")
 
-// hidden lists the paths of a move whose index entries have a bit that hides the file's changes
-// from git.
+// hidden lists the paths of a move for which the index does not say whether the file has changed: the
+// entry has a bit that hides that, or git's conversion makes the file differ.
 type hidden struct {
 	assumed []string // paths with the bit assume-unchanged
 	skipped []string // paths with the bit skip-worktree
 	absent  []string // skipped paths without a file
 	gone    map[string]bool
 
+	untouched map[string]string // files that only a conversion makes differ -> snapshot.BlobID
+
 	refreshed string // copy of the index just refreshed by git, "" for none
 }
 
 // hiddenOf returns the hidden paths among changes.
 func hiddenOf(l *snapshot.Look, changes []objects.Change) hidden {
-	h := hidden{gone: map[string]bool{}}
+	h := hidden{gone: map[string]bool{}, untouched: map[string]string{}}
 	for _, c := range changes {
+		if id := l.Untouched[c.Name]; id != "" {
+			h.untouched[c.Name] = id
+		}
 		h.gone[c.Name] = c.Gone
 		if _, is := slices.BinarySearch(l.Real.Assumed, c.Name); is {
 			h.assumed = append(h.assumed, c.Name)
@@ -264,6 +269,21 @@ func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 		return err
 	}
 	return snapshot.UpdateBits(ctx, repo, "--assume-unchanged", h.assumed, "--skip-worktree", there)
+}
+
+// clear removes the files that only a conversion makes differ, so that git writes them anew: git would
+// refuse to overwrite them. A file that has changed since stays.
+func (h hidden) clear(ctx context.Context, top string) error {
+	for name, id := range h.untouched {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if snapshot.BlobID(ctx, path, len(id)/2) != id {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mark sets the bits again on the entries that still exist.

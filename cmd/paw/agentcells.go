@@ -131,15 +131,6 @@ func toReview(ag *observe.AgentStatus) string {
 	return errs.Counted(ag.ToReview, "turn")
 }
 
-// changes counts the lines that an agent has added and deleted since its base, "" if nobody
-// counted.
-func changes(ag *observe.AgentStatus) string {
-	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
-		return ""
-	}
-	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
-}
-
 // collidesWith says what an agent's work conflicts with, by the forecast.
 func collidesWith(ag *observe.AgentStatus) string {
 	if ag.Forecast == nil {

@@ -18,7 +18,6 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -35,15 +34,8 @@ type desk struct {
 	all    bool
 	watch  *orchestrator.Watch
 	feeds  *hostFeeds
-	news   chan struct{}     // receives a value when a host has answered
-	used   map[string]usedUp // by ui.Agent.Key
-	looked func()            // called after each look; nil for nothing
-}
-
-// usedUp is the usage of an agent's models at the end of a turn.
-type usedUp struct {
-	ended string
-	by    cli.Spent
+	news   chan struct{} // receives a value when a host has answered
+	looked func()        // called after each look; nil for nothing
 }
 
 func newDesk(a *invocation, h *app.App, all bool) *desk {
@@ -87,8 +79,11 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	}
 	board := ui.Board{Place: d.place(statuses), Queues: queueLines(ctx, d.home, statuses)}
 	for _, st := range statuses {
+		marks := orchestrator.LandMarks(st.Session)
 		for i := range st.Agents {
-			board.Agents = append(board.Agents, deskAgent(st, i))
+			row := deskAgent(st, i)
+			row.Lands = marks[i]
+			board.Agents = append(board.Agents, row)
 		}
 	}
 	d.addHosts(&board, d.feeds.now(), d.home.Now())
@@ -154,49 +149,27 @@ func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
 	return orchestrator.Screen(ctx, d.home, s, a.Pane)
 }
 
-// Lines counts what an agent has changed since its base.
-func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
+// Usage counts the tokens of an agent's models. Some CLIs have to be started for it.
+func (d *desk) Usage(ctx context.Context, a ui.Agent) (ui.Usage, error) {
 	s, err := d.home.Load(a.Session)
 	if err != nil {
-		return ui.Lines{}, err
-	}
-	lines, err := orchestrator.CountLines(ctx, s, a.Name)
-	took := d.usage(ctx, s, a)
-	found := ui.Lines{Added: lines.Added, Deleted: lines.Deleted, Usage: inShort(&took)}
-	if took.Answers > 0 {
-		found.Tokens = count(took.Input + took.CacheRead + took.CacheWrite + took.Output)
-	}
-	return found, err
-}
-
-// usage returns the usage of an agent's models. It reads the usage once for each turn, because some
-// CLIs have to be started for it.
-func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Spent {
-	d.mu.Lock()
-	known := d.used[a.Key()]
-	d.mu.Unlock()
-	if known.ended == a.Ended {
-		return known.by
+		return ui.Usage{}, err
 	}
 	w, err := app.AgentNamed(s, a.Name)
 	if err != nil {
-		return cli.Spent{}
+		return ui.Usage{}, err
 	}
-	known = usedUp{a.Ended, orchestrator.UsageOf(ctx, d.home.Agent(s, w)).Total}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.used == nil {
-		d.used = map[string]usedUp{}
+	took := orchestrator.UsageOf(ctx, d.home.Agent(s, w)).Total
+	found := ui.Usage{Words: inShort(&took)}
+	if took.Answers > 0 {
+		found.Tokens = count(took.Input + took.CacheRead + took.CacheWrite + took.Output)
 	}
-	d.used[a.Key()] = known
-	return known.by
+	return found, nil
 }
 
-// mostForecast limits the agents of a session for which the desk forecasts unasked: a forecast
-// merges each pair of agents.
-const mostForecast = 24
-
-var errTooMany = errors.New("too many agents to forecast for without being asked")
+// mostPairs limits the agents of a session for which the desk forecasts unasked whose work conflicts
+// with whose: that merges each pair of agents.
+const mostPairs = 24
 
 // Forecasts returns the forecasts for all agents of a session.
 func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Forecast, error) {
@@ -204,13 +177,10 @@ func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Foreca
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Agents) > mostForecast {
-		return nil, errTooMany
-	}
-	outlooks, err := orchestrator.Outlooks(ctx, d.home, s)
+	outlooks, err := orchestrator.OutlooksWithLines(ctx, d.home, s, len(s.Agents) <= mostPairs)
 	found := map[string]ui.Forecast{}
 	for name, o := range outlooks {
-		found[name] = ui.Forecast{Target: o.Target, Files: o.Conflicts, Others: o.Others}
+		found[name] = ui.Forecast{Target: o.Target, Files: o.Conflicts, Others: o.Others, Lines: o.Lines.String()}
 	}
 	return found, err
 }
@@ -226,7 +196,7 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 		return ui.State{}, err
 	}
 	defer now.Close()
-	return ui.State{Commit: now.To, Turn: now.Turn()}, nil
+	return ui.State{Commit: now.State(), Turn: now.Turn()}, nil
 }
 
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {

@@ -86,6 +86,9 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer compared.Close()
+	if n := len(compared.Conflict); n > 0 {
+		o.note(fmt.Sprintf("%s: conflicts with what it would land on in %s; this is what it has done since both were the same", agent, errs.Counted(n, "file")))
+	}
 	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, forChild(o.stdout)) })
 	if err == nil && o.mark {
 		_, err = compared.MarkSeen(cmd.Context())

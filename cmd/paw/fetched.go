@@ -180,7 +180,8 @@ func (a *invocation) landingSession(cmd *cobra.Command) (*app.App, *session.Sess
 	if name != "" || !errors.As(err, &none) || none.Kind != errs.NotFound {
 		return h, s, err
 	}
-	if far := landing.FarSessions(h); len(far) == 1 {
+	far := slices.DeleteFunc(landing.SessionsHere(h), func(s *session.Session) bool { return s.Host == "" })
+	if len(far) == 1 {
 		return h, far[0], nil
 	}
 	return h, nil, err

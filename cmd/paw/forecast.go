@@ -81,6 +81,8 @@ func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 		row := texts(one.Agent, fmt.Sprint(one.Files), withTarget(one), collisions(f, one.Agent))
 		if len(one.Conflicts) > 0 {
 			row[2].state = "error"
+		} else if one.LeftOut != "" && one.Lands() {
+			row[2].state = "limited"
 		}
 		if row[3].text != "" {
 			row[3].state = "error"
@@ -92,26 +94,50 @@ func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 	} else {
 		o.printTable(o.stdout, "", rows)
 	}
-	if len(f.Order) > 0 {
-		fmt.Fprintf(o.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
-	}
+	o.showOrder(f)
 	return nil
+}
+
+// showOrder prints the order in which to land, and names the agents that paw land --all leaves out,
+// with the command that lands them.
+func (o *forecastOptions) showOrder(f *landing.Forecast) {
+	var conflicting, leftOut []string
+	line := "paw land"
+	for _, one := range f.Agents {
+		switch {
+		case len(one.Conflicts) > 0:
+			conflicting = append(conflicting, one.Agent)
+		case one.LeftOut != "" && one.Lands():
+			leftOut, line = append(leftOut, one.Agent), line+" "+f.Session+"/"+one.Agent
+		}
+	}
+	switch {
+	case len(f.Order) > 0:
+		fmt.Fprintf(o.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
+	case len(conflicting) > 0 && len(leftOut) == 0:
+		fmt.Fprintf(o.stdout, "no order to land: each conflicts with %s: %s\n", f.Target, strings.Join(conflicting, ", "))
+	}
+	if len(leftOut) > 0 {
+		if o.into != "" {
+			line += " --into " + errs.Quote(o.into)
+		}
+		fmt.Fprintf(o.stdout, "left out by --all: %s; %s lands all the same\n", strings.Join(leftOut, ", "), line)
+	}
 }
 
 // withTarget says how the work of an agent fits the branch it would land on.
 func withTarget(o observe.Forecast) string {
-	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
+	if end := o.LeftOut; end != "" && o.Lands() {
+		o.LeftOut = ""
+		return withTarget(o) + ", but " + end
+	}
 	switch {
 	case o.CutShort != "":
 		return "unknown: a " + o.CutShort + " was cut short, paw recover ends it"
 	case len(o.Conflicts) > 0:
-		return first(o.Conflicts)
+		return first(o.Told)
 	case len(o.Submodules) > 0:
 		return "does not land: it would add, remove or move a submodule: " + first(o.Submodules)
-	case o.UncommittedSince > 0 && o.Files > 0:
-		return "fits, but " + unknown
-	case o.UncommittedSince > 0:
-		return unknown
 	case o.Files == 0 && o.Turn == 0:
 		return "nothing committed to land"
 	case o.Files == 0:
@@ -190,13 +216,12 @@ func first(all []string) string {
 }
 
 // forecastView returns the JSON of a forecast. An agent's turn is null if the forecast is of the tip
-// of the agent's branch; not_committed_since is a turn after which the agent left uncommitted files
-// that may still exist.
+// of the agent's branch.
 func forecastView(f *landing.Forecast) object {
 	agents := objects(f.Agents, func(o observe.Forecast) object {
 		return object{
 			{"name", o.Agent}, {"commit", o.Commit}, {"turn", orNull(o.Turn)}, {"files_changed", o.Files}, {"conflicts", o.Conflicts},
-			{"submodules", o.Submodules}, {"not_committed_since", orNull(o.UncommittedSince)}, {"cut_short", orNull(o.CutShort)},
+			{"submodules", o.Submodules}, {"cut_short", orNull(o.CutShort)}, {"left_out", orNull(o.LeftOut)},
 		}
 	})
 	pairs := objects(f.Pairs, func(p landing.Pair) object {

@@ -67,7 +67,7 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	f.BoolVar(&o.Again, "again", false, "land also what the branch had and has lost, as by git revert")
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
 	f.BoolVar(&o.remove, "remove", false, "remove the agent when its work has landed, as paw remove does")
-	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")
+	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents at rest whose last turn ended well")
 	f.BoolVar(&o.keepGoing, "keep-going", false, "of several agents, land all that pass, whatever stands in the way of others")
 	f.BoolVar(&o.sendBack, "send-back", false, "type to each agent that does not land what stood in its way")
 	f.BoolVar(&o.push, "push", false, "push the branch to its upstream once all have landed")

@@ -110,6 +110,11 @@ func landedLines(l *landing.Landed) []string {
 // with afterwards.
 func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed) []string {
 	lines := l.Plan()
+	for i, line := range lines {
+		if l.BadEnd != "" && strings.HasPrefix(line, l.BadEnd) {
+			lines[i] = p.paint(line, display.Yellow)
+		}
+	}
 	if len(l.Checks) == 0 {
 		lines = append(lines, "checks: none (checks under [land] in the configuration)")
 	}
@@ -181,23 +186,53 @@ func (o landOutcome) view() object {
 	}
 }
 
+// listLandings runs paw land --list: of one session or, if the user has named none, of all sessions
+// of the repository from which work has landed.
 func (a *invocation) listLandings(cmd *cobra.Command) error {
-	h, s, err := a.landingSession(cmd)
+	h, sessions, err := a.landedSessions(cmd)
 	if err != nil {
 		return err
 	}
-	all, err := landing.Standings(cmd.Context(), h, s)
-	if err != nil {
-		return err
+	landings := []object{}
+	for _, s := range sessions {
+		all, err := landing.Standings(cmd.Context(), h, s)
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
+		if a.json {
+			landings = append(landings, objects(all, func(l landing.Stand) object { return landingView(s.Name, l.Landing, l.Standing) })...)
+			continue
+		}
+		indent := ""
+		if len(sessions) > 1 {
+			indent = "  "
+			fmt.Fprintln(a.stdout, a.paint(s.Name, styleHead))
+		}
+		a.showLandings(s, all, indent)
 	}
-	all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
 	if a.json {
-		landings := objects(all, func(l landing.Stand) object { return landingView(s.Name, l.Landing, l.Standing) })
 		return a.printJSON(landAnswer{landings: landings, notes: a.noted()}.view())
 	}
+	return nil
+}
+
+// landedSessions returns the sessions that paw land --list is about.
+func (a *invocation) landedSessions(cmd *cobra.Command) (*app.App, []*session.Session, error) {
+	h, s, err := a.landingSession(cmd)
+	if h != nil && cmd.Flag("session").Value.String() == "" {
+		if all := landing.SessionsHere(h); len(all) > 0 {
+			return h, all, nil
+		}
+	}
+	return h, []*session.Session{s}, err
+}
+
+// showLandings prints a row for each landing of a session.
+func (a *invocation) showLandings(s *session.Session, all []landing.Stand, indent string) {
 	if len(all) == 0 {
-		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
-		return nil
+		fmt.Fprintf(a.stdout, "%s%s: nothing has landed\n", indent, s.Name)
+		return
 	}
 	rows := [][]cell{}
 	if isTerminal(a.stdout) {
@@ -206,14 +241,19 @@ func (a *invocation) listLandings(cmd *cobra.Command) error {
 	for _, l := range all {
 		rows = append(rows, texts(fmt.Sprint(l.ID), listWord(l), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
-	a.printTable(a.stdout, "", rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
-	return nil
+	a.printTable(a.stdout, indent, rows, "COMMIT", "TURNS", "INTO", "WHEN", "STATE")
 }
 
 // listWord returns the state of a landing in paw land --list.
 func listWord(l landing.Stand) string {
-	if landing.Unfinished(l.Landing) {
+	switch {
+	case landing.Unfinished(l.Landing):
 		return string(l.Phase)
+	case l.Standing == landing.Gone:
+		return l.Target + " is gone"
+	}
+	if l.Standing == landing.NotIn {
+		return "not in " + l.Target
 	}
 	return string(l.Standing)
 }

@@ -88,7 +88,7 @@ func scriptEnvironment(home, socket string) []string {
 	return []string{
 		"HOME=" + home, "PAW_TMUX_SOCKET=" + socket, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
 		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state", "XDG_CONFIG_HOME=" + home + "/.config",
-		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=" + home + "/.gitconfig-of-tests", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost",
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
 	}

@@ -75,7 +75,7 @@ func landedSince(ctx context.Context, h *app.App, s *session.Session, from time.
 	}
 	all, err := landing.Standings(ctx, h, s)
 	return slices.DeleteFunc(all, func(l landing.Stand) bool {
-		return l.At.Before(from) || l.Standing != landing.InForce && l.Standing != landing.Rewritten
+		return l.At.Before(from) || l.Standing != landing.InForce
 	}), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -190,7 +191,8 @@ func TestInterruptedSpawnLeavesNothing(t *testing.T) {
 	w.awaitFile(filepath.Join(w.worktree("one"), "draft.txt"))
 	facts := func() string {
 		agents, _ := w.agents()
-		return w.git(w.repo, "for-each-ref") + w.git(w.repo, "worktree", "list", "--porcelain") + agents + w.record() +
+		refs := regexp.MustCompile(`.*\srefs/paw/shop_one/now\n`).ReplaceAllString(w.git(w.repo, "for-each-ref"), "") // the state that it was in
+		return refs + w.git(w.repo, "worktree", "list", "--porcelain") + agents + w.record() +
 			w.tmux("list-panes", "-a").stdout + w.files(filepath.Join(w.root, "shop.paw"))
 	}
 	before := facts()

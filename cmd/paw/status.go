@@ -62,7 +62,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
-	f.BoolVar(&o.dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
+	f.BoolVar(&o.dirty, "dirty", false, "also count uncommitted files and, on a terminal, the lines that would land (runs git)")
 	f.BoolVar(&o.forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
 	f.BoolVar(&o.usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
 	f.BoolVar(&o.here, "here", false, "without the agents of other machines (see paw host)")
@@ -114,6 +114,9 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	keepAgents(statuses, agents)
 	if o.dirty {
 		orchestrator.CountDirty(cmd.Context(), h, statuses)
+		if !o.json && isTerminal(o.stdout) {
+			orchestrator.CountLines(cmd.Context(), h, statuses)
+		}
 	}
 	if o.usage {
 		orchestrator.CountUsage(cmd.Context(), h, statuses)

@@ -91,7 +91,7 @@ var furtherColumns = []struct {
 	wanted func(ag *observe.AgentStatus) bool
 }{
 	{"NEW", toReview, func(ag *observe.AgentStatus) bool { return ag.ToReview > 0 }},
-	{"CHANGES", changes, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
+	{"CHANGES", func(ag *observe.AgentStatus) string { return ag.Lines.String() }, func(ag *observe.AgentStatus) bool { return ag.Lines != nil }},
 	{"DIRTY", uncommitted, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
 	{"COLLIDES WITH", func(ag *observe.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
 		func(ag *observe.AgentStatus) bool { return ag.Forecast != nil }},

@@ -15,7 +15,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
 	"paw/session"
-	"paw/worktree"
+	store "paw/worktree/objects"
 )
 
 // someSession returns a session whose agents need the user in different ways, or not at all.
@@ -98,7 +98,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		dirty := 1200
 		ag.ToReview = 1234
 		ag.Forecast = &observe.Forecast{Target: "main", Conflicts: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
-		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
+		ag.Dirty, ag.Lines = &dirty, &store.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
 	for width := narrowest; width <= 220; width++ {

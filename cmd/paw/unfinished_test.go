@@ -84,7 +84,7 @@ func TestMessageIsWrittenBeforeAnythingIsHeld(t *testing.T) {
 	w.ok(w.paw("land", "two"))
 	w.write(w.root, "done", "")
 	w.ok(<-ended)
-	if got := w.git(w.repo, "log", "-2", "--format=%s"); got != "by hand\nWork of shop/two\n" {
+	if got := w.git(w.repo, "log", "-2", "--format=%s"); got != "by hand\ntwo.txt\n" {
 		t.Errorf("main is\n%s", got)
 	}
 }

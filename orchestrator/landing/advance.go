@@ -13,6 +13,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/git"
+	"paw/worktree/states"
 )
 
 // mover carries out landings of one session and undoes them, while it holds the right to move
@@ -36,10 +37,10 @@ func (v mover) load() (*session.Session, error) {
 // landingOf begins the name of a landing in the journal of a move.
 const landingOf = "landing of "
 
-// advance carries out a landing in this order: the intent in the record, refs, branch and checkout,
-// the result in the record. Its number is at least the given one. again is the command that tries
-// once more. see notes in the agent's record that the user has seen the work.
-func (v mover) advance(ctx context.Context, l *session.Landing, again string, see func(*session.Landing, *session.Agent)) error {
+// advance carries out a landing in this order: the intent in the record, what stand keeps of the state, refs,
+// branch and checkout, the result in the record. Its number is at least the given one. again is the
+// command that tries once more. see notes in the agent's record that the user has seen the work.
+func (v mover) advance(ctx context.Context, l *session.Landing, again string, stand func(context.Context) error, see func(*session.Landing, *session.Agent)) error {
 	_, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
 		l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingBegun
 		rec.Landings = append(rec.Landings, *l)
@@ -49,6 +50,9 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, se
 		return err
 	}
 	v.home.Step("land.recorded")
+	if err = stand(ctx); err != nil {
+		return v.withdraw(ctx, l, err, again)
+	}
 	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
 	if err != nil {
 		return v.withdraw(ctx, l, err, again)
@@ -59,7 +63,7 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, se
 // landedRefs are the refs that keep the commits of a landing.
 func landedRefs(l *session.Landing) map[string]string {
 	refs := map[string]string{}
-	for what, commit := range map[string]string{"before": l.Before, "after": l.After, "state": l.State, "handed": l.Handed} {
+	for what, commit := range map[string]string{"before": l.Before, "after": l.After, "state": l.State, "twin": l.Twin, "handed": l.Handed} {
 		if commit != "" {
 			refs[turn.LandedRef(l.TurnSession, l.ID, what)] = commit
 		}
@@ -118,6 +122,10 @@ func (v mover) forget(ctx context.Context, l *session.Landing) error {
 	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
 	if err != nil {
 		return err
+	}
+	graft := states.GraftBase + l.After
+	if found, err := v.m.Refs().List(ctx, graft); err == nil && found[graft] != "" {
+		refs[graft] = found[graft]
 	}
 	if err := v.m.Refs().Delete(ctx, refs); err != nil {
 		return err

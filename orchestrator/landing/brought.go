@@ -1,133 +1,225 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/session/turn"
+	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/states"
 )
 
-// lookAtBoth finds what the state and the target have in common.
-func (l *landing) lookAtBoth(ctx context.Context) (err error) {
-	if l.asker == nil {
-		l.countTurns(l.source)
-		if l.asker, err = l.askerFor(ctx, l.target, l.options.Again); err != nil {
-			return err
+// brought finds the turns and commits of the agent that a landing brings.
+type brought struct {
+	turns   []turns.Turn
+	commits []objects.CommitInfo // commits that the branch lacks and that the agent did not get from it, oldest first, without merges
+	ends    map[string]string    // states at the ends of turns, by ref
+}
+
+// lookAtBrought finds what a landing of a source brings.
+func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands) (b brought, err error) {
+	if b.ends, err = w.Repo.Refs().List(ctx, turn.StatePrefix(w.Record.TurnSession)); err != nil {
+		return b, err
+	}
+	for _, t := range slices.Backward(src.turns) {
+		ahead := !l.None()
+		for _, later := range src.turns { // a turn whose state was not taken is in that of the next one
+			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
+				ahead = l.Has(end)
+				break
+			}
+		}
+		again, err := w.bringsAgain(ctx, l, b.end(w, t.Number), t.Number)
+		if err != nil {
+			return b, err
+		}
+		if ahead && t.State != turn.InProgress || again {
+			b.turns = append(b.turns, t)
 		}
 	}
-	one := l.asker.at(l.source.state, l.source.turn)
-	one.head = l.source.head
-	l.sides, err = l.asker.sides(ctx, one)
-	return err
+	b.turns = append(b.turns, w.unchanged(t, src, l, b)...)
+	slices.Reverse(b.turns)
+	b.commits, err = w.ownCommits(ctx, t, src, l, b.ends)
+	return b, err
 }
 
-// line returns the command of the landing with a change of its options.
-func (l *landing) line(change func(o *Options)) string {
-	o := l.options
-	change(&o)
-	return o.line(l.Session, l.Record.Name)
-}
-
-// squashLine returns the command that lands the same as one commit.
-func (l *landing) squashLine() string {
-	return l.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
-}
-
-// countTurns notes in the agent's record which turns there are: the turn log is written before the
-// record.
-func (w work) countTurns(src *source) {
-	w.Record.TurnHighWater = max(w.Record.TurnHighWater, src.lastTurn())
-}
-
-// lookAtWork finds the turns and commits of the agent that a landing brings.
-func (l *landing) lookAtWork(ctx context.Context) (messageFacts, []objects.CommitInfo, error) {
-	own, err := l.ownCommits(ctx)
-	return l.factsFor(l.brought(), own), own, err
-}
-
-// ownCommits returns the agent's new commits: commits that the branch lacks and that the agent did
-// not get from the branch.
-func (l *landing) ownCommits(ctx context.Context) ([]objects.CommitInfo, error) {
-	h := l.sides.h
-	if l.source.head == l.tip || h != nil && h.inTip[l.source.head] {
-		return nil, nil
+// unchanged returns the turns right before those that land, newest first, that have changed nothing and have
+// landed with no other: what lands may be what they asked for.
+func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turns.Turn) {
+	if len(b.turns) == 0 || len(l.Steps) == 0 {
+		return nil
 	}
-	own, err := l.Repo.Objects().CommitsSince(ctx, l.source.head, l.tip)
-	if err != nil || h == nil {
-		return own, err
-	}
-	known, got := h.of(l.sides.tip), h.gotWith(l.source.head)
-	return slices.DeleteFunc(own, func(one objects.CommitInfo) bool { return known[one.ID] || got[one.ID] }), nil
-}
-
-// brought returns the turns that led to the state and that the branch lacks, or that are brought
-// again.
-func (l *landing) brought() []turns.Turn {
-	had := l.sides.had()
-	again := l.turnsAgain()
-	var some []turns.Turn
-	for _, t := range l.source.turns {
-		p := point{turnSession: l.Record.TurnSession, turn: t.Number}
-		if slices.Contains(l.sides.line, p) && (again[t.Number] || !had[p]) {
-			some = append(some, t)
+	first := b.turns[len(b.turns)-1].Number
+	for _, one := range slices.Backward(src.turns) {
+		landed := slices.ContainsFunc(w.Session.Landings, func(landing session.Landing) bool {
+			return landing.TurnSession == w.Record.TurnSession && landing.Phase == session.LandingDone && landing.LastTurn >= one.Number &&
+				(landing.Target == t.branch || landing.Twin == l.Steps[0].From)
+		})
+		switch {
+		case one.Number >= first:
+		case landed || b.end(w, one.Number) != l.Steps[0].From:
+			return some
+		default:
+			some = append(some, one)
 		}
 	}
 	return some
 }
 
-// turnsAgain returns the numbers of landed turns that the branch has lost and that are brought
-// again.
-func (l *landing) turnsAgain() map[int]bool {
-	again := map[int]bool{}
-	if !l.options.Again {
-		return again
-	}
-	for _, one := range l.sides.lost {
-		for _, p := range one.line {
-			again[p.turn] = again[p.turn] || p.turnSession == l.Record.TurnSession && l.broughtBy(one, p)
-		}
-		for _, by := range l.asker.led.of(l.Record.TurnSession) {
-			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
-				for _, number := range numbersIn(by.Turns) {
-					delete(again, number)
-				}
-			}
-		}
-	}
-	return again
+func (b brought) end(w work, number int) string {
+	return b.ends[turn.StateRef(w.Record.TurnSession, number)]
 }
 
-// broughtBy reports whether lost work contains the work of a turn.
-func (l *landing) broughtBy(one lostWork, p point) bool {
-	if one.TurnSession == l.Record.TurnSession {
-		return slices.Contains(numbersIn(one.Turns), p.turn)
+// bringsAgain reports whether a reverted landing that lands again brings a turn, by the state at its end.
+func (w work) bringsAgain(ctx context.Context, l *lands, end string, number int) (bool, error) {
+	for _, one := range l.again {
+		if end == "" {
+			return false, nil
+		}
+		led, err := w.Repo.States().Objects().Contains(ctx, one.brings, end)
+		if led && err == nil {
+			led, err = w.Repo.States().Objects().Contains(ctx, one.Before, end)
+			led = !led && !slices.Contains(one.since, number)
+		}
+		if led || err != nil {
+			return led, err
+		}
 	}
-	h := l.sides.h
-	has := h.of(one.to...)
-	return (has[p.String()] || has[h.commits[p.String()]]) && !h.of(one.Before)[p.String()]
+	return false, nil
+}
+
+// ownCommits returns the new commits of the agent's branch: those that the other branch does not have,
+// that the agent has not got, and that no landed state of the agent has.
+func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, ends map[string]string) ([]objects.CommitInfo, error) {
+	if src.head == t.tip || src.head == w.Record.BaseCommit { // no commit of its own
+		return nil, nil
+	}
+	without := []string{t.tip}
+	for _, step := range l.Steps {
+		if step.Got != "" {
+			without = append(without, step.Got)
+		}
+	}
+	without = append(without, l.Left...)
+	switch {
+	case len(l.Steps) > 0:
+		landed, err := w.snapshotOf(ctx, l.Steps[0].From, ends)
+		if err != nil {
+			return nil, err
+		}
+		if landed != "" {
+			without = append(without, landed)
+		}
+	case l.Onto == "":
+		return nil, nil
+	}
+	own, err := w.Repo.Objects().CommitsSince(ctx, src.head, without...)
+	if err != nil {
+		return nil, err
+	}
+	got, err := w.gotOf(ctx, t, own)
+	return slices.DeleteFunc(own, func(one objects.CommitInfo) bool { return got[one.ID] }), err
+}
+
+// gotOf returns those of some commits that a branch had once and that were not made in the agent's worktree.
+func (w work) gotOf(ctx context.Context, t target, some []objects.CommitInfo) (map[string]bool, error) {
+	made, err := w.made()
+	if err != nil || !slices.ContainsFunc(some, func(one objects.CommitInfo) bool { return !made[one.ID] }) {
+		return nil, err
+	}
+	past, err := turns.PastTips(ctx, w.Repo, t.branch)
+	if err != nil || len(past) == 0 {
+		return nil, err
+	}
+	got := map[string]bool{}
+	for _, tip := range past {
+		since, err := w.Repo.Objects().HistorySince(ctx, tip, t.tip)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range since {
+			got[one.ID] = !made[one.ID]
+		}
+	}
+	return got, nil
+}
+
+// made returns the commits that were made in the agent's worktree.
+func (w work) made() (map[string]bool, error) {
+	admin, err := gitdir.Linked(w.Record.WorktreePath, w.Repo.Repository.CommonDir, "")
+	if err != nil {
+		admin = ""
+	}
+	return states.Made(admin)
+}
+
+// snapshotOf returns the snapshot of a state of the agent, "" if none is known.
+func (w work) snapshotOf(ctx context.Context, twin string, ends map[string]string) (string, error) {
+	own := turn.RefPrefix(w.Record.TurnSession)
+	refs, err := w.Repo.Refs().List(ctx, own+"turn/", own+"landed/")
+	if err != nil {
+		return "", err
+	}
+	for ref, at := range ends {
+		if number, is := strings.CutPrefix(ref, turn.StatePrefix(w.Record.TurnSession)); is && at == twin && refs[own+"turn/"+number] != "" {
+			return refs[own+"turn/"+number], nil
+		}
+	}
+	for ref, at := range refs {
+		if landing, is := strings.CutSuffix(ref, "/twin"); is && at == twin && refs[landing+"/state"] != "" {
+			return refs[landing+"/state"], nil
+		}
+	}
+	return "", nil
 }
 
 // factsFor collects the facts about turns and commits that land.
-func (l *landing) factsFor(brought []turns.Turn, own []objects.CommitInfo) messageFacts {
-	f := messageFacts{Session: l.Session.Name, Agent: l.Record.Name, CLI: l.Record.CLI, Turns: brought, Asked: l.options.Message}
-	if done := l.Record.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
+func (w work) factsFor(b brought, state, message string, version func(made []turns.Turn) string, again []*Stand) messageFacts {
+	f := messageFacts{Session: w.Session.Name, Agent: w.Record.Name, CLI: w.Record.CLI, Turns: b.turns, Asked: message, State: state}
+	if done := w.Record.Done; done != nil && len(b.turns) > 0 && done.Turn == b.turns[len(b.turns)-1].Number {
 		f.Said = done.Message
 	}
-	for _, one := range own { // the agent may have taken a prompt of paw as the message
+	for _, one := range b.commits { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
-	instead := l.asker.instead(l.sides)
-	for _, one := range l.asker.led.of(l.Record.TurnSession) {
-		if slices.Contains(instead, one.ID) && !one.ByFiles {
-			f.Again = cmp.Or(f.Again, one.Title)
-		}
+	if len(again) > 0 {
+		f.Again = again[0].Title
 	}
-	if l.version != nil {
-		f.CLI = strings.TrimSpace(f.CLI + " " + l.version(brought))
+	if version != nil {
+		f.CLI = strings.TrimSpace(f.CLI + " " + version(b.turns))
 	}
 	return f
+}
+
+// inRest returns those of the turns that have changed a path of the rest, which their agent has not
+// committed; all of them if none has.
+func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) ([]turns.Turn, error) {
+	var pairs [][2]string
+	var of []turns.Turn
+	for _, t := range b.turns {
+		end := b.end(w, t.Number)
+		for _, step := range l.Steps {
+			if step.To == end && step.Got == "" {
+				pairs, of = append(pairs, [2]string{step.From, step.To}), append(of, t)
+			}
+		}
+	}
+	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	var some []turns.Turn
+	for i, t := range of {
+		if slices.ContainsFunc(rest, func(path string) bool { _, is := changes[i][path]; return is }) {
+			some = append(some, t)
+		}
+	}
+	if len(some) == 0 {
+		return b.turns, nil
+	}
+	return some, nil
 }

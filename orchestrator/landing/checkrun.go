@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree/states"
 )
 
 // run runs the checks on a commit, in order, until one fails.
@@ -152,7 +153,7 @@ type end struct {
 }
 
 // Bisect finds the turn of an agent that broke the project's checks, or the given commands. It runs
-// them on the ends of turns, unless they have passed there before.
+// them on the ends of the turns that led to the present state, unless they have passed there before.
 func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName string, commands []string) (*Broken, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
@@ -163,6 +164,10 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return nil, err
 	}
 	list, _, err := turns.List(ctx, h.Agent(s, w.Record).In(w.Repo))
+	if err != nil {
+		return nil, err
+	}
+	list.Turns, err = w.withoutRewound(ctx, list.Turns)
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +208,28 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	b.Unknown = ranges(unknown)
 	return b, nil
+}
+
+// withoutRewound returns the turns without those that a rewind took off the agent's chain, and notes
+// their numbers.
+func (w work) withoutRewound(ctx context.Context, list []turns.Turn) (left []turns.Turn, err error) {
+	chain, err := turns.ChainOf(ctx, w.Agent)
+	if err != nil {
+		return nil, err
+	}
+	led, err := states.Merged(ctx, w.Repo.Objects(), chain.Now().Twin, turn.StatePrefix(w.Record.TurnSession))
+	var rewound []turns.Turn
+	for _, t := range list {
+		if ref := turn.StateRef(w.Record.TurnSession, t.Number); chain.Refs[ref] != "" && !led[ref] {
+			rewound = append(rewound, t)
+		} else {
+			left = append(left, t)
+		}
+	}
+	if len(rewound) > 0 {
+		w.App.Notef("%s: left out, taken off by a rewind: %s", w.name(), turnWords(ranges(rewound)))
+	}
+	return left, err
 }
 
 // endsOf returns the base and the known ends of finished turns, oldest first.

@@ -1,163 +1,97 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
-	"paw/worktree"
-
-	"paw/config/display"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/worktree"
 	"paw/worktree/objects"
 )
 
 // merge merges the agent's state with the target, and completes landed with the commits of the
 // landing, whose objects it makes. It sets Nothing if the target has all of the state. The error is
 // a *CollisionError on conflicts.
-func (l *landing) merge(ctx context.Context, landed *Landed) error {
-	if err := l.lookAtBoth(ctx); err != nil {
-		return err
-	}
-	if landed.Nothing = l.sides.theirs == l.tip; landed.Nothing {
-		return errors.Join(l.noteRewound(ctx), l.lostOnly())
-	}
+func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 	go func() { _, _ = l.signs() }() // asks git while git merges
-	merged, err := l.Repo.Objects().MergeTree(ctx, l.place(l.Repo), l.sides.ours, l.sides.theirs)
-	if err != nil {
+	if l.lands, err = l.landsNow(ctx, l.target, l.source.twin, l.options.Again); err != nil {
 		return err
 	}
 	if err := l.noteRewound(ctx); err != nil {
 		return err
 	}
-	if len(merged.Conflicts) > 0 {
-		return l.collided(ctx, merged)
+	if len(l.lands.Conflicts) > 0 {
+		return l.collided(ctx, l.lands.Merged)
 	}
-	landed.tree, landed.State = merged.Tree, l.sides.state
-	commit := l.commitAhead(ctx, *landed)
-	files := 0
-	if landed.tree, err = l.withIgnored(ctx, merged.Tree); err == nil {
-		files, err = l.changed(ctx, l.tip, landed.tree)
+	if landed.Nothing = l.lands.Nothing; landed.Nothing {
+		return l.refuseReverted(ctx)
 	}
-	ahead, aheadErr := commit()
-	if landed.Nothing = files == 0; err != nil || landed.Nothing {
-		return errors.Join(err, l.lostOnly())
-	}
-	l.noteLost()
-	if ahead != nil && ahead.tree == landed.tree {
-		*landed, err = *ahead, aheadErr
-	} else {
-		err = l.commit(ctx, landed)
-	}
-	landed.Files = files
-	return err
-}
-
-// commitAhead makes the commit of a merged tree while its changed files are counted; the tree that
-// lands may turn out to be another one. It returns a function that waits for the commit. The
-// function returns nil where making the commit would ask the user, or takes several commits.
-func (l *landing) commitAhead(ctx context.Context, landed Landed) (wait func() (*Landed, error)) {
-	if signs, err := l.signs(); err != nil || signs || l.options.Edit != nil || l.options.As != Squash {
-		return func() (*Landed, error) { return nil, nil }
-	}
-	made := make(chan error, 1)
-	go func() { made <- l.commit(ctx, &landed) }()
-	return func() (*Landed, error) { return &landed, <-made }
-}
-
-// commit makes the commits of a landing, in the form that the user chose.
-func (l *landing) commit(ctx context.Context, landed *Landed) error {
-	facts, own, err := l.lookAtWork(ctx)
-	if err != nil {
+	if err := l.refuseForeign(ctx); err != nil {
 		return err
 	}
-	landed.Turns, landed.Title, landed.Commits = ranges(facts.Turns), facts.title(), 1
-	facts.Listed = l.options.As == Squash
-	parents := []string{l.tip}
-	switch l.options.As {
-	case Squash:
-	case Commits:
-		tips, err := l.replay(ctx, own)
-		if err != nil {
-			return err
-		}
-		last := len(tips) - 1
-		if tree, err := l.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == landed.tree {
-			landed.Commits, landed.After = last, tips[last]
-			return cmp.Or(err, l.messageUsed())
-		}
-		landed.Commits, parents = last+1, tips[last:]
-		facts.Commits = nil
-	case Merge:
-		if l.sides.h != nil && l.sides.h.hasLeft(l.source.head) {
-			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", l.name(), l.branch).
-				Hint("%s", l.squashLine())
-		}
-		side, err := l.side(ctx, facts)
-		if err != nil {
-			return err
-		}
-		parents = append(parents, side)
-	}
-	text, err := l.message(ctx, facts.message())
-	if err != nil {
+	if err := l.noteReverted(ctx); err != nil {
 		return err
 	}
-	landed.Title = display.FirstLine(text)
-	landed.After, err = l.make(ctx, objects.NewCommit{Tree: landed.tree, Parents: parents, Message: text})
-	return err
+	if len(l.lands.kept) > 0 {
+		l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(l.lands.kept, namedPaths), l.branch)
+	}
+	landed.tree = l.lands.Tree
+	if landed.Files, err = l.changed(ctx, l.tip, landed.tree); err != nil {
+		return err
+	}
+	return l.commit(ctx, landed)
 }
 
-// messageUsed refuses a message of the user's where --as commits makes no commit that would get it.
-func (l *landing) messageUsed() error {
-	if l.options.Message == "" && l.options.Edit == nil {
+// refuseAhead refuses what a target would make of commits that the remote's branch has and the target
+// has not.
+func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
+	if len(l.Left) == 0 {
 		return nil
 	}
-	return errs.New(errs.Usage, "%s: has committed all of its work, and with --as commits each commit keeps its message; nothing has landed", l.name()).
-		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
-}
-
-// make makes a commit for the target, signed if the user signs commits.
-func (l *landing) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
-	if one.Sign, err = l.signs(); err != nil {
-		return "", err
+	tips, err := turns.Tips(ctx, w.Repo, t.branch)
+	if err != nil {
+		return err
 	}
-	return l.Repo.Objects().Commit(ctx, one)
-}
-
-// replay makes the agent's commits again on top of a target. tips are the resulting commits,
-// beginning with the target's tip. Commits whose changes the target has are left out.
-func (l *landing) replay(ctx context.Context, own []objects.CommitInfo) (tips []string, err error) {
-	tips = []string{l.tip}
-	for _, one := range own {
-		tip := tips[len(tips)-1]
-		picked, err := l.pick(ctx, tip, one)
-		if err != nil {
-			return nil, err
-		}
-		if len(picked.Conflicts) > 0 {
-			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
-				l.name(), one.ID[:12], display.FirstLine(one.Message), l.branch, few(picked.Conflicts, namedPaths)).
-				Hint("%s", l.squashLine())
-		}
-		if tree, err := l.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
-			if err != nil {
-				return nil, err
+	for _, upstream := range tips[1:] {
+		for _, left := range l.Left {
+			if has, err := w.Repo.Objects().Contains(ctx, upstream, left); err != nil {
+				return err
+			} else if has {
+				return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
+					Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
 			}
-			continue
 		}
-		next, err := l.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
-		if err != nil {
-			return nil, err
-		}
-		tips = append(tips, next)
 	}
-	return tips, nil
+	return nil
+}
+
+// refuseForeign refuses a landing that would change files that no turn of the agent, and no hand in its
+// worktree, has changed.
+func (l *landing) refuseForeign(ctx context.Context) error {
+	if err := l.refuseAhead(ctx, l.target, l.lands); err != nil {
+		return err
+	}
+	also := map[string]bool{}
+	if l.lands.Onto != "" {
+		paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, l.lands.Onto)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			also[path] = true
+		}
+	}
+	foreign, err := l.Repo.States().Foreign(ctx, l.lands.Lands, l.lands.Tree, also)
+	if err != nil || len(foreign) == 0 {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: would change what neither its turns nor you in its worktree have changed: %s", l.name(), few(foreign, namedPaths)).
+		Hint("paw update %s --session %s", l.Record.Name, l.Session.Name)
 }
 
 // filesOf returns a line for each file that a commit changes in the target: with the size of the
@@ -185,94 +119,6 @@ func (l *landing) filesOf(ctx context.Context, commit string) ([]string, error) 
 	return paths, nil
 }
 
-// pick applies one commit of the agent to a commit of the target. The commit's parent may be no
-// usable base, if changes it builds on landed without being committed; then the common base of both
-// sides is used.
-func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo) (objects.Merged, error) {
-	picked, err := l.Repo.Objects().PickTree(ctx, l.place(l.Repo), onto, one)
-	if err != nil || len(picked.Conflicts) == 0 || l.sides.h == nil {
-		return picked, err
-	}
-	base, err := l.asker.base(ctx, l.sides)
-	if err != nil {
-		return picked, err
-	}
-	if len(one.Parents) > 0 {
-		tree, err := l.Repo.Objects().TreeWith(ctx, one.Parents[0], base, picked.Conflicts)
-		if err != nil {
-			return picked, err
-		}
-		if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true}); err != nil {
-			return picked, err
-		}
-	}
-	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.ID)
-}
-
-// side returns the second parent of a merge: the agent's branch, with a commit for what is not
-// committed.
-func (l *landing) side(ctx context.Context, facts messageFacts) (string, error) {
-	if l.source.state == l.source.head {
-		return l.source.head, nil
-	}
-	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
-	if err != nil {
-		return "", err
-	}
-	facts.Asked, facts.Commits = "", nil
-	return l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
-}
-
-// withIgnored returns a tree that keeps files of the branch which only look deleted: the agent
-// landed them without ever committing them, still has them in its worktree, and ignores them now.
-func (l *landing) withIgnored(ctx context.Context, tree string) (string, error) {
-	near := l.sides.near
-	if near == nil || l.Session.Host != "" {
-		return tree, nil
-	}
-	paths, err := l.Repo.Objects().DeletedPaths(ctx, l.tip, tree)
-	if err != nil {
-		return "", err
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool {
-		_, err := os.Lstat(filepath.Join(l.Record.WorktreePath, filepath.FromSlash(path)))
-		return err != nil
-	})
-	if len(paths) == 0 { // without asking git
-		return tree, nil
-	}
-	files, err := l.Repo.Objects().IgnoredFiles(ctx, l.Record.WorktreePath)
-	if err != nil {
-		return "", err
-	}
-	head, err := l.Repo.Objects().SnapshotHead(ctx, near.State)
-	if err != nil {
-		return "", err
-	}
-	uncommitted, err := l.Repo.Objects().DeletedPaths(ctx, near.State, head)
-	if err != nil {
-		return "", err
-	}
-	var ignored []string
-	for _, path := range paths {
-		if !files[path] || !slices.Contains(uncommitted, path) { // a folder, behind a symlink, or not ignored; or committed once
-			continue
-		}
-		touched, err := l.Repo.Objects().LastTouch(ctx, head, l.source.head, path)
-		if err != nil {
-			return "", err
-		}
-		if touched == nil {
-			ignored = append(ignored, path)
-		}
-	}
-	if len(ignored) == 0 {
-		return tree, nil
-	}
-	l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(ignored, namedPaths), l.branch)
-	return l.Repo.Objects().TreeWith(ctx, tree, l.tip, ignored)
-}
-
 // notComposed adds hints to an error of git while the commits were made.
 func (l *landing) notComposed(err error) error {
 	switch {
@@ -289,6 +135,12 @@ func (l *landing) notComposed(err error) error {
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
 	return err
+}
+
+// notAClone returns the error for work of another machine without a common commit with the branch.
+func notAClone(name, branch string) error {
+	host, _, _ := strings.Cut(name, ":")
+	return errs.New(errs.Refused, "%s: no common commit with %s: is it a clone of this repository?", name, branch).Hint("paw host doctor %s", host)
 }
 
 // notMoved returns a better error for a landing that moves a submodule: paw cannot do that in the
@@ -311,39 +163,130 @@ func (l *landing) notMoved(err error) error {
 		Hint("git -C %s merge %s", errs.Quote(l.checkout.Path), l.source.state)
 }
 
-// collided returns the error for a merge with conflicts. The hints are the two ways to go on.
-func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
-	base := ""
-	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.state, l.tip); err != nil {
-		return err
-	} else if len(natural) > 0 {
-		base = natural[0]
+// compose looks at agent and target, and makes the commits of the landing. Only the look for
+// obstacles and the move are left after that.
+func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
+	if err := l.look(ctx); err != nil {
+		return nil, err
 	}
-	e := &CollisionError{}
-	for i, path := range merged.Conflicts {
-		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
-		if base != "" && i < askedPaths {
-			touched, err := l.Repo.Objects().LastTouch(ctx, base, l.tip, path)
-			if err != nil {
-				return err
-			}
-			one.With = whose(touched)
+	landed = &Landed{Session: l.Session.Name, Landing: session.Landing{
+		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: l.tip, Turn: l.source.turn,
+		State: l.source.state, Twin: l.source.twin, LastTurn: l.source.lastTurn(), As: string(l.options.As),
+	}}
+	if err := l.merge(ctx, landed); err != nil {
+		return nil, l.notComposed(err)
+	}
+	if landed.Nothing {
+		if landed.Has, err = l.hasBy(ctx); err != nil {
+			return nil, err
 		}
-		e.Files = append(e.Files, one)
+		landed.LeftOut, err = l.leftOut(ctx)
+		landed.Brings = l.options.lineAt(l.work)(strconv.Itoa(landed.LeftOut))
+		return landed, err
 	}
-	e.offer = true
-	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
-		Hint("%s", l.conflictLine(l.branch))
-	return l.hintAgain(ctx, e)
+	landed.BadEnd, landed.Checks = l.source.badEnd(l.work), l.checker.commands
+	if l.checkout != nil {
+		landed.Checkout = l.checkout.Path
+		if handed := l.Record.Handed(); handed != "" {
+			if landed.Handed, err = l.Repo.Moves().HandedFiles(ctx, *l.checkout, l.tip, landed.After, handed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if l.options.DryRun {
+		landed.Listed, err = l.filesOf(ctx, landed.After)
+	}
+	return landed, err
 }
 
-// whose says whose work a commit is.
-func whose(t *objects.Touched) string {
-	switch {
-	case t == nil:
-		return ""
-	case t.Agent != "":
-		return "landed by " + t.Agent
+// hasBy returns the turns of the landing that brought the state of a turn, "" for none.
+func (l *landing) hasBy(ctx context.Context) (string, error) {
+	for _, one := range l.Session.Landings {
+		if l.source.turn == 0 || one.TurnSession != l.Record.TurnSession || one.Target != l.branch || one.Twin == "" || one.Phase != session.LandingDone {
+			continue
+		}
+		if has, err := l.Repo.States().Objects().Contains(ctx, one.Twin, l.source.twin); has || err != nil {
+			return one.Turns, err
+		}
 	}
-	return fmt.Sprintf("%s, %s %s", t.Author, t.Commit, t.Title)
+	return "", nil
+}
+
+// leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the
+// target, as after the worktree was deleted and made again; 0 for none.
+func (l *landing) leftOut(ctx context.Context) (int, error) {
+	last := l.source.lastEnd()
+	if l.source.turn > 0 || last == 0 || l.source.chain == nil || l.source.chain.End(last) == "" {
+		return 0, nil
+	}
+	then, err := l.landsOn(ctx, l.target, l.source.chain.End(last), false)
+	if err != nil || then.Nothing {
+		return 0, err
+	}
+	return last, nil
+}
+
+// look looks at the target and, the first time, takes the agent's state. The two run at the same
+// time, because each starts several git processes. The caller keeps other landings away.
+func (l *landing) look(ctx context.Context) (err error) {
+	if l.source != nil {
+		l.target, err = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
+		return err
+	}
+	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
+	if err != nil {
+		return &notTakenError{err}
+	}
+	if l.records, err = l.allRecords(); err != nil {
+		return err
+	}
+	var targetErr error
+	var beside sync.WaitGroup
+	beside.Go(func() { l.target, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)) })
+	err = src.take(ctx, l.work)
+	beside.Wait()
+	if err != nil {
+		return &notTakenError{err}
+	}
+	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
+		l.options.Turn = strconv.Itoa(src.turn)
+	}
+	if err := l.asShown(ctx, src); err != nil {
+		return err
+	}
+	l.source = src
+	return targetErr
+}
+
+// asShown refuses a state that differs from the one the user was shown.
+func (l *landing) asShown(ctx context.Context, now *source) error {
+	if l.options.State == "" {
+		return nil
+	}
+	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
+	if err != nil {
+		return err
+	}
+	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
+		Hint("%s --dry-run", l.options.line(l.Session, l.Record.Name))
+}
+
+// prepare composes a landing, and refuses one that could not be carried out.
+func (l *landing) prepare(ctx context.Context) (*Landed, error) {
+	landed, err := l.compose(ctx)
+	if err != nil || landed.Nothing {
+		return landed, err
+	}
+	return landed, l.unobstructed(ctx, landed)
+}
+
+// unobstructed refuses a landing that would overwrite something in the target's checkout.
+func (l *landing) unobstructed(ctx context.Context, landed *Landed) error {
+	if l.checkout == nil {
+		return nil
+	}
+	return l.notMoved(unobstructed(ctx, l.Repo, l.checkout, l.tip, landed.After, landed.Handed))
 }

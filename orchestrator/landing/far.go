@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,10 +46,7 @@ func ParseParcel(text []byte) (*Parcel, error) {
 var errNewer = errors.New("runs a newer paw, whose work this one does not know how to land")
 
 // Limits on what another machine may say of an agent.
-const (
-	mostTurns  = 100_000
-	mostShifts = 10_000
-)
+const mostTurns = 100_000
 
 // fault names something in a parcel that paw never writes, "" for nothing.
 func (p *Parcel) fault() string {
@@ -70,7 +68,7 @@ func (p *Parcel) fault() string {
 			return fmt.Sprintf("state %d: of no agent", i+1)
 		case one.Error != "":
 			continue
-		case !isCommit(one.State) || one.Head != "" && !isCommit(one.Head) || one.Turn < 0 || one.Turn > mostTurns || len(one.Turns) > mostTurns:
+		case !isCommit(one.State) || one.Head != "" && !isCommit(one.Head) || one.Twin != "" && !isCommit(one.Twin) || one.Turn < 0 || one.Turn > mostTurns || len(one.Turns) > mostTurns:
 			return fmt.Sprintf("state %d: no commit", i+1)
 		}
 		for _, t := range one.Turns {
@@ -86,17 +84,12 @@ func agentFault(sessionName string, w *session.Agent) string {
 	switch {
 	case session.ValidTurnSession(sessionName, w.Name) != nil || session.ValidateName("turn session", w.TurnSession) != nil:
 		return "its name"
-	case w.TurnHighWater < 0 || w.TurnHighWater > mostTurns || len(w.Shifts) > mostShifts:
+	case w.TurnHighWater < 0 || w.TurnHighWater > mostTurns:
 		return "its turns"
 	case w.BaseCommit != "" && !isCommit(w.BaseCommit):
 		return "its base"
-	case w.From != nil && (w.From.Agent != "" && session.ValidateName("agent", w.From.Agent) != nil || w.From.Turn < 0 || w.From.Turn > mostTurns || w.From.Snapshot != "" && !isCommit(w.From.Snapshot)):
+	case w.From != nil && (w.From.Agent != "" && session.ValidateName("agent", w.From.Agent) != nil || w.From.Turn < 0 || w.From.Turn > mostTurns || w.From.Snapshot != "" && !isCommit(w.From.Snapshot) || w.From.State != "" && !isCommit(w.From.State)):
 		return "its origin"
-	}
-	for _, shift := range w.Shifts {
-		if shift.To < 0 || shift.To > mostTurns || shift.Last < 0 || shift.Last > mostTurns {
-			return "its rewinds"
-		}
 	}
 	return ""
 }
@@ -113,7 +106,7 @@ func (p *Parcel) Refspecs(host string) []string {
 	for i := range p.Session.Agents {
 		w := &p.Session.Agents[i]
 		from, to := turn.RefPrefix(w.TurnSession), turn.RefPrefix(session.FarTurnSession(host, w.TurnSession))
-		for _, kind := range []string{"before/*", "turn/*", "head/*", "start/*", "updated/*"} {
+		for _, kind := range []string{"before/*", "turn/*", "head/*", "start/*", "state/*", "now"} {
 			specs = append(specs, "+"+from+kind+":"+to+kind)
 		}
 		if slices.ContainsFunc(p.States, func(one parcelState) bool { return one.Agent == w.Name && one.Error == "" }) {
@@ -162,7 +155,12 @@ func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh stri
 			all[one.Agent] = Handed{Err: e}
 			continue
 		}
-		handed := Handed{State: one.State, Head: one.Head, Turn: one.Turn, Whole: one.Whole}
+		handed := Handed{State: one.State, Twin: one.Twin, Head: one.Head, Turn: one.Turn}
+		if same, err := m.Objects().SameTree(ctx, handed.State, cmp.Or(handed.Twin, handed.State)); handed.Twin == "" || !same || err != nil {
+			if handed.Twin, err = p.chainless(ctx, m, host, one); err != nil {
+				return nil, err
+			}
+		}
 		if handed.Head == "" || handed.Head != handed.State && !m.Objects().Has(ctx, handed.Head) {
 			head, err := m.Objects().SnapshotHead(ctx, handed.State)
 			if err != nil {
@@ -178,6 +176,16 @@ func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh stri
 		all[one.Agent] = handed
 	}
 	return all, nil
+}
+
+// chainless returns a state for one that an older paw has sent, which knows no chain: all since the base is
+// work.
+func (p *Parcel) chainless(ctx context.Context, m *worktree.Manager, host string, one parcelState) (string, error) {
+	w := p.Session.Agent(one.Agent)
+	if w.BaseCommit == "" || !m.Objects().Has(ctx, w.BaseCommit) {
+		return "", notAClone(host+":"+p.Session.Name+"/"+w.Name, "this repository")
+	}
+	return m.States().Twin(ctx, one.State+"^{tree}", session.FarTurnSession(host, w.TurnSession)+" as it was sent", w.BaseCommit)
 }
 
 // hintFor converts a command for a host to a command for this machine.
@@ -232,16 +240,14 @@ func (p *Parcel) agent(ctx context.Context, m *worktree.Manager, host string, w 
 	if one.From != nil && one.From.Snapshot != "" && !m.Objects().Has(ctx, one.From.Snapshot) {
 		one.From.Snapshot = ""
 	}
-	one.Shifts = slices.Clone(w.Shifts)
-	for i := range one.Shifts {
-		one.Shifts[i].Landings, one.Shifts[i].Rescue = 0, "" // the host's landings and refs mean nothing here
+	if one.From != nil && one.From.State != "" && !m.Objects().Has(ctx, one.From.State) {
+		one.From.State = ""
 	}
 	return one
 }
 
-// grownInto completes a host's new record with the old one: the landings, and when rewinds took
-// place among them. A rewind that is new counts as later than all landings, because each landing
-// asks the host for earlier rewinds.
+// grownInto completes a host's new record with the landings of the old one, and with the agents that the
+// host has no more.
 func grownInto(now, old *session.Session) error {
 	if !old.CreatedAt.Equal(now.CreatedAt) { // another session of the same name
 		if slices.ContainsFunc(old.Landings, Unfinished) {
@@ -250,18 +256,6 @@ func grownInto(now, old *session.Session) error {
 		return nil
 	}
 	now.Landings, now.Checks = old.Landings, old.Checks
-	for i := range now.Agents {
-		one := &now.Agents[i]
-		before := old.Agent(one.Name)
-		if before == nil || !before.CreatedAt.Equal(one.CreatedAt) {
-			before = &session.Agent{}
-		}
-		for k := range one.Shifts {
-			if one.Shifts[k].Landings = now.NextLanding() - 1; k < len(before.Shifts) {
-				one.Shifts[k].Landings = before.Shifts[k].Landings
-			}
-		}
-	}
 	for _, one := range old.Agents {
 		if now.Agent(one.Name) == nil {
 			now.Agents = append(now.Agents, one)
@@ -270,15 +264,15 @@ func grownInto(now, old *session.Session) error {
 	return nil
 }
 
-// FarSessions returns the sessions of other machines of which work has landed in the current
-// repository.
-func FarSessions(h *app.App) []*session.Session {
+// SessionsHere returns the sessions, also those of other machines, of which work has landed in the
+// current repository.
+func SessionsHere(h *app.App) []*session.Session {
 	here, err := gitdir.Discover(h.Dir)
 	all, _, listErr := h.Store.ListAll()
 	if err != nil || listErr != nil {
 		return nil
 	}
 	return slices.DeleteFunc(all, func(s *session.Session) bool {
-		return s.Host == "" || s.GitCommonDir != here.CommonDir || len(s.Landings) == 0
+		return s.GitCommonDir != here.CommonDir || len(s.Landings) == 0
 	})
 }

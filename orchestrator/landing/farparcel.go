@@ -11,8 +11,6 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
-	"paw/worktree/objects"
 )
 
 // Parcel is what a machine sends to another one: the states of agents of one session, kept by refs
@@ -27,9 +25,9 @@ type Parcel struct {
 type parcelState struct {
 	Agent string       `json:"agent"`
 	State string       `json:"state"`
+	Twin  string       `json:"twin"` // that state in the agent's chain
 	Head  string       `json:"head"`
 	Turn  int          `json:"turn"`
-	Whole bool         `json:"whole"`
 	Turns []parcelTurn `json:"turns"`
 
 	Error    string   `json:"error,omitempty"`
@@ -62,13 +60,11 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		Version: session.Version, Name: s.Name, CreatedAt: s.CreatedAt, Status: s.Status, BaseCommit: s.BaseCommit, LastNumber: s.LastNumber,
 	}}
 	var names []string
-	var m *worktree.Manager
 	for _, one := range wanted {
 		w, err := workOf(ctx, h, s, one.Agent)
 		if err != nil {
 			return nil, err
 		}
-		m = w.Repo
 		names = append(names, one.Agent)
 		state, err := w.pack(ctx, one.Turn, newest)
 		if err != nil {
@@ -84,7 +80,6 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 		if w == nil {
 			continue
 		}
-		turns.SettleShift(ctx, m, w)
 		p.Session.Agents = append(p.Session.Agents, lifeAlone(w))
 		if w.From != nil && !slices.Contains(names, w.From.Agent) {
 			names = append(names, w.From.Agent)
@@ -97,22 +92,22 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 func lifeAlone(w *session.Agent) session.Agent {
 	one := session.Agent{
 		Name: w.Name, CLI: w.CLI, TurnSession: w.TurnSession, TurnHighWater: w.TurnHighWater, BaseCommit: w.BaseCommit, CreatedAt: w.CreatedAt,
-		Finished: w.Finished, Shifts: w.Shifts, Done: w.Done,
+		Finished: w.Finished, Done: w.Done,
 	}
 	if w.From != nil && !strings.Contains(w.From.Agent, ":") { // agents of a third machine are not known here
-		one.From = &session.Origin{Agent: w.From.Agent, Turn: w.From.Turn, Snapshot: w.From.Snapshot, Within: w.From.Within}
+		one.From = &session.Origin{Agent: w.From.Agent, Turn: w.From.Turn, Snapshot: w.From.Snapshot, State: w.From.State}
 	}
 	return one
 }
 
 func (w work) pack(ctx context.Context, number string, newest bool) (parcelState, error) {
-	one := parcelState{Agent: w.Record.Name, Whole: true}
+	one := parcelState{Agent: w.Record.Name}
 	if newest {
-		states, err := newestStates(ctx, w.Repo, []work{w})
+		states, err := newestStates(ctx, w.Repo, target{}, []work{w})
 		if err != nil {
 			return packedError(one, err)
 		}
-		one.State, one.Turn, one.Whole = states[0].commit, states[0].turn, states[0].whole
+		one.State, one.Twin, one.Turn = states[0].twin, states[0].twin, states[0].turn
 		return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 	}
 	turns.CloseDead(ctx, w.App, w.Session, w.Record.Name)
@@ -120,7 +115,12 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 	if err != nil {
 		return packedError(one, err)
 	}
-	one.State, one.Head, one.Turn = src.state, src.head, src.turn
+	if number == "" {
+		if err := src.chain.Keep(ctx, src.now); err != nil {
+			return one, err
+		}
+	}
+	one.State, one.Twin, one.Head, one.Turn = src.state, src.twin, src.head, src.turn
 	for _, t := range src.turns {
 		one.Turns = append(one.Turns, parcelTurn{
 			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
@@ -137,63 +137,4 @@ func packedError(one parcelState, err error) (parcelState, error) {
 	}
 	one.Error, one.ExitCode, one.Hints = err.Error(), int(e.Kind), e.Hints
 	return one, nil
-}
-
-// lookForHanded sets handed to a commit of those uncommitted changes the agent began with that the
-// branch has by now, on top of the commit they were made on. It stays "" if there are none.
-func (a *asker) lookForHanded(ctx context.Context) error {
-	snapshot := a.Record.Handed()
-	if snapshot == "" {
-		return nil
-	}
-	base, err := a.Repo.Objects().SnapshotHead(ctx, snapshot)
-	if err != nil || base == a.led.tip {
-		return err
-	}
-	had, err := a.Repo.Objects().Had(ctx, base, a.led.tip, snapshot)
-	if err != nil || len(had) == 0 {
-		return err
-	}
-	tree, err := a.Repo.Objects().TreeWith(ctx, base, snapshot, had)
-	if err != nil {
-		return err
-	}
-	if whole, err := a.Repo.Objects().TreeOf(ctx, snapshot); err != nil || whole == tree {
-		a.handed = snapshot
-		return err
-	}
-	a.handed, err = a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what was committed since\n", Own: true})
-	return err
-}
-
-// withHanded merges a base with the uncommitted changes that the agent began with, because only
-// what the agent has beyond them is its work. On a conflict the base stays as it is.
-func (a *asker) withHanded(ctx context.Context, base string) (string, error) {
-	snapshot := a.Record.Handed()
-	if snapshot == "" {
-		return base, nil
-	}
-	head, err := a.Repo.Objects().SnapshotHead(ctx, snapshot)
-	if err != nil || head == base {
-		return snapshot, err
-	}
-	merged, err := a.Repo.Objects().MergeTrees(ctx, a.led.place(a.Repo), head, base, snapshot)
-	if err != nil || len(merged.Conflicts) > 0 {
-		return base, err
-	}
-	return a.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{base, snapshot}, Message: "paw: what " + a.Record.Name + " began with\n", Own: true})
-}
-
-// afterHanded returns a state as a commit on top of the uncommitted changes that its agent began
-// with. Two such agents then have these changes in common.
-func (w work) afterHanded(ctx context.Context, state string) (string, error) {
-	snapshot := w.Record.Handed()
-	if snapshot == "" || snapshot == state {
-		return state, nil
-	}
-	head, err := w.Repo.Objects().SnapshotHead(ctx, state)
-	if err != nil {
-		return "", err
-	}
-	return w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: state + "^{tree}", Parents: []string{snapshot, head}, Message: "paw: " + w.Record.Name + "\n", Own: true})
 }

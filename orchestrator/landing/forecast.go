@@ -9,9 +9,11 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/objects"
+	"paw/worktree/states"
 )
 
 // Forecast says how the work of agents would merge with a branch and with each other's work. Making
@@ -20,7 +22,7 @@ type Forecast struct {
 	Session, Target string
 	Agents          []observe.Forecast
 	Pairs           []Pair   // agents whose work conflicts
-	Order           []string // order to land in: next the agent that conflicts with the fewest of the rest
+	Order           []string // order in which paw land --all lands: next the agent that conflicts with the fewest of the rest
 }
 
 // Pair is two agents whose work conflicts in these files.
@@ -38,6 +40,19 @@ func (f *Forecast) Collides() bool {
 // end of an agent's last turn, or its branch if that has moved since. One git process does all
 // merges. handed are the states of the agents of another machine, by name.
 func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
+	return scope{pairs: true}.look(ctx, h, s, names, into, handed)
+}
+
+// LookAtLines is Look for the usual branch, and counts the lines that each landing would change. Only with
+// pairs does it merge the agents' work with each other's.
+func LookAtLines(ctx context.Context, h *app.App, s *session.Session, names []string, pairs bool) (*Forecast, error) {
+	return scope{pairs: pairs, lines: true}.look(ctx, h, s, names, "", nil)
+}
+
+// scope says what a forecast is to tell beside how each agent's work merges with the branch.
+type scope struct{ pairs, lines bool }
+
+func (of scope) look(ctx context.Context, h *app.App, s *session.Session, names []string, into string, handed map[string]Handed) (*Forecast, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
@@ -64,20 +79,20 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 	line := func(branch string) string {
 		return "paw forecast --session " + s.Name + " --into " + errs.Quote(branch)
 	}
-	branch, err := first.branchFor(into, line)
+	branch, err := first.branchFor(ctx, into, line)
 	if err != nil {
 		return nil, err
 	}
-	t := target{branch: branch, usual: s.Target}
+	t := target{branch: branch}
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
-		return nil, first.withBranchHere(err, branch, line)
+		return nil, first.withBranchHere(ctx, err, branch, line)
 	}
 	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing can land there now, and the error of a landing says why
 		t.checkout = nil
 	}
 	f := &Forecast{Session: s.Name, Target: t.branch}
 	if len(agents) > 0 {
-		if f, err = look(ctx, h, m, s, agents, t); err != nil {
+		if f, err = of.foresee(ctx, m, s, agents, t); err != nil {
 			return nil, err
 		}
 	}
@@ -120,86 +135,262 @@ func cutShort(ctx context.Context, a app.Agent) (string, error) {
 	}
 	err := observe.RefuseHalfMoved(ctx, a.App, a.Session, a.Record.Name)
 	if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
-		return cmp.Or(worktree.Glance(a.Record.WorktreePath, a.Record.Branch).CutShort, "move of files"), nil
+		return cmp.Or(worktree.Glance(ctx, a.Record.WorktreePath, a.Record.Branch).CutShort, "move of files"), nil
 	}
 	return "", err
 }
 
-func look(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
+func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
-	sessions, err := agents[0].siblings(ctx)
+	newest, err := newestStates(ctx, m, t, agents)
 	if err != nil {
 		return nil, err
 	}
-	states, err := newestStates(ctx, m, agents)
-	if err != nil {
-		return nil, err
-	}
-	both, err := sidesOf(ctx, newLedger(m, sessions, t), agents, states)
-	if err != nil {
-		return nil, err
-	}
+	var twins []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].commit, Turn: newest[i].turn, LeftOut: w.badEnd()})
+		twins = append(twins, newest[i].twin)
 	}
-	pairs, err := merges(ctx, agents, both)
+	ahead, err := m.States().Ahead(ctx, t.tip, twins...)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := m.Objects().MergePairs(ctx, t.place(m), pairs)
+	sides, err := ownSides(ctx, t, agents, twins, ahead)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.count(ctx, m, t, states, merged); err != nil {
+	var pairs [][2]string
+	for i, twin := range twins {
+		if plain(ahead[i]) {
+			pairs = append(pairs, [2]string{t.tip, twin})
+		} else { // git's merge does not say what lands, see lookCloser
+			pairs = append(pairs, [2]string{t.tip, t.tip})
+		}
+	}
+	for i := range sides {
+		for k := i + 1; k < len(sides) && of.pairs; k++ {
+			pairs = append(pairs, [2]string{sides[i], sides[k]})
+		}
+	}
+	merged, err := mergeAll(ctx, m.States().Objects(), t.place(m), pairs)
+	if err != nil {
 		return nil, err
 	}
-	f.pair(merged[len(agents):])
+	closer, err := lookCloser(ctx, t, agents, twins, ahead, merged)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.count(ctx, m, t, merged[:len(agents)]); err != nil {
+		return nil, err
+	}
+	if of.lines {
+		if err := f.countLines(ctx, t, agents, closer, merged); err != nil {
+			return nil, err
+		}
+	}
+	if of.pairs {
+		f.pair(merged[len(agents):])
+	}
 	f.Order = order(f.Agents)
 	return f, nil
 }
 
-// merges returns what git merges for a forecast: each agent with the target, then each agent with
-// each later one.
-func merges(ctx context.Context, agents []work, both []*sides) (pairs [][2]string, err error) {
-	var whole []string
+// plain reports whether git's merge of a state with the target brings just what lands.
+func plain(a states.Ahead) bool { return len(a.Left) == 0 && a.Root == "" }
+
+// ownSides returns the states to merge with those of other agents: without what the target has left.
+func ownSides(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead) ([]string, error) {
+	sides := slices.Clone(twins)
 	for i, w := range agents {
-		own, err := w.afterHanded(ctx, both[i].state)
+		if plain(ahead[i]) {
+			continue
+		}
+		l, err := w.landsOn(ctx, t, twins[i], false)
+		if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		pairs, whole = append(pairs, [2]string{both[i].ours, both[i].theirs}), append(whole, own)
+		own := ""
+		if len(l.Left) > 0 {
+			own, err = w.Repo.States().Without(ctx, l.Lands, w.Record.TurnSession+" alone")
+		}
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = cmp.Or(own, twins[i])
 	}
-	for i := range whole {
-		for k := i + 1; k < len(whole); k++ {
-			pairs = append(pairs, [2]string{whole[i], whole[k]})
+	return sides, nil
+}
+
+// mergeAll merges pairs with one git process. Where two have no history in common it takes one for each,
+// and those two do not conflict.
+func mergeAll(ctx context.Context, o *objects.Store, place string, pairs [][2]string) ([]objects.Merged, error) {
+	merged, err := o.MergePairs(ctx, place, pairs)
+	if !errors.Is(err, objects.ErrUnrelated) {
+		return merged, err
+	}
+	merged = nil
+	for _, pair := range pairs {
+		one, err := o.MergeTree(ctx, place, pair[0], pair[1])
+		if err != nil && !errors.Is(err, objects.ErrUnrelated) {
+			return nil, err
+		}
+		merged = append(merged, one)
+	}
+	return merged, nil
+}
+
+// lookCloser asks for single agents what a landing would ask, where git's merge alone does not say what
+// lands. The result has nil for the other agents.
+func lookCloser(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead, merged []objects.Merged) ([]*lands, error) {
+	closer := make([]*lands, len(agents))
+	for i, w := range agents {
+		if ahead[i].None() {
+			continue
+		}
+		tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
+		if err != nil {
+			return nil, err
+		}
+		all, err := w.landingsIn(t.branch)
+		if err != nil {
+			return nil, err
+		}
+		lost := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
+		if plain(ahead[i]) && !lost && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
+			continue
+		}
+		switch closer[i], err = w.landsOn(ctx, t, twins[i], false); {
+		case errors.Is(err, objects.ErrUnrelated): // as after an amended first commit
+			closer[i] = nil
+		case err != nil:
+			return nil, err
+		default:
+			merged[i] = closer[i].Merged
 		}
 	}
-	return pairs, nil
+	return closer, nil
+}
+
+// newest is the newest state of an agent that is known without a look at its worktree.
+type newest struct {
+	twin, commit string
+	turn         int // turn whose end it is, 0 for another state
+}
+
+// newestStates returns the newest known states of agents: those of their chains and, if an agent's branch
+// has moved since, with the commits since then.
+func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []newest, err error) {
+	var branches []string
+	for _, w := range agents {
+		branches = append(branches, w.Record.Branch)
+	}
+	tips, err := m.Refs().Branches(ctx, branches)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range agents {
+		if w.Session.Host != "" {
+			one := w.handed[w.Record.Name]
+			if one.Err != nil {
+				return nil, one.Err
+			}
+			all = append(all, newest{one.Twin, one.State, one.Turn})
+			continue
+		}
+		one, err := w.newestState(ctx, t, tips[w.Record.Branch])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (w work) newestState(ctx context.Context, t target, tip string) (newest, error) {
+	chain, err := turns.ChainOf(ctx, w.Agent)
+	if err != nil {
+		return newest{}, err
+	}
+	now := chain.Now()
+	if now.Snapshot == "" { // after a move
+		if now.Snapshot, err = w.snapshotOf(ctx, now.Twin, chain.Refs); err != nil {
+			return newest{}, err
+		}
+	}
+	if tip == "" && len(chain.Refs) == 0 {
+		return newest{}, errs.New(errs.Failed, "%s: its branch %s is gone", w.Record.Name, w.Record.Branch).Hint("git branch %s %s", errs.Quote(w.Record.Branch), w.Record.BaseCommit)
+	}
+	one := newest{twin: now.Twin, commit: now.Snapshot}
+	if last := w.Record.TurnHighWater; chain.End(last) == now.Twin {
+		one.turn = last
+	}
+	if tip == "" || tip == now.Head || now.Head == "" {
+		return one, nil
+	}
+	files := tip
+	if now.Snapshot != now.Head { // what was not committed
+		merged, err := w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), now.Snapshot, tip)
+		if err != nil && !errors.Is(err, objects.ErrUnrelated) {
+			return one, err
+		}
+		if err == nil && len(merged.Conflicts) == 0 {
+			if files, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{tip}, Message: "paw: now\n", Own: true}); err != nil {
+				return one, err
+			}
+		}
+	}
+	since, err := chain.Then(ctx, files, tip, turns.Present(w.Agent))
+	if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit: only its worktree tells
+		return newest{twin: now.Twin, commit: tip}, nil
+	}
+	return newest{twin: since.Twin, commit: tip}, err
 }
 
 // count adds to each agent the files that its merge with the target changes or conflicts in.
-func (f *Forecast) count(ctx context.Context, m *worktree.Manager, t target, states []known, merged []objects.Merged) error {
+func (f *Forecast) count(ctx context.Context, m *worktree.Manager, t target, merged []objects.Merged) error {
 	var changed [][2]string
-	for i := range states {
-		changed = append(changed, [2]string{t.tip, merged[i].Tree})
-	}
-	for _, one := range states {
-		changed = append(changed, [2]string{cmp.Or(one.left, one.commit), one.commit})
+	for _, one := range merged {
+		changed = append(changed, [2]string{t.tip, one.Tree})
 	}
 	counts, err := m.Objects().Changes(ctx, changed)
 	if err != nil {
 		return err
 	}
-	for i := range states {
-		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]].Files, merged[i].Conflicts
+	for i, one := range merged {
+		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]].Files, one.Conflicts
+		f.Agents[i].Told = one.Told()
 		if t.checkout != nil {
 			f.Agents[i].Submodules = counts[changed[i]].Submodules
 		}
-		if counts[changed[len(states)+i]].Files > 0 { // 0 files if everything was committed since
-			f.Agents[i].UncommittedSince = states[i].leftAt
-		}
 	}
 	return nil
+}
+
+// countLines adds to each agent with something to land the lines that this would change. Where it
+// conflicts those are the lines of its work, as paw diff shows it.
+func (f *Forecast) countLines(ctx context.Context, t target, agents []work, closer []*lands, merged []objects.Merged) error {
+	var changed [][2]string
+	for i, w := range agents {
+		pair := [2]string{t.tip, merged[i].Tree}
+		if len(merged[i].Conflicts) > 0 {
+			base, err := w.common(ctx, closer[i])
+			if err != nil {
+				return err
+			}
+			pair = [2]string{base, closer[i].State}
+		}
+		changed = append(changed, pair)
+	}
+	counts, err := agents[0].Repo.Objects().Lines(ctx, changed)
+	for i := range counts {
+		if f.Agents[i].Lands() {
+			f.Agents[i].Lines = &counts[i]
+		}
+	}
+	return err
 }
 
 // pair adds the conflicts between agents. merged are the merges of each agent with each later one.
@@ -216,45 +407,13 @@ func (f *Forecast) pair(merged []objects.Merged) {
 	}
 }
 
-// sidesOf finds what a branch and the newest states of agents have in common. It reads git's
-// history once for all agents.
-func sidesOf(ctx context.Context, led *ledger, agents []work, states []known) (all []*sides, err error) {
-	var askers []*asker
-	var looked []state
-	for i, w := range agents {
-		a, one := newAsker(w, led, false), state{commit: states[i].commit}
-		if err := a.lookForHanded(ctx); err != nil {
-			return nil, err
-		}
-		if states[i].whole { // the branch lacks work that has landed uncommitted
-			one = a.at(states[i].commit, states[i].turn)
-		}
-		askers, looked = append(askers, a), append(looked, one)
-	}
-	led.base, led.also = agents[0].Record.BaseCommit, func() (commits []string) {
-		for i, a := range askers {
-			commits = append(commits, a.needs(ctx, looked[i])...)
-		}
-		return commits
-	}
-	if err := led.look(ctx); err != nil {
-		return nil, err
-	}
-	for i, a := range askers {
-		one, err := a.sides(ctx, looked[i])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
 // order returns the agents in the order of fewest conflicts. Next comes the agent that conflicts
-// with the fewest of the rest; of several, the one with fewer files, then the older one. Agents
-// that conflict with the target come last. Agents with nothing to land are left out.
+// with the fewest of the rest; of several, the one with fewer files, then the older one. Agents are
+// left out that have nothing to land, conflict with the target, or whose last turn did not end well.
 func order(agents []observe.Forecast) []string {
-	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Forecast) bool { return !o.Lands() })
+	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Forecast) bool {
+		return !o.Lands() || len(o.Conflicts) > 0 || o.LeftOut != ""
+	})
 	var names []string
 	for len(rest) > 0 {
 		collisions := func(o observe.Forecast) (n int) {
@@ -266,7 +425,7 @@ func order(agents []observe.Forecast) []string {
 			return n
 		}
 		best := slices.MinFunc(rest, func(a, b observe.Forecast) int {
-			return cmp.Or(min(len(a.Conflicts), 1)-min(len(b.Conflicts), 1), collisions(a)-collisions(b), a.Files-b.Files)
+			return cmp.Or(collisions(a)-collisions(b), a.Files-b.Files)
 		})
 		names = append(names, best.Agent)
 		rest = slices.DeleteFunc(rest, func(o observe.Forecast) bool { return o.Agent == best.Agent })

@@ -18,7 +18,8 @@ func TestOrder(t *testing.T) {
 		{"age, where nothing else differs", agents{{Agent: "a", Files: 1}, {Agent: "b", Files: 1}}, []string{"a", "b"}},
 		{"fewer files", agents{{Agent: "a", Files: 9}, {Agent: "b", Files: 1}}, []string{"b", "a"}},
 		{"nothing to land", agents{{Agent: "a"}, {Agent: "b", Files: 1}}, []string{"b"}},
-		{"with the target", agents{{Agent: "a", Files: 1, Conflicts: []string{"x"}}, {Agent: "b", Files: 9}}, []string{"b", "a"}},
+		{"with the target", agents{{Agent: "a", Files: 1, Conflicts: []string{"x"}}, {Agent: "b", Files: 9}}, []string{"b"}},
+		{"a last turn that was cut", agents{{Agent: "a", Files: 1, LeftOut: "turn 1 was cut by a crash"}, {Agent: "b", Files: 9}}, []string{"b"}},
 		{
 			"fewest of the rest", agents{{Agent: "hub", Files: 1, Others: []string{"a", "b"}}, {Agent: "a", Files: 2, Others: []string{"hub"}},
 				{Agent: "b", Files: 3, Others: []string{"hub"}}}, []string{"a", "hub", "b"},

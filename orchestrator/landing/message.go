@@ -2,13 +2,18 @@ package landing
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	"paw/config/display"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
+	"paw/worktree/states"
 )
 
 // titleWidth limits the columns of a title that comes from a prompt.
@@ -20,13 +25,15 @@ type messageFacts struct {
 	Commits             []string // titles of the agent's commits, oldest first
 	Listed              bool     // list Commits in the message, because they do not land as commits
 	Turns               []turns.Turn
-	Again               string // title of a landing that is brought again, "" for none
-	Asked               string // message from the user, "" for none
+	Again               string        // title of a landing that is brought again, "" for none
+	Asked               string        // message from the user, "" for none
+	State               string        // snapshot that lands, "" for a commit that brings only a part of it
+	Files               func() string // names the files that change, for a title where nothing else gives one
 }
 
 // title returns the first line of a message: what the agent said with paw done, else the first
 // prompt that a person wrote, else the title of the agent's last commit, else the title of a
-// landing that is brought again.
+// landing that is brought again, else the files that change.
 func (f messageFacts) title() string {
 	title := display.Graphemes.Cut(oneLine(f.Said), titleWidth)
 	for _, t := range f.Turns {
@@ -35,7 +42,36 @@ func (f messageFacts) title() string {
 	if n := len(f.Commits); n > 0 {
 		title = cmp.Or(title, f.Commits[n-1])
 	}
-	return cmp.Or(title, f.Again, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
+	if title = cmp.Or(title, f.Again); title == "" && f.Files != nil {
+		return f.Files()
+	}
+	return title
+}
+
+// titleOf names two files or, if there are more or their names are long, the folder that has them
+// all, if there is one.
+func titleOf(paths []string) string {
+	title, folder := few(paths, 2), path.Dir(paths[0])
+	for _, one := range paths {
+		for folder != "." && !strings.HasPrefix(one, folder+"/") {
+			folder = path.Dir(folder)
+		}
+	}
+	if folder != "." && (len(paths) > 2 || display.Graphemes.Width(title) > titleWidth) {
+		title = errs.Counted(len(paths), "file") + " in " + onOneLine(folder)
+	}
+	return display.Graphemes.Cut(title, titleWidth)
+}
+
+// filesBetween returns a function that names the files that differ between two commits or trees.
+func (w work) filesBetween(ctx context.Context, from, to string) func() string {
+	return sync.OnceValue(func() string {
+		paths, err := w.Repo.Objects().ChangedPaths(ctx, from, to)
+		if err != nil || len(paths) == 0 {
+			return w.name() // git says why, when the commit is made
+		}
+		return titleOf(paths)
+	})
 }
 
 // message returns the message of a commit: title, a line for each turn, and trailers.
@@ -95,7 +131,11 @@ func (f messageFacts) trailers() string {
 	if len(f.Turns) > 0 {
 		text += "Paw-Turns: " + ranges(f.Turns) + "\n"
 	}
-	return text + "Paw-CLI: " + f.CLI + "\n"
+	text += "Paw-CLI: " + f.CLI + "\n"
+	if f.State != "" {
+		text += states.Trailer + f.State[:states.ShortID] + "\n"
+	}
+	return text
 }
 
 // turnLine returns the line about a turn, "" if only paw wrote its prompt.
@@ -114,8 +154,15 @@ func turnLine(t turns.Turn) string {
 	return fmt.Sprintf("Turn %d (%s): %s", t.Number, oneLine(how), prompt)
 }
 
-// oneLine returns the first line of a text by somebody else, without control characters, and
-// without a beginning that git would take for a comment.
-func oneLine(text string) string {
-	return strings.TrimLeft(display.Printable(display.FirstLine(strings.ToValidUTF8(text, "?"))), "# ")
+// withTrailer returns a message of somebody else without trailers about states, and with its own behind the
+// trailers that it has, unless that is "".
+func withTrailer(message, trailer string) string {
+	lines := slices.DeleteFunc(strings.Split(strings.TrimRight(message, "\n"), "\n"), func(line string) bool { return strings.HasPrefix(line, states.Trailer) })
+	if trailer != "" {
+		if name, _, is := strings.Cut(lines[len(lines)-1], ": "); len(lines) < 3 || !is || strings.Contains(name, " ") {
+			lines = append(lines, "")
+		}
+		lines = append(lines, trailer)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }

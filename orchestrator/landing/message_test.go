@@ -60,15 +60,34 @@ func TestMessageHasTheWordsOfThoseWhoWorkAndNoneOfPaw(t *testing.T) {
 			messageFacts{Said: "Many steps", Commits: many, Listed: true},
 			"Many steps\n\n" + lines + "- 3 other commits\n",
 		},
+		"the number of an issue": {
+			messageFacts{Turns: []turns.Turn{listed(1, "#13 fix the parser"), listed(2, "## Tests\n\nadd some")}},
+			"#13 fix the parser\n\nTurn 1: #13 fix the parser\nTurn 2: Tests\n",
+		},
 		"what the agent said": {
 			messageFacts{Said: "All done", Turns: []turns.Turn{listed(1, "fix")}, Commits: []string{"x"}},
 			"All done\n\nTurn 1: fix\n",
 		},
-		"nobody said anything": {messageFacts{Session: "s", Agent: "a"}, "Work of s/a\n"},
+		"nobody said anything": {messageFacts{Files: func() string { return "alpha.go, beta.go" }}, "alpha.go, beta.go\n"},
 	} {
 		got, _, _ := strings.Cut(c.facts.message(), "\nPaw-Agent: ")
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestTitleOfFiles(t *testing.T) {
+	for want, paths := range map[string][]string{
+		"alpha.go, src/beta.go":               {"alpha.go", "src/beta.go"},
+		"3 files in src/parser":               {"src/parser/a.go", "src/parser/b.go", "src/parser/deep/c.go"},
+		"3 files in src":                      {"src/a.go", "src/parser/b.go", "src/parser.go"},
+		"a.go, src/parser/b.go, 1 other file": {"a.go", "src/parser/b.go", "src/c.go"},
+		"1 file in deep":                      {"deep/" + strings.Repeat("x", 80)},
+		`"new\nline"`:                         {"new\nline"},
+	} {
+		if got := titleOf(paths); got != want {
+			t.Errorf("%q: %s, want %s", paths, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -20,13 +21,17 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	if !ok || !e.offer {
 		return cause
 	}
-	offered, err := l.offered(ctx, v)
+	h, err := l.handed(ctx)
+	var offered string
+	if err == nil {
+		offered, err = l.offered(ctx, v, h)
+	}
 	if err != nil {
 		l.App.Notef("%s: nothing could be offered for a merge by hand: %v", l.name(), err)
 		return cause
 	}
 	verb := "merge"
-	if l.picks() {
+	if h.picks {
 		verb = "cherry-pick"
 	}
 	e.error = errs.WithHints(e.error, gitLine(l.branch, l.checkout, verb, offered))
@@ -38,62 +43,112 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	return e
 }
 
-// picks reports whether what is offered is to be cherry-picked: a merge would bring back commits that
-// the branch has left, or not take back landed work that the agent was rewound from.
-func (l *landing) picks() bool { return len(l.sides.left)+len(l.sides.rewound) > 0 }
+// handed is what the user merges by hand: a tree, the parent of its commit, and whether it is to be
+// cherry-picked.
+type handed struct {
+	tree, parent string
+	picks        bool
+}
+
+// handed returns what to offer: the agent's state on its own HEAD, or, where some of it has landed before,
+// what is new on the commit of that landing. Where git's own merge would bring commits that the branch has
+// left, or work again that it has, it is a commit to cherry-pick.
+func (l *landing) handed(ctx context.Context) (h handed, err error) {
+	if h.tree, err = l.Repo.Objects().TreeOf(ctx, l.source.state); err != nil {
+		return h, err
+	}
+	h.parent = l.source.head
+	steps, left := l.lands.Steps, l.lands.Left
+	if len(steps) == 0 || len(left) == 0 && steps[0].From == l.begin() {
+		return h, nil
+	}
+	base := steps[0].From
+	if len(left) == 0 {
+		if on, err := l.onLanding(ctx); on.parent != "" || err != nil {
+			return on, err
+		}
+		bases, err := l.Repo.States().Objects().MergeBases(ctx, l.lands.Stands, l.source.twin)
+		if err != nil || len(bases) != 1 {
+			return h, err
+		}
+		base = bases[0]
+	}
+	h.picks = true
+	h.parent, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{l.tip}, Message: "paw: what both have\n", Own: true})
+	return h, err
+}
+
+// onLanding returns the new work on the commit of the landing that brought what comes before it.
+func (l *landing) onLanding(ctx context.Context) (h handed, err error) {
+	from := l.lands.Steps[0].From
+	for _, one := range slices.Backward(l.Session.Landings) {
+		if len(l.lands.Steps) > 1 || one.Twin != from || one.Phase != session.LandingDone {
+			continue
+		}
+		if has, err := l.Repo.Objects().Contains(ctx, l.tip, one.After); !has || err != nil {
+			return h, err
+		}
+		merged, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), from, one.After, l.source.twin)
+		if len(merged.Conflicts) == 0 && err == nil {
+			h = handed{tree: merged.Tree, parent: one.After}
+		}
+		return h, err
+	}
+	return h, nil
+}
 
 // offered returns the commit to offer for the agent's state: one that was offered before, the
 // agent's own commit if everything is committed and can be merged, or a new one.
-func (l *landing) offered(ctx context.Context, v mover) (string, error) {
-	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
-	if err != nil {
-		return "", err
+func (l *landing) offered(ctx context.Context, v mover, h handed) (string, error) {
+	before, as := l.tip, Merge
+	if h.picks {
+		before, as = h.parent, Squash
 	}
-	base, err := l.asker.base(ctx, l.sides)
-	if err != nil {
-		return "", err
-	}
-	parent, as := l.source.head, Merge
-	if l.picks() {
-		if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{l.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
-			return "", err
-		}
-		parent, as = base, Squash
-	}
-	for _, one := range l.asker.led.of(l.Record.TurnSession) {
-		if one.Phase != session.LandingOffered || one.Turn != l.source.turn || one.As != string(as) {
+	for _, one := range l.Session.Landings {
+		if one.TurnSession != l.Record.TurnSession || one.Phase != session.LandingOffered || one.Turn != l.source.turn || one.As != string(as) {
 			continue
 		}
-		same, err := l.offeredBefore(ctx, one, tree, parent)
-		if same || err != nil {
+		if same, err := l.offeredBefore(ctx, one, h); same || err != nil {
 			return one.After, err
 		}
 	}
-	facts, _, err := l.lookAtWork(ctx)
+	b, err := l.lookAtBrought(ctx, l.target, l.source, l.lands)
 	if err != nil {
 		return "", err
 	}
+	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, nil)
+	facts.Files = l.filesBetween(ctx, h.parent, h.tree)
 	commit := l.source.head
-	if as == Squash || l.source.state != l.source.head {
-		facts.Listed = as == Squash
-		if commit, err = l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message()}); err != nil {
+	if h.parent != l.source.head || l.source.state != l.source.head {
+		facts.Listed = h.picks
+		if commit, err = l.make(ctx, objects.NewCommit{Tree: h.tree, Parents: []string{h.parent}, Message: facts.message()}); err != nil {
+			return "", err
+		}
+	}
+	if l.source.chain != nil && l.source.turn == 0 {
+		if err := l.source.chain.Keep(ctx, l.source.now); err != nil {
+			return "", err
+		}
+	}
+	if !h.picks { // the branch has the state as soon as it has the commit
+		if err := l.Repo.States().Graft(ctx, commit, l.source.twin); err != nil {
 			return "", err
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		ID: l.nextID(), Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: base, After: commit, State: l.source.state,
-		Turn: l.source.turn, Turns: ranges(facts.Turns), LastTurn: l.source.lastTurn(), As: string(as), Title: facts.title(), Instead: l.asker.instead(l.sides),
+		ID: l.nextID(ctx), Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: before, After: commit, State: l.source.state,
+		Twin: l.source.twin, Turn: l.source.turn, Turns: ranges(facts.Turns), LastTurn: l.source.lastTurn(), As: string(as), Title: facts.title(),
 	})
 }
 
 // offeredBefore reports whether an earlier offer has the same tree on the same parent. The parent
 // of a commit to cherry-pick is made anew each time, so its files are compared.
-func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
-	if !one.picked() {
-		same, err := l.Repo.Objects().IsCommitOf(ctx, one.After, tree, parent)
+func (l *landing) offeredBefore(ctx context.Context, one session.Landing, h handed) (bool, error) {
+	if one.As != string(Squash) {
+		same, err := l.Repo.Objects().IsCommitOf(ctx, one.After, h.tree, h.parent)
 		return same || one.After == l.source.state, err
 	}
-	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {
+	for _, pair := range [][2]string{{one.After, h.tree}, {one.Before, h.parent}} {
 		if changed, err := l.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
 			return false, err
 		}

@@ -89,7 +89,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 		return nil, err
 	}
 	p := &puller{work: w, options: o}
-	base, err := w.branchFor(o.Base, func(branch string) string { return p.line(o.Turn, branch) })
+	base, err := w.branchFor(ctx, o.Base, func(branch string) string { return p.line(o.Turn, branch) })
 	if err != nil {
 		return nil, err
 	}
@@ -168,20 +168,22 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if err != nil || tip == "" {
 		tip = p.Record.BaseCommit
 	}
-	c := &landing{work: p.work, target: target{branch: p.done.Base, tip: tip}, source: p.source, options: Options{Message: p.options.Message}, version: p.version}
-	if err := c.lookAtBoth(ctx); err != nil {
+	t := target{branch: p.done.Base, tip: tip}
+	l, err := p.landsOn(ctx, t, p.source.twin, false)
+	if err != nil {
 		return err
 	}
-	facts, own, err := c.lookAtWork(ctx)
+	b, err := p.lookAtBrought(ctx, t, p.source, l)
 	if err != nil {
 		return err
 	}
 	if p.done.Uncommitted, err = p.changed(ctx, p.source.head, p.source.state); err != nil {
 		return err
 	}
-	p.again = c.sides.near != nil
-	p.facts, p.own, p.done.Commits = facts, len(own) > 0, len(own)
-	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
+	p.again = len(l.Steps) > 0 && l.Steps[0].From != p.begin()
+	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.state, p.options.Message, p.version, nil), len(b.commits) > 0, len(b.commits)
+	p.facts.Files = p.filesBetween(ctx, p.source.head, p.source.state)
+	if p.done.Nothing = l.Nothing || p.done.Uncommitted+len(b.commits) == 0; p.done.Nothing {
 		return nil
 	}
 	if p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
@@ -230,6 +232,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	if p.own { // the user's words are about the whole request
 		facts.Asked, facts.Commits = "", nil
 	}
+	facts.State = ""
 	sign, err := p.Repo.Objects().SignsCommits(ctx)
 	if err != nil {
 		return err
@@ -241,6 +244,9 @@ func (p *puller) commit(ctx context.Context) (err error) {
 // plan sets the steps for a dry run, and notes what comes along.
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
+	if how := p.source.badEnd(p.work); how != "" {
+		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
+	}
 	if p.again {
 		p.App.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
 			p.done.Base, p.Record.Name, p.Session.Name)

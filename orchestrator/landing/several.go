@@ -23,7 +23,7 @@ type Several struct {
 	Options
 	Numbers   map[string]string // turn to land by agent, "" for the present state
 	States    map[string]string // state that the user was shown, by agent; an agent may have none
-	Skip      bool              // skip agents whose state cannot be taken now, with a note
+	Skip      bool              // skip, with a note, agents whose state cannot be taken now or whose last turn did not end well
 	KeepGoing bool              // go on with the others after a conflict, failed check or refusal
 }
 
@@ -46,14 +46,16 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 		return err
 	}
 	var inOrder []string
-	if len(names) > 1 {
+	if len(names) > 1 || skip {
 		f, err := Look(ctx, h, s, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Handed[name].Err != nil }), o.Into, o.Handed)
 		if err != nil {
 			return err
 		}
-		inOrder = f.Order
+		if inOrder = f.Order; skip {
+			names = all.leaveOut(h, s, f, names)
+		}
 	}
-	for _, name := range names { // agents that the forecast leaves out may have files that no turn has ended with
+	for _, name := range names { // agents that the order lacks may have files that no turn has ended with
 		if !slices.Contains(inOrder, name) {
 			inOrder = append(inOrder, name)
 		}
@@ -84,6 +86,18 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 		return notLanded(s, failed, len(inOrder))
 	}
 	return nil
+}
+
+// leaveOut notes the agents with something to land whose last turn did not end well, and returns the
+// others.
+func (all Several) leaveOut(h *app.App, s *session.Session, f *Forecast, names []string) []string {
+	for _, o := range f.Agents {
+		if o.LeftOut != "" && o.Lands() {
+			h.Notef("left out: %s (%s); %s lands it all the same", o.Agent, o.LeftOut, all.line(s, o.Agent))
+			names = slices.DeleteFunc(names, func(name string) bool { return name == o.Agent })
+		}
+	}
+	return names
 }
 
 // ofOne reports whether an error is about one agent's work, so that others may land.

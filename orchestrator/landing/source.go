@@ -12,20 +12,26 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree/gitdir"
 	"paw/worktree/snapshot"
+	"paw/worktree/states"
 )
 
 // source is the state of an agent that is to land, looked at once.
 type source struct {
 	state string // commit of all its files
+	twin  string // that state in the agent's chain
 	head  string // commit of its branch
 	turn  int    // turn whose end the state is, 0 for the present state
 	turns []turns.Turn
+
+	chain *turns.Chain // nil for an agent of another machine
+	now   states.State // the state, if it is the present one and follows the chain
 
 	finished session.Finished // turns that had ended well at the time of the look
 	number   string           // turn that was asked for, "" for the present state
@@ -99,7 +105,7 @@ func (w work) handedSource(line lineOf) (*source, error) {
 		}
 		return nil, &told
 	}
-	return &source{state: one.State, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, line: line}, nil
+	return &source{state: one.State, twin: one.Twin, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, line: line}, nil
 }
 
 func (src *source) takeNow(ctx context.Context, w work) error {
@@ -142,8 +148,16 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	case len(shot.NotSaved) > 0:
 		return app.Unfiltered(notSaved(name, shot), look)
 	}
-	src.state, src.head = shot.Commit, shot.Head
-	return nil
+	for _, name := range shot.Behind {
+		w.App.Notef("%s: its checkout is behind, git -C %s submodule update", name, errs.Quote(path))
+	}
+	src.state, src.head = shot.Commit, turns.HeadOf(shot)
+	if src.chain, err = turns.ChainOf(ctx, w.Agent); err != nil {
+		return err
+	}
+	src.now, err = src.chain.Then(ctx, src.state, src.head, turns.Present(w.Agent))
+	src.twin = src.now.Twin
+	return err
 }
 
 func isRepository(dir string) bool {
@@ -171,7 +185,12 @@ func (src *source) takeTurn(ctx context.Context, w work) error {
 	}
 	src.turn = one.Number
 	src.turns = src.turns[:slices.IndexFunc(src.turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
-	src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: src.line("")})
+	if src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: src.line("")}); err != nil {
+		return err
+	}
+	if src.chain, err = turns.ChainOf(ctx, w.Agent); err == nil {
+		src.twin, err = src.chain.At(ctx, one.Number, src.state)
+	}
 	return err
 }
 
@@ -207,7 +226,7 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	case tip == "":
 		return errs.New(errs.Refused, "%s: its branch %s is gone", w.Record.Name, branch).Hint("git branch %s %s", errs.Quote(branch), src.lastTag(w))
 	}
-	return nil
+	return observe.RefuseMovedBranch(ctx, w.Repo, w.Record)
 }
 
 // elsewhere adds hints to the error about a worktree on another branch: the last turn, and a
@@ -232,6 +251,17 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 		return refused.Hint("git -C %s log --oneline --left-right %s...HEAD", path, branch)
 	}
 	return refused.Hint("git -C %s switch -C %s", path, branch)
+}
+
+// badEnd says how the last turn of the state ended, as turns.BadEnd does.
+func (src *source) badEnd(w work) string {
+	if src.turn == 0 {
+		return w.badEnd()
+	}
+	if last := src.turns[len(src.turns)-1].Record; last.Number > w.Record.SeenCut {
+		return live.BadEnd(last)
+	}
+	return ""
 }
 
 // lastTag returns the tag of the agent's last finished turn, or of its start.

@@ -1,13 +1,11 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
-	"unicode"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -21,7 +19,6 @@ import (
 type target struct {
 	branch   string
 	tip      string
-	usual    string           // target of the session: what agents got from it counts as got from any branch that has it; "" where only this branch counts
 	checkout *gitdir.Checkout // nil if the branch is not checked out
 }
 
@@ -34,26 +31,78 @@ func (t target) place(m *worktree.Manager) string {
 }
 
 // branchFor returns the branch that the agent's work lands in. line returns the command with another
-// branch, for a hint.
-func (w work) branchFor(into string, line func(branch string) string) (string, error) {
-	if branch := cmp.Or(into, w.Session.Target); branch != "" {
-		return branch, nil
+// branch, for hints.
+func (w work) branchFor(ctx context.Context, into string, line func(branch string) string) (string, error) {
+	if into != "" {
+		return into, nil
 	}
-	e := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Record.Name, w.Session.Name)
-	if branch := w.branchHere(); branch != "" {
-		return "", e.Hint("%s", line(branch))
+	if w.follow(ctx, w.Session.Target); w.Session.Target != "" {
+		return w.Session.Target, nil
 	}
-	return "", e.Hint("git branch")
+	err := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Record.Name, w.Session.Name)
+	return "", w.withBranch(ctx, err, line)
+}
+
+// follow gives the sessions of the repository the new name of a branch that the user has renamed
+// since the agent's session began. git's log of the branch has both names.
+func (w work) follow(ctx context.Context, branch string) {
+	if tip, err := w.Repo.Refs().BranchTip(ctx, branch); tip != "" || err != nil || w.Session.Host != "" {
+		return
+	}
+	now := w.Repo.Refs().RenamedTo(branch, w.Session.CreatedAt)
+	if now == "" {
+		return
+	}
+	rename := func(s *session.Session) error {
+		if s.Target == branch {
+			s.Target = now
+		}
+		for i := range s.Landings {
+			if s.Landings[i].Target == branch {
+				s.Landings[i].Target = now
+			}
+		}
+		return nil
+	}
+	sessions, _ := w.allRecords()
+	for _, s := range sessions {
+		if s.GitCommonDir == w.Session.GitCommonDir && s.Host == "" {
+			_, _ = w.App.UpdateSoon(ctx, s.Name, rename) // if it cannot be written, the next command finds it again
+		}
+	}
+	_ = rename(w.Session)
+	w.App.Notef("branch %s is %s now, for paw too", branch, now)
+}
+
+// adopt makes a branch that the user has named the target of a session which has none any more.
+func (w work) adopt(ctx context.Context, branch string) error {
+	why := "it began on no branch"
+	switch old := w.Session.Target; {
+	case branch == old || w.Session.Host != "":
+		return nil
+	case old != "":
+		if tip, err := w.Repo.Refs().BranchTip(ctx, old); tip != "" || err != nil {
+			return err
+		}
+		why = old + " is gone"
+	}
+	w.Session.Target = branch
+	w.App.Notef("work of %s lands in %s from now on: %s", w.Session.Name, branch, why)
+	_, err := w.App.Update(ctx, w.Session.Name, func(rec *session.Session) error {
+		rec.Target = branch
+		return nil
+	})
+	return err
 }
 
 // lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
 // a checkout with an unfinished merge, rebase or the like. line returns the command with another
 // branch, for hints.
 func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch string) string) (target, error) {
-	t := target{branch: branch, usual: w.Session.Target}
+	t := target{branch: branch}
 	var err error
 	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
-		return t, w.withBranchHere(err, branch, line)
+		return t, w.withBranchHere(ctx, err, branch, line)
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -67,16 +116,41 @@ func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch 
 	return t, nil
 }
 
-// withBranchHere adds, if the target does not exist any more, the command with the branch of the main
-// checkout: the target may have been renamed.
-func (w work) withBranchHere(err error, branch string, line func(branch string) string) error {
-	here := w.branchHere()
+// withBranchHere adds to the error about a branch that does not exist the commands that make it, or
+// take another one.
+func (w work) withBranchHere(ctx context.Context, err error, branch string, line func(branch string) string) error {
 	var e *errs.Error
-	if here == "" || here == branch || w.Session.Target != branch || !errors.As(err, &e) {
+	if !errors.Is(err, errNoBranch) || !errors.As(err, &e) {
 		return err
 	}
-	e.Hints = nil
-	return e.Hint("%s", line(here))
+	if branch != w.Session.Target {
+		e = e.Hint("git branch %s", errs.Quote(branch))
+	}
+	return w.withBranch(ctx, e, line)
+}
+
+// withBranch adds the command with a branch that exists: the session's target, the branch of the main
+// checkout, or one at the commit that is checked out there. Without one it adds the command that
+// makes one.
+func (w work) withBranch(ctx context.Context, e *errs.Error, line func(branch string) string) error {
+	m := w.Repo.Refs()
+	if tip, err := m.BranchTip(ctx, w.Session.Target); err == nil && tip != "" {
+		return e.Hint("%s", line(w.Session.Target))
+	}
+	if here := w.branchHere(); here != "" {
+		return e.Hint("%s", line(here))
+	}
+	head := ""
+	if repository, err := gitdir.Discover(w.Session.RepoPath); err == nil {
+		head = m.HeadOf(repository.GitDir)
+	}
+	branches, _ := m.List(ctx, "refs/heads/")
+	for _, ref := range slices.Sorted(maps.Keys(branches)) {
+		if branch := strings.TrimPrefix(ref, "refs/heads/"); branches[ref] == head && w.agentOn(branch) == "" {
+			return e.Hint("%s", line(branch))
+		}
+	}
+	return e.Hint("git branch %s", w.Session.Name).Hint("%s", line(w.Session.Name))
 }
 
 // branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the
@@ -89,6 +163,9 @@ func (w work) branchHere() string {
 	return (&worktree.Manager{Repository: repository}).Refs().CurrentBranch()
 }
 
+// errNoBranch is the error for a branch that does not exist.
+var errNoBranch = errors.New("does not exist")
+
 // tipOf returns the commit of a branch that must exist.
 func tipOf(ctx context.Context, m *worktree.Manager, branch string) (string, error) {
 	tip, err := m.Refs().BranchTip(ctx, branch)
@@ -97,7 +174,7 @@ func tipOf(ctx context.Context, m *worktree.Manager, branch string) (string, err
 	case errors.As(err, &odd):
 		return "", errs.New(errs.Usage, "%w", err).Hint("git branch")
 	case err == nil && tip == "":
-		return "", errs.New(errs.Usage, "branch %s: does not exist", branch).Hint("git branch")
+		return "", errs.New(errs.Usage, "branch %s: %w", branch, errNoBranch)
 	}
 	return tip, err
 }
@@ -147,67 +224,4 @@ func refusedBy(err error) error {
 		return e
 	}
 	return err
-}
-
-// few names the first files and counts the others.
-func few[F any](files []F, most int) string {
-	var names []string
-	for _, one := range files[:min(len(files), most)] {
-		names = append(names, onOneLine(fmt.Sprint(one)))
-	}
-	if more := len(files) - most; more > 0 {
-		names = append(names, errs.Counted(more, "other file"))
-	}
-	return strings.Join(names, ", ")
-}
-
-// onOneLine quotes a file name that contains control characters.
-func onOneLine(name string) string {
-	if strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
-// Collision is a file in which two sides conflict.
-type Collision struct {
-	Path   string `json:"path"`
-	With   string `json:"with"` // whose work is on the other side, "" if unknown
-	Beside bool   `json:"-"`    // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
-}
-
-// CollisionError reports that work conflicts with a target or, without offer, that landed work which
-// the target has lost cannot be told from later work in the same files: the agent can settle these
-// by merging the target into its branch. Nothing has moved.
-type CollisionError struct {
-	error
-	Files []Collision
-	offer bool // the state can be offered for a merge by hand
-}
-
-func (e *CollisionError) Unwrap() error { return e.error }
-
-// CollisionsOf returns the files in a CollisionError, nil for other errors.
-func CollisionsOf(err error) []Collision {
-	if collided, ok := errors.AsType[*CollisionError](err); ok {
-		return collided.Files
-	}
-	return nil
-}
-
-const (
-	askedPaths = 20 // files for which git is asked who changed them last
-	namedPaths = 5  // files named in the message
-)
-
-func (c Collision) String() string {
-	if c.With == "" {
-		return c.Path
-	}
-	return fmt.Sprintf("%s (%s)", c.Path, c.With)
-}
-
-// fileAndFolder says which other name git merge gives to a file where one side has a folder.
-func (c Collision) fileAndFolder() string {
-	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
 }

@@ -1,16 +1,20 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/states"
 )
 
 // Undo undoes a landing, with id 0 the last one. As long as the branch is where the landing has
@@ -76,7 +80,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 
 // undoable returns a landing that can be undone, and the checkout of its target.
 func undoable(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
-	all, err := standings(ctx, h, m, s)
+	all, err := standings(ctx, work{Agent: app.Agent{App: h, Session: s, Repo: m}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -113,16 +117,18 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 		return nil, errs.New(errs.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
 	case one == nil:
 		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
-	case one.Standing == Dropped:
+	case one.Standing == Gone:
+		return nil, errs.New(errs.Refused, "landing %d: branch %s is gone, nothing is undone", id, one.Target).Hint("%s", list)
+	case one.Standing == NotIn:
 		return nil, errs.New(errs.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
-	case one.picked() && one.stands():
+	case one.As == string(Squash) && one.offered() && one.stands():
 		return nil, errs.New(errs.Refused, "landing %d: was brought by hand, not undone", one.ID).
-			Hint("%s", gitLine(one.Target, checkout(one.Target), "revert", one.Commit))
+			Hint("%s", gitLine(one.Target, checkout(one.Target), "revert", cmp.Or(one.Commit, one.After)))
 	case one.Phase == session.LandingOffered && one.stands():
 		return nil, errs.New(errs.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", errs.Quote(one.Target))
 	case one.Phase == session.LandingOffered:
 		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
-	case one.Standing == Undone || one.Standing == Reverted || one.Standing == Superseded:
+	case one.Standing == Undone || one.Standing == Reverted:
 		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
 	case one.tip == one.After:
 		return one, nil
@@ -143,81 +149,67 @@ func movedOn(all []Stand, l *Stand, at *gitdir.Checkout) error {
 				Hint("paw land --undo %d --session %s", later.ID, later.Session).Hint("%s", revertLine(l, at))
 		}
 	}
-	if l.Standing == Rewritten && l.Commit != "" {
+	if l.rewritten() && l.Commit != "" {
 		return errs.New(errs.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l, at))
 	}
 	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l, at))
 }
 
-// undoLine returns the command that takes a landing off its branch.
-func undoLine(l *Stand, at *gitdir.Checkout) string {
-	if l.tip == l.After {
-		return fmt.Sprintf("paw land --undo %d --session %s", l.ID, l.Session)
+// noteWhoHas notes who still has work that was undone: agents, other branches, and remotes. If its agent
+// was removed, the note says how to get the work back.
+func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
+	refs, err := states.Containing(ctx, v.m.States().Objects(), l.After, "refs/heads/", "refs/remotes/", turn.HiddenPrefix+"*/now")
+	var began []string
+	if err == nil && l.Twin != "" { // a graft would tell of who has got the landing
+		began, err = states.Containing(ctx, v.m.Objects(), l.Twin, turn.HiddenPrefix+"*/now")
 	}
-	return revertLine(l, at)
-}
-
-// revertLine returns the command that reverts a landing with new commits, where its branch is
-// checked out.
-func revertLine(l *Stand, at *gitdir.Checkout) string {
-	what := []string{"revert", l.After}
-	switch {
-	case l.Standing == Rewritten && l.merges:
-		what = []string{"revert -m 1", l.Commit}
-	case l.Standing == Rewritten && l.Commit != "":
-		what = []string{"revert", l.Commit}
-	case l.As == string(Merge):
-		what = []string{"revert -m 1", l.After}
-	case l.As == string(Commits):
-		what = []string{"revert", l.Before + ".." + l.After}
-	}
-	return gitLine(l.Target, at, what...)
-}
-
-// Safe returns a commit whose history has the agent's commits, and that a branch of the user has:
-// the state of a landing that stands, or a commit that was pushed and merged; "" for none. If a
-// branch has lost some of the agent's work, none of it counts as safe.
-func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent) string {
-	var targets []string
-	for _, l := range slices.Backward(s.Landings) {
-		if l.TurnSession == w.TurnSession && !slices.Contains(targets, l.Target) {
-			targets = append(targets, l.Target)
-		}
-	}
-	for _, branch := range targets {
-		if state := safeIn(ctx, m, s, w, branch); state != "" {
-			return state
-		}
-	}
-	for _, commit := range slices.Backward(w.Pushed) {
-		if branch, err := m.Refs().Reached(ctx, s.Target, commit); err == nil && branch == s.Target && branch != "" {
-			return commit
-		}
-	}
-	return ""
-}
-
-// safeIn is Safe for one branch.
-func safeIn(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
-	tip, err := m.Refs().BranchTip(ctx, branch)
-	if err != nil || tip == "" {
-		return ""
-	}
-	led, err := lookAtLanded(ctx, m, []*session.Session{s}, target{branch: branch, tip: tip}, w.TurnSession)
 	if err != nil {
-		return ""
+		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
+		return
 	}
-	line := led.lives.line(led.lives[w.TurnSession].now)
-	state, nearest := "", len(line)
-	for _, one := range led.of(w.TurnSession) {
-		at := slices.Index(line, one.point())
-		switch {
-		case at < 0:
-		case led.lostFor(one.point(), one):
-			return ""
-		case one.stands() && at < nearest:
-			state, nearest = one.State, at
+	sessions, err := work{Agent: app.Agent{App: v.home, Session: s, Repo: v.m}}.siblings()
+	if err != nil {
+		sessions = []*session.Session{s}
+	}
+	for _, one := range sessions {
+		for i := range one.Agents {
+			w := work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)}
+			branch, now := "refs/heads/"+w.Record.Branch, turn.NowRef(w.Record.TurnSession)
+			v.noteAgent(w, l, slices.Contains(refs, branch) || slices.Contains(refs, now), slices.Contains(began, now))
+			refs = slices.DeleteFunc(refs, func(ref string) bool { return ref == branch })
 		}
 	}
-	return state
+	for _, ref := range refs {
+		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
+			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
+		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
+			v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
+		}
+	}
+	if s.Agent(l.Agent) == nil {
+		at := ""
+		if l.Checkout != "" {
+			at = "-C " + errs.Quote(l.Checkout) + " "
+		}
+		v.home.Notef("%s was removed, and what it did is in no branch: git %smerge --ff-only %.12s brings it back, git branch NAME %.12s keeps it apart",
+			l.Agent, at, l.After, l.After)
+	}
+}
+
+// noteAgent notes that an agent has got a landing that was undone, or has come from its state, and what
+// follows from that.
+func (v mover) noteAgent(w work, l *session.Landing, got, led bool) {
+	name := w.name()
+	if w.Session.Name == v.session {
+		name = w.Record.Name
+	}
+	own := w.Record.TurnSession == l.TurnSession
+	switch {
+	case got && led:
+		v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", name, l.ID)
+	case got:
+		v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.Record.Name, w.Session.Name)
+	case led && !own:
+		v.home.Notef("%s began with work of landing %d, and brings that along when it lands", name, l.ID)
+	}
 }

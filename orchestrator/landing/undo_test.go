@@ -19,7 +19,7 @@ func TestHalfDone(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	s := &session.Session{Name: "s", Landings: []session.Landing{{ID: 1, Phase: session.LandingDone}, *l}}
-	all := []Stand{{Landing: s.Landings[0], Session: "s", Standing: InForce, tip: "x"}, {Landing: *l, Session: "s", Standing: Dropped}}
+	all := []Stand{{Landing: s.Landings[0], Session: "s", Standing: InForce, tip: "x"}, {Landing: *l, Session: "s", Standing: NotIn}}
 	for id, want := range map[int]string{0: "landing 2: is half done, nothing is undone", 2: "landing 2: is half done, nothing is undone", 1: "landing 1: main has moved on since, not undone"} {
 		all[0].Target = "main"
 		_, err := toUndo(s, all, id, func(string) *gitdir.Checkout { return nil })

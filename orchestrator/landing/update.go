@@ -26,8 +26,10 @@ type Updated struct {
 	Rescue                 string // ref of the state before
 	DryRun                 bool
 
-	was string // commit of the agent's branch before
-	log string // line in the reflog of the agent's branch
+	was  string // commit of the agent's branch before
+	log  string // line in the reflog of the agent's branch
+	now  string // state of the worktree after it, in the agent's chain
+	from *source
 }
 
 // Update merges a branch into the worktree of an agent at rest, by the same kind of merge as a
@@ -38,7 +40,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	if err != nil {
 		return nil, err
 	}
-	branch, err := w.branchFor(from, w.updateLine)
+	branch, err := w.branchFor(ctx, from, w.updateLine)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	if err != nil {
 		return nil, err
 	}
-	return done, nil
+	return done, w.adopt(ctx, branch)
 }
 
 // updateLine returns the command that merges a branch into the agent's worktree, for hints.
@@ -84,17 +86,22 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if err != nil {
 		return err
 	}
-	// The snapshot of the last turn is out of date for readers that look at no worktree.
-	if err := t.Repo.Refs().Set(ctx, turn.UpdatedRef(t.Record.TurnSession, turn.NumberOf(last)), goal); err != nil {
-		return err
-	}
+	chain := done.from.chain
 	record := func(change func(a *session.Agent)) error {
 		return w.App.UpdateAgent(context.WithoutCancel(ctx), w.Session.Name, w.Record.Name, change)
 	}
 	if _, err := w.App.Update(context.WithoutCancel(ctx), w.Session.Name, func(rec *session.Session) error {
 		if a := rec.Agent(w.Record.Name); a != nil {
-			turns.SettleShift(ctx, w.Repo, a)
-			shift := session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue}
+			if err := turns.SettleMove(ctx, w.App.Agent(rec, a).In(w.Repo)); err != nil {
+				return err
+			}
+			if chain, err = turns.ChainOf(ctx, w.App.Agent(rec, a).In(w.Repo)); err != nil {
+				return err
+			}
+			if err = chain.Keep(ctx, done.from.now); err != nil { // what an undo goes back to
+				return err
+			}
+			shift := session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue, Was: chain.Was(), Now: done.now}
 			if a.Rewound.Stands(done.was) {
 				shift.Head = done.Head
 			}
@@ -115,8 +122,12 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	case err != nil:
 		return errors.Join(app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From)), record((*session.Agent).DropShift))
 	}
+	done.Rescue = moved.Ref
+	if err := chain.Moved(context.WithoutCancel(ctx), done.now, done.Head, done.Rescue); err != nil {
+		return err
+	}
 	w.App.Step("update.done")
-	if done.Rescue = moved.Ref; done.Rescue == "" { // nothing was rescued, so there is nothing to undo
+	if done.Rescue == "" { // nothing was rescued, so there is nothing to undo
 		return record((*session.Agent).DropShift)
 	}
 	return record(func(a *session.Agent) { a.SettleShift(func(string) (bool, error) { return true, nil }) })
@@ -131,7 +142,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	tip, err := tipOf(ctx, w.Repo, done.From)
 	if err != nil {
-		return "", "", w.withBranchHere(err, done.From, w.updateLine)
+		return "", "", w.withBranchHere(ctx, err, done.From, w.updateLine)
 	}
 	has, err := w.Repo.Objects().Contains(ctx, src.head, tip)
 	if err != nil {
@@ -141,16 +152,15 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
-	asker, err := w.askerFor(ctx, t, false)
-	if err != nil {
-		return "", "", err
+	whole, err := w.landsOn(ctx, t, src.twin, false)
+	if err == nil {
+		err = w.refuseAhead(ctx, t, whole)
 	}
-	whole, err := asker.bringIn(ctx, asker.at(src.state, 0))
 	if err != nil {
 		return "", "", err
 	}
 	if len(whole.Conflicts) > 0 {
-		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Conflicts, namedPaths)).
+		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
 			Hint("%s", w.conflictLine(done.From))
 	}
 	files := whole.Tree
@@ -162,16 +172,20 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.Repo.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what the tree has beyond the tip stays uncommitted
-		if tree, err = asker.committed(ctx, src.head, files); err != nil {
+		if tree, err = w.committed(ctx, t, src, whole); err != nil {
 			return "", "", err
 		}
 	}
+	if done.now, err = w.updatedState(ctx, src, whole); err != nil {
+		return "", "", err
+	}
+	done.from = src
 	done.was = src.head
 	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
-	if done.log = updateLog + " with " + done.From; done.Head == tip {
-		done.log += fastForward
+	if done.log = "paw update with " + done.From; done.Head == tip {
+		done.log += ": Fast-forward"
 	}
 	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
@@ -180,26 +194,35 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.state, err
 }
 
+// updatedState makes the state that the worktree comes to.
+func (w work) updatedState(ctx context.Context, src *source, whole *lands) (string, error) {
+	parents := []string{src.twin, whole.Tip}
+	if len(whole.Left) > 0 { // what the agent got and the branch has left is its past no more
+		own, err := w.Repo.States().Without(ctx, whole.Lands, w.Record.TurnSession+" without what was left")
+		if err != nil {
+			return "", err
+		}
+		if parents[0] = own; own == "" {
+			parents = parents[1:]
+		}
+	}
+	return w.Repo.States().Twin(ctx, whole.Tree, w.Record.TurnSession+" updated", parents...)
+}
+
 // committed merges what is committed with the tip of the branch. Files that conflict get their
 // version in the worktree.
-func (a *asker) committed(ctx context.Context, head, files string) (string, error) {
-	merged, err := a.bringIn(ctx, state{commit: head})
-	if err == nil && len(merged.Conflicts) > 0 { // a commit has changed work that had landed uncommitted
-		merged, err = a.bringIn(ctx, a.at(head, 0))
+func (w work) committed(ctx context.Context, t target, src *source, whole *lands) (string, error) {
+	var merged objects.Merged
+	var err error
+	if len(whole.Left) == 0 {
+		merged, err = w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), src.head, t.tip)
+	} else { // HEAD has commits that the branch has left: what is not committed is taken out of the result
+		merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), src.state, whole.Tree, src.head)
 	}
 	if err != nil || len(merged.Conflicts) == 0 {
 		return merged.Tree, err
 	}
-	return a.Repo.Objects().TreeWith(ctx, merged.Tree, files, merged.Conflicts)
-}
-
-// bringIn merges a state of the agent with the tip of the branch.
-func (a *asker) bringIn(ctx context.Context, one state) (objects.Merged, error) {
-	s, err := a.sides(ctx, one)
-	if err != nil {
-		return objects.Merged{}, err
-	}
-	return a.Repo.Objects().MergeTree(ctx, a.Record.WorktreePath, s.theirs, s.ours)
+	return w.Repo.Objects().TreeWith(ctx, merged.Tree, whole.Tree, merged.Conflicts)
 }
 
 // updatedHead returns the new commit of the agent's branch: the tip of the other branch if that is

@@ -6,9 +6,8 @@
 // (finish.go). Package landing never writes to an agent's worktree, index or HEAD, except in
 // update.go. Begin with work.go, which all commands here share, and land.go.
 //
-// What branch and agent have in common is not what git says, because each landing counts as a
-// merge: region.go builds that history for an asker (history.go), and incommon.go makes two commits
-// of it that git can merge (sides.go).
+// What of an agent's work a branch has, git says: each state of the agent knows the one before it,
+// and each landing the state that landed (package states). lands.go asks it.
 package landing
 
 import (
@@ -22,6 +21,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
 )
@@ -36,9 +36,9 @@ type work struct {
 // Handed is the state of an agent of another machine, as that machine has taken it.
 type Handed struct {
 	State string // commit of all its files
+	Twin  string // that state in the agent's chain
 	Head  string // commit of its branch
 	Turn  int    // turn whose end the state is, 0 for another state
-	Whole bool   // the state has what was not committed
 	Turns []turns.Turn
 	Err   *errs.Error // why the state could not be taken, nil if it was
 }
@@ -68,6 +68,17 @@ func (w work) allRecords() ([]*session.Session, error) {
 
 // name returns the agent as the user calls it.
 func (w work) name() string { return w.Session.Name + "/" + w.Record.Name }
+
+// badEnd says how the agent's last turn ended if not well, as turns.BadEnd does.
+func (w work) badEnd() string {
+	if w.Session.Host == "" {
+		return turns.BadEnd(w.Agent)
+	}
+	if all := w.handed[w.Record.Name].Turns; len(all) > 0 {
+		return live.BadEnd(all[len(all)-1].Record)
+	}
+	return ""
+}
 
 func (w work) changed(ctx context.Context, from, to string) (int, error) {
 	paths, err := w.Repo.Objects().ChangedPaths(ctx, from, to)

@@ -191,8 +191,25 @@ func recordRestore(ctx context.Context, agent app.Agent) (more int, err error) {
 		return nil
 	})
 	agent.Record.Rewound = nil
+	if err == nil {
+		err = wentBack(ctx, agent, tip, shift.To)
+	}
 	agent.App.Step("worktree.restore-recorded")
 	return more, err
+}
+
+// wentBack makes the state of an agent that has the files of its branch's tip the newest one, else the end of
+// a turn.
+func wentBack(ctx context.Context, agent app.Agent, tip string, number int) error {
+	c, err := turns.ChainOf(ctx, agent)
+	if err != nil || tip == "" {
+		return err
+	}
+	now, err := c.WithFiles(ctx, tip)
+	if now = cmp.Or(now, c.End(number)); now == "" || err != nil {
+		return err
+	}
+	return c.Moved(ctx, now, tip, "")
 }
 
 // lastCommitOf returns the newest known commit of an agent: the last HEAD of its worktree, else the

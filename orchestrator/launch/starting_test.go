@@ -24,7 +24,7 @@ func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents := observe.LookAtAgents(h, s, observe.LookAtProcesses())
+	agents := observe.LookAtAgents(t.Context(), h, s, observe.LookAtProcesses())
 	// Between the look at the lock and all that follows the launcher gets ahead.
 	holder, err := session.ThisProcess()
 	if err != nil {
@@ -41,7 +41,7 @@ func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
 	if a := observe.Join(h, s, on, agents).Agent("one"); a.Lock.State != session.LockHeld && a.LaunchedAt.IsZero() {
 		t.Error("neither the lock nor the launch was seen")
 	}
-	if a := observe.Join(h, s, on, observe.LookAtAgents(h, s, observe.LookAtProcesses())).Agent("one"); a.Lock.State != session.LockHeld || !a.LaunchedAt.IsZero() {
+	if a := observe.Join(h, s, on, observe.LookAtAgents(t.Context(), h, s, observe.LookAtProcesses())).Agent("one"); a.Lock.State != session.LockHeld || !a.LaunchedAt.IsZero() {
 		t.Errorf("afterwards: lock %v, launched at %v", a.Lock.State, a.LaunchedAt)
 	}
 }

@@ -143,6 +143,15 @@ func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, s
 	if len(tagged) == 0 {
 		refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 	}
+	if w.From != nil && w.From.State != "" { // kept for the agent's chain, whatever becomes of the agent that it is of
+		now, err := m.Refs().List(ctx, turn.NowRef(w.TurnSession))
+		if err != nil {
+			return nil, err
+		}
+		if len(now) == 0 {
+			refs[turn.NowRef(w.TurnSession)] = w.From.State
+		}
+	}
 	return refs, nil
 }
 
@@ -160,7 +169,7 @@ func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *sessio
 			return err
 		}
 		if len(own) > 0 && len(tagged) <= 1 {
-			made, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession), turn.StartRef(w.TurnSession, ""))
+			made, err := m.Refs().List(ctx, turn.OwnerPrefix(w.TurnSession), turn.StartRef(w.TurnSession, ""), turn.NowRef(w.TurnSession))
 			if err != nil {
 				return err
 			}

@@ -44,6 +44,7 @@ type Observation struct {
 
 	// From files.
 	WorktreeGone bool   // there is no git worktree at the agent's path
+	BranchMoved  bool   // the branch was moved by a git that was not in the worktree
 	CutShort     string // killed command that was moving the worktree's files, "" for none
 	Turns
 }
@@ -171,6 +172,32 @@ func Unfinished(last *turn.Record) string {
 		return fmt.Sprintf("turn %d failed: %s", last.Number, display.FirstLine(last.ErrorMessage))
 	}
 	return ""
+}
+
+// badEndWidth limits the columns of a CLI's message about an error.
+const badEndWidth = 72
+
+// BadEnd says how a turn ended if not well: "turn 3 was cut by a crash"; "" for a turn that is open
+// or ended well. Nobody has said that what such a turn left is whole.
+func BadEnd(one turn.Record) string {
+	how := "was interrupted"
+	switch failed := one.Outcome == "failure" || one.Outcome == "error"; {
+	case one.State == turn.Finished && failed:
+		how = "ended with " + one.Outcome
+	case one.State != turn.Aborted:
+		return ""
+	case one.Limit != nil:
+		how = "reached a usage limit"
+	case one.Reason == turn.ReasonError:
+		how = "failed: " + display.Graphemes.Cut(display.FirstLine(one.ErrorMessage), badEndWidth)
+	case one.Reason == turn.ReasonStopped:
+		how = "was cut by paw stop"
+	case one.Reason == turn.ReasonCrash:
+		how = "was cut by a crash"
+	case one.Cut():
+		how = "was cut by the end of its CLI"
+	}
+	return fmt.Sprintf("turn %d %s", one.Number, how)
 }
 
 // Running tells whether and where the last launch of an agent runs, according to its lock and its

@@ -217,10 +217,14 @@ func (o Observation) done() session.AgentStatus {
 	return st
 }
 
-// withMove adds to the reason that a command was killed while it moved the worktree's files.
+// withMove adds to the reason that a command was killed while it moved the worktree's files, or that
+// the branch was moved without them.
 func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.CutShort != "" {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonCutShort, o.CutShort))
+	}
+	if o.BranchMoved {
+		st.Reason = both(st.Reason, session.ReasonBranchMoved)
 	}
 	return st
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
-		WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort,
+		WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,
 	}
@@ -143,11 +144,11 @@ func (a Agent) respawned() bool {
 }
 
 // glance looks at the worktree of an agent, unless the worktree is being made or removed.
-func glance(w session.Agent) worktree.Glimpse {
+func glance(ctx context.Context, w session.Agent) worktree.Glimpse {
 	if w.Phase == session.PhaseCreating || w.Phase.Removal() {
 		return worktree.Glimpse{Branch: w.Branch}
 	}
-	return worktree.Glance(w.WorktreePath, w.Branch)
+	return worktree.Glance(ctx, w.WorktreePath, w.Branch)
 }
 
 // Running reports whether and where an agent runs.

@@ -58,7 +58,7 @@ func Observe(ctx context.Context, h *app.App, s *session.Session) (Facts, error)
 func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
-	agents := LookAtAgents(h, s, LookAtProcesses())
+	agents := LookAtAgents(ctx, h, s, LookAtProcesses())
 	f := Join(h, s, <-answer, agents)
 	if err := f.LockError(); err != nil { // nobody may take an unreadable lock for a free one
 		return Facts{}, err
@@ -70,7 +70,7 @@ func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, loo
 // LookAtAgents reads launches, locks and turns of the agents. It reads launches first: a launcher
 // takes the lock before it deletes its launch file, so that a starting agent shows at least one of
 // the two.
-func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent {
+func LookAtAgents(ctx context.Context, h *app.App, s *session.Session, processes ProcessLook) []Agent {
 	looking := *h
 	looking.Look = &cli.Look{}
 	open := OpenLaunches(h, s.Name)
@@ -80,7 +80,7 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 	for range min(runtime.NumCPU(), len(agents)) { // a goroutine for each agent would grow its stack anew
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
-				agents[i] = lookAt(looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
+				agents[i] = lookAt(ctx, looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
 			}
 		})
 	}
@@ -89,12 +89,12 @@ func LookAtAgents(h *app.App, s *session.Session, processes ProcessLook) []Agent
 }
 
 // lookAt reads launch, lock and turns of one agent.
-func lookAt(a app.Agent, open map[int]time.Time, processes ProcessLook) Agent {
+func lookAt(ctx context.Context, a app.Agent, open map[int]time.Time, processes ProcessLook) Agent {
 	lock, err := a.App.Locks.PeekAgent(a.Session.Name, a.Record.Name)
 	if err == nil {
 		lock = withSurvivors(a.App, a.Session, lock, *a.Record, processes)
 	}
-	return withLock(a.App, a.Session, Agent{Record: *a.Record, open: open, Worktree: glance(*a.Record)}, lock, err)
+	return withLock(a.App, a.Session, Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record)}, lock, err)
 }
 
 // withLock adds the facts that depend on the agent's lock.

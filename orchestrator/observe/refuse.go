@@ -13,6 +13,7 @@ import (
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
+	"paw/worktree"
 )
 
 // RefuseBusy refuses to take agents away in the middle of a turn, or when that is unknown. An agent
@@ -126,6 +127,23 @@ func RefuseUnfinished(s *session.Session, w *session.Agent) error {
 		return errs.New(errs.Failed, "%s: is being removed", w.Name).Hint("paw recover %s", s.Name)
 	}
 	return nil
+}
+
+// RefuseMovedBranch refuses an agent whose branch was moved by a git that was not in its worktree: the
+// files lack what the branch has got, which looks like work that takes it back. The hint brings the
+// files to the branch, keeps those that are not committed, and tells git that HEAD is there.
+func RefuseMovedBranch(ctx context.Context, m *worktree.Manager, w *session.Agent) error {
+	path := errs.Quote(w.WorktreePath)
+	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
+	if err != nil {
+		return nil //nolint:nilerr // the caller reports a worktree without a commit
+	}
+	from := m.Snapshots().MovedFrom(ctx, w.WorktreePath, head)
+	if from == "" {
+		return nil
+	}
+	return errs.New(errs.Refused, "%s: its branch %s was moved from elsewhere", w.Name, w.Branch).
+		Hint("git -C %s read-tree -m -u %s %s && git -C %s reset --quiet --soft", path, from, head, path)
 }
 
 // RefuseHalfMoved refuses an agent whose worktree is half moved, because a move of its files has

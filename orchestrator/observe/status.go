@@ -14,7 +14,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
-	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // SessionStatus is the effective status of one session and its agents.
@@ -36,10 +36,10 @@ type AgentStatus struct {
 	PID       int    // process that holds the agent's lock, 0 when the lock is free
 	ExitCode  *int
 	Children  []string
-	Dirty     *int            // number of uncommitted files; nil when not counted
-	Lines     *worktree.Lines // lines changed since the agent's base; nil when not counted
-	Forecast  *Forecast       // nil without a forecast
-	Used      *cli.Spent      // tokens and cost; nil when not counted
+	Dirty     *int           // number of uncommitted files; nil when not counted
+	Lines     *objects.Lines // lines that a landing would change; nil when not counted, and with nothing to land
+	Forecast  *Forecast      // nil without a forecast
+	Used      *cli.Spent     // tokens and cost; nil when not counted
 
 	TurnsCompleted int
 	ToReview       int    // number of finished turns that the user has not seen
@@ -225,15 +225,19 @@ type Forecast struct {
 	Turn      int      // turn whose end Commit is, 0 for the branch
 	Files     int      // number of files that would change in the target
 	Conflicts []string // files that conflict with the target
+	Told      []string // Conflicts, each with what git says of names that have changed
 	Others    []string // agents whose work collides with this one's
+
+	// Lines are those that would change in the target; nil when not counted, and with nothing to land.
+	Lines *objects.Lines
 
 	// Submodules lists those that the landing would add, remove or move: a checkout of the target
 	// cannot follow that, and paw refuses it.
 	Submodules []string
 
-	// UncommittedSince is the turn after which uncommitted files were left that may still exist:
-	// the branch went on without them, so that the result of a landing is unknown. 0 for none.
-	UncommittedSince int
+	// LeftOut says how the agent's last turn ended if not well: paw land takes the work only by the
+	// agent's name, never with --all. "" for a turn that ended well.
+	LeftOut string
 
 	// CutShort is the killed command that was moving the worktree's files, so that the result of a
 	// landing is unknown; "" for none.
@@ -245,7 +249,7 @@ func (o *Forecast) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
 // CollidesWith names the branch and the agents that the work collides with, or returns "a
 // submodule" where one prevents the landing, "nothing" where the work would land, "unknown" where
-// not all of it is known, and "" where there is nothing to land.
+// it is not known, and "" where there is nothing to land.
 func (o *Forecast) CollidesWith() string {
 	with := o.Others
 	if len(o.Conflicts) > 0 {
@@ -256,7 +260,7 @@ func (o *Forecast) CollidesWith() string {
 		return strings.Join(with, ", ")
 	case len(o.Submodules) > 0:
 		return "a submodule"
-	case o.UncommittedSince > 0, o.CutShort != "":
+	case o.CutShort != "":
 		return "unknown"
 	case !o.Lands():
 		return ""

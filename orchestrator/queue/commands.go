@@ -298,6 +298,9 @@ func withCure(sessionName string, t session.Task) string {
 	if t.Why == notRunning {
 		return t.Why + "; " + errs.Line("paw recover %s/%s", sessionName, t.Agent)
 	}
+	if strings.HasPrefix(t.Why, heldFrom) {
+		return t.Why + "; " + errs.Line("paw seen %s/%s", sessionName, t.From)
+	}
 	return t.Why
 }
 

@@ -130,9 +130,26 @@ func (d *decision) behind(t *session.Task) verdict {
 	return verdict{}
 }
 
+// heldFrom begins the reason for which a task is held whose agent would begin with work that is not
+// whole.
+const heldFrom = "from:"
+
+// badEnd says how the last turn of an agent ended if not well, "" once the user has marked the turn
+// as seen. from may also be a turn of the agent or the id of a task; both were chosen as they are.
+func (d *decision) badEnd(from string) string {
+	agent := d.f.Agents[from]
+	if last := agent.last(); d.q.Task(from) == nil && last != nil && last.Number > agent.SeenCut {
+		return live.BadEnd(last.Record)
+	}
+	return ""
+}
+
 // possible decides whether the agent of a task, or the CLI for a new agent, can begin.
 func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	if t.Kind == session.AgentTask {
+		if end := d.badEnd(t.From); end != "" {
+			return verdict{why: heldFrom + t.From + " " + end, held: true}
+		}
 		return d.choose(t.CLIs)
 	}
 	agent, there := d.f.Agents[t.Agent]

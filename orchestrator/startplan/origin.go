@@ -49,12 +49,19 @@ func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 	}
 	if from.Turn == 0 {
 		if from.commit = w.BaseCommit; w.From != nil {
-			from.Snapshot = w.From.Snapshot
+			from.Snapshot, from.State = w.From.Snapshot, w.From.State
 		}
 		return from, nil
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
-	return from, fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command})
+	if err := fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command}); err != nil {
+		return nil, err
+	}
+	chain, err := turns.ChainOf(ctx, h.Agent(s, w).In(m))
+	if err == nil {
+		from.State, err = chain.At(ctx, from.Turn, cmp.Or(from.Snapshot, from.commit))
+	}
+	return from, err
 }
 
 // cutWithState reports whether a turn was cut and has a snapshot of its end.
@@ -195,6 +202,11 @@ func OriginNow(ctx context.Context, a app.Agent) (*Origin, error) {
 		if shot.Commit != head {
 			from.Snapshot = shot.Commit
 		}
+		now, err := turns.Continue(ctx, a.In(m), shot.Commit, head, turns.Present(a))
+		if err != nil {
+			return nil, err
+		}
+		from.State = now.Twin
 		for _, path := range shot.NotSaved {
 			from.notes = append(from.notes, path+" is not in its worktree: git cannot save it")
 		}

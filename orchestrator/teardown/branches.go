@@ -321,6 +321,13 @@ func deleteTurns(ctx context.Context, h *app.App, m *worktree.Manager, name stri
 	if err := m.Refs().Delete(ctx, doomed); err != nil {
 		return nil, err
 	}
+	var forgotten []string
+	for _, t := range plan {
+		forgotten = append(forgotten, t.Session)
+	}
+	if err := m.States().Forget(ctx, forgotten); err != nil {
+		return nil, err
+	}
 	for _, t := range plan {
 		rescues = append(rescues, t.Rescues...)
 		dir := h.TurnDir(name, t.Agent).Path

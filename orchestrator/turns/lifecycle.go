@@ -108,7 +108,7 @@ func (t *Recorder) endMove(ctx context.Context) (note string) {
 // before creates the snapshot of the state before turn n. For a turn that follows another one
 // immediately it is the snapshot of that turn's end: when the follower is noticed it is already at
 // work.
-func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string) {
+func (t *Recorder) before(ctx context.Context, n int, follows bool) string {
 	if follows {
 		ended := turn.TurnRef(t.Record.TurnSession, n-1)
 		refs, err := t.Repo.Refs().List(ctx, ended)
@@ -118,14 +118,17 @@ func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string
 			}
 		}
 	}
-	_, note = t.snapshot(ctx, turn.BeforeRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Record.Name, n))
+	commit, head, note := t.snapshot(ctx, turn.BeforeRef(t.Record.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Record.Name, n))
+	if commit != "" {
+		note = cmp.Or(t.chain(ctx, commit, head, fmt.Sprintf("before turn %d", n)), note)
+	}
 	return note // without a snapshot the claim of the number keeps HEAD's commit
 }
 
 // hold records the present state as the one that the turn ends with, unless the CLI goes on with the
 // turn.
 func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) error {
-	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Record.Name, one.Number()))
+	snapshot, _, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Record.Name, one.Number()))
 	if note != "" {
 		_ = one.Note(note)
 	}
@@ -143,7 +146,8 @@ func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (he
 	ref := turn.TurnRef(t.Record.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {
 		if _, err := t.Repo.Refs().Create(ctx, ref, held.Snapshot); err == nil {
-			return held.Commit, held.Snapshot, held.Message, "", nil
+			note = t.chain(ctx, held.Snapshot, held.Commit, fmt.Sprintf("after turn %d", one.Number()), turn.StateRef(t.Record.TurnSession, one.Number()))
+			return held.Commit, held.Snapshot, held.Message, note, nil
 		}
 		note = "the snapshot of its end is lost, a later one stands in for it"
 	}

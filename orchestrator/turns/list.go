@@ -173,9 +173,27 @@ func asStatusHasIt(a app.Agent, last turn.Record) turn.Record {
 	return shown
 }
 
+// BadEnd says how the last turn of an agent ended, as live.BadEnd does. It returns "" after a rewind,
+// and once the user has marked the turn as seen.
+func BadEnd(a app.Agent) string {
+	last, err := a.TurnDir().Last()
+	if err != nil || last == nil || last.Number <= a.Record.SeenCut || a.Record.Rewound.At(last.Number) != last.Number {
+		return ""
+	}
+	one := *last
+	if one.State == turn.InProgress {
+		one = asStatusHasIt(a, one)
+	}
+	if lock, err := a.ProbeLock(); one.State == turn.InProgress && err == nil && lock.State == session.LockFree {
+		one.State, one.Reason = turn.Aborted, turn.ReasonCrash // as paw recover will close it
+	}
+	return live.BadEnd(one)
+}
+
 // State is an agent's work at one moment: a commit, and the number of turns by then.
 type State struct {
 	Commit   string
+	Twin     string           // the state in the agent's chain
 	Finished session.Finished // turns that had finished by then
 	Last     int              // number of the last turn that had ended by then, finished or aborted
 }
@@ -197,8 +215,33 @@ func CurrentState(ctx context.Context, a app.Agent) (State, error) {
 			ended--
 		}
 	}
-	commit, err := StateNow(ctx, a.App.Agent(s, w).In(a.Repo))
-	return State{Commit: commit, Finished: w.Finished, Last: ended}, err
+	a = a.App.Agent(s, w).In(a.Repo)
+	shot, err := Now(ctx, a)
+	if err != nil {
+		return State{}, err
+	}
+	look := State{Commit: shot.Commit, Finished: w.Finished, Last: ended}
+	look.Twin, err = twinOf(ctx, a, shot.Commit, HeadOf(shot))
+	return look, err
+}
+
+// StateShown returns a state of an agent that was shown before, by its commit.
+func StateShown(ctx context.Context, a app.Agent, commit string) (State, error) {
+	head, err := a.Repo.Objects().SnapshotHead(ctx, commit)
+	if err != nil {
+		return State{}, err
+	}
+	twin, err := twinOf(ctx, a, commit, head)
+	return State{Commit: commit, Twin: twin}, err
+}
+
+func twinOf(ctx context.Context, a app.Agent, commit, head string) (string, error) {
+	chain, err := ChainOf(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	now, err := chain.Then(ctx, commit, head, Present(a))
+	return now.Twin, err
 }
 
 // FinishedUpTo counts the finished turns of a list up to a number.
@@ -216,7 +259,7 @@ func FinishedUpTo(list []Turn, number int) session.Finished {
 func LastSeen(ctx context.Context, a app.Agent) (string, error) {
 	ref := turn.SeenRef(a.Record.TurnSession)
 	if a.Record.SeenLanded > 0 {
-		ref = turn.LandedRef(a.Record.TurnSession, a.Record.SeenLanded, "state")
+		ref = turn.LandedRef(a.Record.TurnSession, a.Record.SeenLanded, "twin")
 	}
 	refs, err := a.Repo.Refs().List(ctx, ref)
 	if err != nil || refs[ref] == "" {
@@ -228,7 +271,7 @@ func LastSeen(ctx context.Context, a app.Agent) (string, error) {
 // MarkSeen records what the user has looked at. If paw is killed in between, seen turns are still
 // shown as to be reviewed, never the opposite.
 func MarkSeen(ctx context.Context, a app.Agent, look State) error {
-	if err := a.Repo.Refs().Set(ctx, turn.SeenRef(a.Record.TurnSession), look.Commit); err != nil {
+	if err := a.Repo.Refs().Set(ctx, turn.SeenRef(a.Record.TurnSession), look.Twin); err != nil {
 		return err
 	}
 	a.App.Step("seen.ref")

@@ -22,11 +22,11 @@ import (
 
 // snapshotAfter takes the snapshot of the end of turn n, unless a paw that was killed before it had
 // written down the end has taken one. Without a snapshot another ref keeps HEAD's commit.
-func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
+func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (_, _ string) {
 	ref := turn.TurnRef(t.Record.TurnSession, n)
-	commit, note = t.snapshot(ctx, ref, fmt.Sprintf("paw: %s after turn %d%s", t.Record.Name, n, how))
+	commit, head, note := t.snapshot(ctx, ref, fmt.Sprintf("paw: %s after turn %d%s", t.Record.Name, n, how))
 	if commit != "" {
-		return commit, note
+		return commit, cmp.Or(t.chain(ctx, commit, head, fmt.Sprintf("after turn %d", n), turn.StateRef(t.Record.TurnSession, n)), note)
 	}
 	if taken, err := t.Repo.Refs().List(ctx, ref); err == nil && taken[ref] != "" {
 		return taken[ref], ""
@@ -46,15 +46,25 @@ const NotInSnapshot = "not in the snapshot: "
 
 // snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
 // with a note: HEAD in its place would look like the complete state.
-func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
+func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, head, note string) {
 	s, err := t.Repo.Snapshots().TakeWithin(ctx, t.Record.WorktreePath, ref, message, scratch(t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = NotInSnapshot + strings.Join(s.NotSaved, ", ")
+		} else if s.MovedFrom != "" {
+			note = session.ReasonBranchMoved
 		}
-		return s.Commit, note
+		return s.Commit, HeadOf(s), note
 	}
-	return "", fmt.Sprintf("no snapshot: %v", err)
+	return "", "", fmt.Sprintf("no snapshot: %v", err)
+}
+
+// chain continues the agent's chain with a snapshot, with another ref for the state.
+func (t *Recorder) chain(ctx context.Context, commit, head, what string, others ...string) (note string) {
+	if _, err := Continue(ctx, t.Agent, commit, head, what, others...); err != nil {
+		return "its state is not in the chain: " + err.Error()
+	}
+	return ""
 }
 
 // scratch returns the folder of the scratch index of an agent's snapshots.

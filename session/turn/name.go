@@ -65,13 +65,14 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 	return RefPrefix(turnSession) + "turn/" + strconv.Itoa(n)
 }
 
-// UpdatedPrefix returns the start of the refs made by UpdatedRef.
-func UpdatedPrefix(turnSession string) string { return RefPrefix(turnSession) + "updated/" }
+// NowRef returns the ref of the newest state in the chain of a turn session.
+func NowRef(turnSession string) string { return RefPrefix(turnSession) + "now" }
 
-// UpdatedRef returns the ref of the worktree's state after the last update that followed turn n.
-func UpdatedRef(turnSession string, n int) string {
-	return UpdatedPrefix(turnSession) + strconv.Itoa(n)
-}
+// StatePrefix returns the start of the refs made by StateRef.
+func StatePrefix(turnSession string) string { return RefPrefix(turnSession) + "state/" }
+
+// StateRef returns the ref of the state in the chain at the end of turn n.
+func StateRef(turnSession string, n int) string { return StatePrefix(turnSession) + strconv.Itoa(n) }
 
 // HeadRef returns the ref that keeps HEAD at the end of turn n if there is no snapshot. TurnRef is
 // another ref: HEAD alone could be taken for the snapshot of a clean worktree.
@@ -99,8 +100,8 @@ const LandedPattern = HiddenPrefix + "*/landed/*/after"
 const FarLandedPattern = HiddenPrefix + "*/*/landed/*/after"
 
 // LandedRef returns the ref of one side of landing k: "before" and "after" are commits of the
-// target, "state" is the state that landed, "handed" the target plus uncommitted files of its
-// checkout that landed as the agent had got them.
+// target, "state" is the state that landed, "twin" that state in the agent's chain, "handed" the
+// target plus uncommitted files of its checkout that landed as the agent had got them.
 func LandedRef(turnSession string, k int, side string) string {
 	return LandedPrefix(turnSession) + strconv.Itoa(k) + "/" + side
 }
@@ -151,6 +152,11 @@ func RewindRef(turnSession string, at time.Time, newest string) string {
 		at = last.Add(time.Millisecond)
 	}
 	return RescueRef(turnSession, at) + rewound
+}
+
+// OpRef returns the ref of the newest state in the chain before the move that a rescue ref was made for.
+func OpRef(turnSession, rescue string) string {
+	return RefPrefix(turnSession) + "op/" + strings.TrimPrefix(rescue, RescuePrefix(turnSession))
 }
 
 // IsRewindRef reports whether a rescue ref, given by its full name, was made by a rewind.

@@ -283,6 +283,21 @@ func BranchesInUse(gitDir string) []string {
 	return branches
 }
 
+// FormerHeads returns the commits in the reflog of a worktree's HEAD, each once.
+func FormerHeads(admin string) []string {
+	var heads []string
+	seen := map[string]bool{}
+	for line := range strings.Lines(Line(filepath.Join(admin, "logs", "HEAD"))) {
+		fields := strings.Fields(line)
+		for _, oid := range fields[:min(2, len(fields))] {
+			if IsOID(oid) && !seen[oid] {
+				heads, seen[oid] = append(heads, oid), true
+			}
+		}
+	}
+	return heads
+}
+
 // LastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
 // inside the worktree shows as a move to an id of zeros, which is skipped.
 func LastHead(admin string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"paw/worktree/git"
@@ -68,6 +69,19 @@ func eachChange(ctx context.Context, repo git.Repo, input []byte, header func(id
 	return nil
 }
 
+// EntriesIn returns the entries that paths have in some commits, where they differ from those in head,
+// as pairs of a path and an entry.
+func EntriesIn(ctx context.Context, repo git.Repo, head string, commits, paths []string) (map[[2]string]bool, error) {
+	var input strings.Builder
+	for _, commit := range commits {
+		input.WriteString(head + " " + commit + "\n") // the second one stands for the parent
+	}
+	found := map[[2]string]bool{}
+	err := eachChange(ctx, repo, []byte(input.String()), func(string) {}, func(c Change) { found[[2]string{c.Name, c.OldEntry()}] = true },
+		[]string{"--literal-pathspecs", "diff-tree", "--stdin"}, append([]string{"--"}, paths...)...)
+	return found, err
+}
+
 // Changes counts the files that differ between two commits.
 type Changes struct {
 	Files      int
@@ -117,22 +131,84 @@ func (o *Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]C
 	return counts, err
 }
 
-// trees returns the tree of each commit.
+// Lines counts added and deleted lines.
+type Lines struct{ Added, Deleted int }
+
+// String returns "+1 -2", and "" for nil.
+func (l *Lines) String() string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("+%d -%d", l.Added, l.Deleted)
+}
+
+// Lines counts the lines that differ between two commits, as `git diff --stat` does, for each pair of
+// commits, with two git processes for all pairs.
+func (o *Store) Lines(ctx context.Context, pairs [][2]string) ([]Lines, error) {
+	trees, err := o.trees(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	var input strings.Builder
+	counts := map[string]Lines{} // by the trees of a pair
+	between := func(pair [2]string) string { return trees[pair[0]] + " " + trees[pair[1]] }
+	for _, pair := range pairs {
+		if _, there := counts[between(pair)]; !there && trees[pair[0]] != trees[pair[1]] {
+			input.WriteString(between(pair) + "\n")
+			counts[between(pair)] = Lines{}
+		}
+	}
+	if input.Len() > 0 {
+		err = numstat(ctx, o.Home(), input.String(), counts)
+	}
+	var all []Lines
+	for _, pair := range pairs {
+		all = append(all, counts[between(pair)])
+	}
+	return all, err
+}
+
+// numstat counts the lines that differ between the two trees in each line of the input, by that line.
+func numstat(ctx context.Context, repo git.Repo, input string, counts map[string]Lines) error {
+	out, err := repo.Input(ctx, []byte(input), "diff-tree", "--stdin", "-r", "--numstat", "--find-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=none", "-O/dev/null")
+	at := ""
+	for line := range strings.Lines(out) {
+		f := strings.Split(line, "\t") // added, deleted, path
+		if len(f) < 3 {
+			at = strings.TrimSpace(line)
+			continue
+		}
+		added, _ := strconv.Atoi(f[0]) // "-" for a binary file
+		deleted, _ := strconv.Atoi(f[1])
+		counts[at] = Lines{counts[at].Added + added, counts[at].Deleted + deleted}
+	}
+	return err
+}
+
+// trees returns the tree of each commit, with one git process for those that are not known.
 func (o *Store) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
 	var commits []string
 	for _, pair := range pairs {
 		commits = append(commits, pair[:]...)
 	}
 	slices.Sort(commits)
-	commits = slices.Compact(commits)
+	trees := map[string]string{}
+	commits = slices.DeleteFunc(slices.Compact(commits), func(commit string) bool {
+		trees[commit] = o.known.treeOf(commit)
+		return trees[commit] != ""
+	})
+	if len(commits) == 0 {
+		return trees, nil
+	}
 	out, err := o.Home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}
-	trees := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		if i < len(commits) && gitdir.IsOID(line) {
 			trees[commits[i]] = line
+			o.known.isTreeOf(commits[i], line)
 		}
 	}
 	return trees, nil
@@ -190,6 +266,17 @@ func (o *Store) pathsWhere(ctx context.Context, from, to string, is func(Change)
 		}
 	}
 	return paths, err
+}
+
+// Renames returns the files that git takes for renamed between two commits, the new name by the old
+// one.
+func (o *Store) Renames(ctx context.Context, from, to string) (map[string]string, error) {
+	out, err := o.Home().Output(ctx, git.Quietly("diff-tree", "-r", "-z", "--find-renames", "--diff-filter=R", "--name-status", from, to)...)
+	fields, renamed := git.NulSeparated(out), map[string]string{}
+	for ; len(fields) > 2; fields = fields[3:] {
+		renamed[fields[1]] = fields[2]
+	}
+	return renamed, err
 }
 
 // ModeGitlink is the mode of a submodule.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
@@ -219,19 +218,6 @@ func (o *Store) SnapshotHead(ctx context.Context, snapshot string) (string, erro
 	return to.Head, err
 }
 
-// SnapshotHeads returns SnapshotHead of each snapshot, with one git process. All are ids.
-func (o *Store) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
-	heads := map[string]string{}
-	if len(snapshots) == 0 {
-		return heads, nil
-	}
-	all, err := o.States(ctx, snapshots...)
-	for _, to := range all {
-		heads[to.Commit] = to.Head
-	}
-	return heads, err
-}
-
 // RefError says that a revision names no commit.
 type RefError struct{ Ref string }
 
@@ -241,7 +227,6 @@ func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.R
 type State struct {
 	Commit, Tree string
 	Head         string // HEAD when the commit was made: the first parent of a snapshot, else the commit itself
-	at           time.Time
 }
 
 // State reads one commit.
@@ -259,7 +244,7 @@ func (o *Store) State(ctx context.Context, target string) (State, error) {
 // States reads commits, each once, unordered. paw's snapshots are recognised by their author and
 // committer.
 func (o *Store) States(ctx context.Context, targets ...string) ([]State, error) {
-	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce%x00%ct", "--end-of-options"}
+	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
 	out, err := o.Home().Output(ctx, append(append(args, targets...), "--")...)
 	if err != nil {
 		return nil, err
@@ -267,10 +252,10 @@ func (o *Store) States(ctx context.Context, targets ...string) ([]State, error) 
 	var all []State
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
-		if len(fields) != 6 {
+		if len(fields) != 5 {
 			return nil, &RefError{Ref: targets[0]}
 		}
-		to := State{Commit: fields[0], Tree: fields[1], Head: fields[0], at: unixTime(fields[5])}
+		to := State{Commit: fields[0], Tree: fields[1], Head: fields[0]}
 		if fields[3] == Email && fields[4] == Email {
 			to.Head, _, _ = strings.Cut(fields[2], " ")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"paw/config/disk"
@@ -32,6 +33,42 @@ type Merged struct {
 	Tree      string   // id of the merged tree; conflicting files have markers
 	Conflicts []string // conflicting paths; none after a clean merge
 	Beside    []string // those of them that are a file on one side and a folder on the other
+
+	Moved   map[string]string // conflicting paths that no side has: the name that a side has, in a folder that the other one has renamed
+	Renamed map[string]string // conflicting paths that each side has renamed: what git says of the names
+}
+
+// Told returns the conflicting paths, each with what git says of names that have changed.
+func (m *Merged) Told() (all []string) {
+	for _, path := range m.Conflicts {
+		if words := m.Words(path); words != "" {
+			path += " (" + words + ")"
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// Words says which names have changed where that is why a path conflicts, "" for another reason.
+func (m *Merged) Words(path string) string {
+	if was := m.Moved[path]; was != "" {
+		return was + ", whose folder the other side has renamed"
+	}
+	return m.Renamed[path]
+}
+
+// explain reads one of git's messages about a merge: a stable kind, and the paths that it is about.
+func (m *Merged) explain(kind string, paths []string) {
+	switch {
+	case kind == "CONFLICT (directory rename suggested)" && len(paths) > 1:
+		m.Moved[paths[0]] = paths[1]
+	case kind == "CONFLICT (rename/rename)" && len(paths) > 2:
+		for _, path := range paths {
+			m.Renamed[path] = fmt.Sprintf("%s is renamed to %s and to %s", paths[0], paths[1], paths[2])
+		}
+	case kind == "CONFLICT(directory rename unclear split)": // no file conflicts
+		m.Conflicts = append(m.Conflicts, paths...)
+	}
 }
 
 // ErrUnrelated says that two commits have no common ancestor.
@@ -61,7 +98,7 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 	if len(pairs) == 0 {
 		return nil, nil
 	}
-	out, err := o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+	out, err := o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only")
 	if git.ExitCode(err) == refusedOption {
 		return o.mergeApart(ctx, pairs)
 	}
@@ -72,12 +109,15 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 		return nil, err
 	}
 	var all []Merged
-	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, and an empty field after them
+	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, an empty field; of conflicts messages, an empty field
 		one := Merged{Tree: fields[1]}
 		rest := fields[2:]
 		for len(rest) > 0 && rest[0] != "" {
 			one.add(rest[0], pairs[min(len(all), len(pairs)-1)])
 			rest = rest[1:]
+		}
+		if fields[0] == "0" && len(rest) > 0 {
+			rest = one.messages(rest[1:])
 		}
 		if !gitdir.IsOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
@@ -89,6 +129,22 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
 	}
 	return all, nil
+}
+
+// messages reads git's messages, each the number of its paths, the paths, its kind and its text. It
+// returns the fields from the one on that ends them: an empty one or, with git 2.39, advice about a
+// submodule.
+func (m *Merged) messages(fields []string) []string {
+	m.Moved, m.Renamed = map[string]string{}, map[string]string{}
+	for len(fields) > 0 {
+		n, err := strconv.Atoi(fields[0])
+		if err != nil || n < 0 || len(fields) < n+3 {
+			break
+		}
+		m.explain(fields[n+1], fields[1:n+1])
+		fields = fields[n+3:]
+	}
+	return fields
 }
 
 // add adds a conflicting path by its own name: git renames a file to NAME~COMMIT where the other

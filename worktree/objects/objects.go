@@ -10,9 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"hash"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +20,16 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
+
+// Grafted returns o for git processes that see the replacements of commits (git-replace(1)) kept by
+// the refs below base, in place of those of the user.
+func (o *Store) Grafted(base string) *Store {
+	grafted := *o
+	if grafted.grafts = base; o.known != nil {
+		grafted.known = &known{facts: o.known.facts} // what comes before what is another history's
+	}
+	return &grafted
+}
 
 // Here runs git in the worktree that paw runs in, whose HEAD is meant.
 func (o *Store) Here() git.Repo {
@@ -39,25 +46,6 @@ func (o *Store) Home() git.Repo {
 		return o.withoutRefs(git.In(o.Repository.Path))
 	}
 	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
-}
-
-// idOfObject returns the id of an object, given with its header, in a repository's object format.
-func idOfObject(common string, whole []byte) (string, error) {
-	sum, err := newHash(common)
-	if err != nil {
-		return "", err
-	}
-	sum.Write(whole)
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// newHash returns the hash function of a repository's object format.
-func newHash(common string) (hash.Hash, error) {
-	idSize, err := idSizeOf(common)
-	if err == nil && idSize == sha256.Size {
-		return sha256.New(), nil
-	}
-	return sha1.New(), err
 }
 
 func looseObject(common, oid string) string {
@@ -130,8 +118,9 @@ func idSizeOf(commonDir string) (int, error) {
 type Store struct {
 	Repository gitdir.Repository
 
-	scratch quarantine // set for a reader, see withScratch
-	known   *known     // cache of facts about objects, see remembering
+	scratch string // folder of a reader for new objects, see WithScratch
+	grafts  string // refs that replace commits, see Grafted
+	known   *known // cache of facts about objects, see remembering
 }
 
 // New returns the object store of a repository.
@@ -146,91 +135,34 @@ func (o *Store) WithScratch() (reader *Store, drop func(), err error) {
 		return o, func() {}, err
 	}
 	reading := *o
-	reading.scratch = quarantine{dir: dir, objects: filepath.Join(o.Repository.CommonDir, "objects")}
-	return &reading, reading.scratch.Drop, nil
+	reading.scratch = dir
+	return &reading, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// Quarantined returns repo, for a reader (see withScratch) with new objects in the quarantine.
+// Quarantined returns repo, for a reader (see WithScratch) with new objects in the quarantine.
 func (o *Store) Quarantined(repo git.Repo) git.Repo {
+	if o.grafts != "" {
+		repo = repo.WithEnv("GIT_REPLACE_REF_BASE=" + o.grafts)
+	}
 	if !o.IsReader() {
 		return repo
 	}
-	return o.scratch.Repo(repo)
+	return WritingTo(repo, o.scratch, filepath.Join(o.Repository.CommonDir, "objects"))
 }
 
-// withoutRefs returns repo like quarantined. For a reader (see withScratch) git also refuses to
+// withoutRefs returns repo like quarantined. For a reader (see WithScratch) git also refuses to
 // change refs, which would lead to removed objects.
 func (o *Store) withoutRefs(repo git.Repo) git.Repo {
 	if o.IsReader() {
-		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch.dir)
+		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + o.scratch)
 	}
 	return o.Quarantined(repo)
 }
 
-// IsReader reports whether o is a reader (see withScratch): o leaves no object in the repository.
-func (o *Store) IsReader() bool { return o.scratch.dir != "" }
+// IsReader reports whether o is a reader (see WithScratch): o leaves no object in the repository.
+func (o *Store) IsReader() bool { return o.scratch != "" }
 
-// Repo returns r with new objects in the quarantine.
-func (q quarantine) Repo(r git.Repo) git.Repo {
-	return r.WithEnv("GIT_OBJECT_DIRECTORY="+q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+git.QuotedPath(q.objects))
-}
-
-func (q quarantine) Drop() { _ = os.RemoveAll(q.dir) }
-
-// Release moves the objects into the store; the index file of a pack follows its pack.
-func (q quarantine) Release() error {
-	var last []string
-	err := filepath.WalkDir(q.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == q.dir {
-			return err
-		}
-		name, err := filepath.Rel(q.dir, path)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return q.makeDir(name, d)
-		case strings.HasPrefix(d.Name(), "tmp_"):
-			return nil
-		case strings.HasSuffix(name, ".idx"):
-			last = append(last, name)
-			return nil
-		}
-		return q.move(name)
-	})
-	for _, name := range last {
-		err = errors.Join(err, q.move(name))
-	}
-	return err
-}
-
-func (q quarantine) makeDir(name string, d fs.DirEntry) error {
-	target := filepath.Join(q.objects, name)
-	if err := os.Mkdir(target, 0o777); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
-		return err
-	}
-	info, err := d.Info() // The permissions are those of a shared repository.
-	if err != nil {
-		return err
-	}
-	return os.Chmod(target, info.Mode())
-}
-
-func (q quarantine) move(name string) error {
-	return os.Rename(filepath.Join(q.dir, name), filepath.Join(q.objects, name))
-}
-
-// quarantine is a folder for new objects next to the object store.
-type quarantine struct{ objects, dir string }
-
-// NewQuarantine makes a quarantine for objects that are moved to the store once complete, as git
-// does for a push: a git killed while it writes a large file leaves nothing there for weeks. If paw
-// is killed as well, `git prune` removes the folder by its name.
-func NewQuarantine(commonDir string) (quarantine, error) {
-	objects := filepath.Join(commonDir, "objects")
-	dir, err := os.MkdirTemp(objects, "tmp_objdir-paw-")
-	return quarantine{objects: objects, dir: dir}, err
+// WritingTo returns r with new objects in a folder beside an object store.
+func WritingTo(r git.Repo, dir, objects string) git.Repo {
+	return r.WithEnv("GIT_OBJECT_DIRECTORY="+dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+git.QuotedPath(objects))
 }

@@ -3,7 +3,6 @@ package objects
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,22 +11,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(gittest.RunIsolated(m)) }
-
-// TestIDsAreForetold compares ids of blobs with git's, in both formats.
-func TestIDsAreForetold(t *testing.T) {
-	for _, format := range []string{"sha1", "sha256"} {
-		dir := gittest.RealTemp(t)
-		gittest.In(t, dir, "init", "-q", "--object-format="+format)
-		for _, text := range []string{"", "one", strings.Repeat("many lines\n", 10_000), "\x00\xff"} {
-			gittest.WriteFile(t, filepath.Join(dir, "text"), text)
-			oid := gittest.In(t, dir, "hash-object", "text")
-			foretold, err := idOfObject(filepath.Join(dir, ".git"), fmt.Appendf(nil, "blob %d\x00%s", len(text), text))
-			if err != nil || foretold != oid {
-				t.Errorf("%s: the id is %s, foretold was %s; %v", format, oid, foretold, err)
-			}
-		}
-	}
-}
 
 func TestObjectsInPacksAreFound(t *testing.T) {
 	w := gittest.New(t)

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -156,7 +158,24 @@ func (r *Store) PastTips(branch string) ([]PastTip, error) {
 	if branch == "" {
 		return nil, nil
 	}
-	log, err := os.ReadFile(filepath.Join(r.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
+	return r.pastTips("heads/" + branch)
+}
+
+// RemotePastTips is PastTips for the remote-tracking branches of a name.
+func (r *Store) RemotePastTips(branch string) (all []PastTip, err error) {
+	remotes, _ := os.ReadDir(filepath.Join(r.Repository.CommonDir, "logs", "refs", "remotes")) // none without one
+	for _, remote := range remotes {
+		tips, err := r.pastTips("remotes/" + remote.Name() + "/" + branch)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tips...)
+	}
+	return all, nil
+}
+
+func (r *Store) pastTips(name string) ([]PastTip, error) {
+	log, err := os.ReadFile(filepath.Join(r.Repository.CommonDir, "logs", "refs", filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -169,6 +188,29 @@ func (r *Store) PastTips(branch string) ([]PastTip, error) {
 		}
 	}
 	return tips, err
+}
+
+// RenamedTo returns the present name of a branch that was renamed since a time, "" if none tells.
+// git takes the log of a branch along to its new name.
+func (r *Store) RenamedTo(branch string, since time.Time) (now string) {
+	logs := filepath.Join(r.Repository.CommonDir, "logs", "refs", "heads")
+	told := []byte("\tBranch: renamed refs/heads/" + branch + " to ")
+	_ = filepath.WalkDir(logs, func(path string, _ fs.DirEntry, _ error) error {
+		log, _ := os.ReadFile(path) // a folder has no lines
+		for line := range bytes.Lines(log) {
+			head, _, found := bytes.Cut(line, told)
+			words := strings.Fields(string(head))
+			if !found || len(words) < 2 {
+				continue
+			}
+			if at, err := strconv.ParseInt(words[len(words)-2], 10, 64); err == nil && at >= since.Unix() {
+				name, _ := filepath.Rel(logs, path)
+				now = filepath.ToSlash(name)
+			}
+		}
+		return nil
+	})
+	return now
 }
 
 // Reached returns the branch that has reached a commit to which branch was to be moved: branch

@@ -77,6 +77,45 @@ func (r *Store) Set(ctx context.Context, ref, oid string) error {
 	return r.Retry(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
+// Change is a change of a ref. From is what the ref must be at: None for a ref that must not exist,
+// "" for one that may be at anything.
+type Change struct{ Ref, To, From string }
+
+// None says that a ref must not exist.
+const None = "none"
+
+// ErrMoved says that a ref is not at what it must be at.
+var ErrMoved = errors.New("the ref has moved")
+
+// Apply makes all changes in one transaction, or none. The error wraps ErrMoved if a ref is elsewhere.
+func (r *Store) Apply(ctx context.Context, changes []Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	var input strings.Builder
+	for _, c := range changes {
+		if !gitdir.IsOID(c.To) {
+			return fmt.Errorf("%s: %q is not a whole object id", c.Ref, c.To)
+		}
+		from := c.From
+		if from == None {
+			from = strings.Repeat("0", len(c.To))
+		}
+		input.WriteString("update " + c.Ref + "\x00" + c.To + "\x00" + from + "\x00")
+	}
+	err := r.Retry(ctx, changes[0].Ref, func() error {
+		if r.writer != nil {
+			return r.writer.do(ctx, r.objects.Home(), input.String())
+		}
+		_, err := r.objects.Home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+		return err
+	})
+	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("but expected") || failed.Said("reference already exists")) {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	return err
+}
+
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
 // has moved, is locked or is gone.
 func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
@@ -326,14 +365,19 @@ func (r *Store) Through(w *Writer) *Store {
 	return &through
 }
 
-// create makes a ref in a transaction of its own. A git that fails has ended.
-func (w *Writer) create(ctx context.Context, home git.Repo, ref, oid string) (err error) {
+// create makes a ref in a transaction of its own.
+func (w *Writer) create(ctx context.Context, home git.Repo, ref, oid string) error {
+	return w.do(ctx, home, "create "+ref+"\x00"+oid+"\x00")
+}
+
+// do runs commands in a transaction of their own. A git that fails has ended.
+func (w *Writer) do(ctx context.Context, home git.Repo, commands string) (err error) {
 	if w.git == nil {
 		if w.git, err = home.Start(ctx, git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...); err != nil {
 			return err
 		}
 	}
-	if err = w.git.Ask("start\x00create "+ref+"\x00"+oid+"\x00commit\x00", 2); err != nil {
+	if err = w.git.Ask("start\x00"+commands+"commit\x00", 2); err != nil {
 		w.git = nil
 	}
 	return err

@@ -15,7 +15,6 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/git"
-	"paw/worktree/objects"
 )
 
 // keptState describes the index that a snapshot of a worktree keeps for the next snapshot. The
@@ -287,7 +286,7 @@ func (r *recording) inQuarantine(f func(git.Repo) error) error {
 	if r.m.objects.IsReader() {
 		return f(r.Repo)
 	}
-	q, err := objects.NewQuarantine(r.m.Repository.CommonDir)
+	q, err := newQuarantine(r.m.Repository.CommonDir)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 type Look struct {
 	m       *Taker
 	Top     string
+	admin   string // git directory of the worktree
 	Dir     string // folder for scratch files
 	oneOff  bool   // Dir was made for this look
 	Began   time.Time
@@ -37,6 +38,11 @@ type Look struct {
 	deleted map[string]bool       // git sees no file, or one behind a symlink
 	hides   map[string]bool       // the real index hides changes of the file, which exists
 	Names   []string              // changed and untracked paths
+	doubted []IndexEntry          // paths that judge decides about
+
+	// Untouched has the files that are as git checks them out, though git lists them as changed, each
+	// with its BlobID.
+	Untouched map[string]string
 
 	Head       string   // "" when the branch is gone or has no commit
 	Changed    []string // tracked paths to record again
@@ -45,6 +51,7 @@ type Look struct {
 	Ignored    []string // only if asked for; folders end with a slash
 	Embedded   []string // repositories that are no submodules
 	Submodules []string // submodules with changes of their own
+	Behind     []string // submodules that were not updated when HEAD moved
 	Dirty      bool     // files differ from HEAD
 	certain    bool     // certainly dirty; otherwise the files may equal HEAD after all
 	Staged     bool     // the index has content that neither HEAD nor a file has
@@ -56,8 +63,9 @@ type Look struct {
 // else; options are for git status. The caller ends the look with Drop.
 func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
 	l := &Look{
-		m: snapshots, Top: path, Dir: dir, oneOff: dir == "", Began: time.Now(),
+		m: snapshots, Top: path, admin: admin, Dir: dir, oneOff: dir == "", Began: time.Now(),
 		tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{},
+		Untouched: map[string]string{},
 	}
 	var err error
 	if l.oneOff {
@@ -130,7 +138,7 @@ func (l *Look) compare(ctx context.Context, options []string) error {
 			return fmt.Errorf("%s: git status says %q, which is not understood", l.Top, line)
 		}
 	}
-	return nil
+	return l.judge(ctx)
 }
 
 // add applies one line of `git status --porcelain=v2`.
@@ -155,7 +163,12 @@ func (l *Look) add(line string) bool {
 		if len(fields) != 8 || len(fields[0]) != 2 || len(fields[1]) != 4 {
 			return false
 		}
-		l.addChanged(fields[0][0], fields[0][1], fields[1], IndexEntry{Name: fields[7], Mode: fields[3], ID: fields[6]})
+		e := IndexEntry{Name: fields[7], Mode: fields[3], ID: fields[6]}
+		if fields[0] == ".M" && e.Mode == fields[4] && (e.file() && fields[1] == "N..." || e.gitlink() && fields[1] == "SC..") {
+			l.doubted = append(l.doubted, e)
+			return true
+		}
+		l.addChanged(fields[0][0], fields[0][1], fields[1], e)
 	case "u":
 		fields := strings.SplitN(rest, " ", 10) // XY sub m1 m2 m3 mW h1 h2 h3 path
 		if len(fields) != 10 {
@@ -241,6 +254,8 @@ type IndexEntry struct {
 }
 
 func (e IndexEntry) gitlink() bool { return e.Mode == objects.ModeGitlink }
+
+func (e IndexEntry) file() bool { return strings.HasPrefix(e.Mode, "100") }
 
 // cacheinfo returns the entry in the format of git update-index --cacheinfo, "" for none.
 func (e IndexEntry) cacheinfo() string {

@@ -5,6 +5,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,9 @@ type Snapshot struct {
 	// with changes of their own, files that git could not read.
 	NotSaved   []string
 	Submodules []string // the submodules in NotSaved with changes of their own
-	Head       string   // HEAD at that time; "" if the worktree was clean, and Commit is HEAD
+	Behind     []string // submodules whose checkout is behind; the commit has the commit of the index for them
+	Head       string   // HEAD at that time, or MovedFrom; "" if the worktree was clean, and Commit is HEAD
+	MovedFrom  string   // commit that was checked out if the branch was moved from elsewhere, see MovedFrom; else ""
 	Cause      error    // git's error about the first file that it could not read or store, nil for none
 	Staged     bool     // the index has content that neither HEAD nor a file has
 	Unmerged   bool     // the index has conflicts; files may hold conflict markers
@@ -184,6 +187,8 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer l.Drop()
+	moved := MovedFrom(within, s.top, s.admin, l.Head)
+	l.Head = cmp.Or(moved, l.Head) // the commit that index and files began with
 	if s.dir != "" {
 		l.Real.keep(within, s.top, s.dir, l.Began)
 	}
@@ -191,7 +196,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: disk.SortedPaths(l.Embedded, submodules), Submodules: l.Submodules, Staged: l.Staged, Unmerged: l.Unmerged}
+	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: disk.SortedPaths(l.Embedded, submodules), Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
 	if l.Dirty || l.Head == "" {
 		var r *recording
 		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {

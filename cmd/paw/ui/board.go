@@ -42,6 +42,7 @@ type Agent struct {
 	Pane          string // id of the tmux pane, "" for none
 	Mark          string // changes whenever the agent's work may have changed
 	Ended         string // changes whenever a turn has ended
+	Lands         string // changes whenever the forecast for the agent may have changed; "" where only Ended tells
 	Far           bool   // the agent runs on another machine; Session is then HOST:SESSION
 	Away          bool   // the other machine is not reached: the row is as it was at Since
 
@@ -59,17 +60,15 @@ type Board struct {
 	Problems []string
 }
 
-// Lines counts the lines that an agent has added and deleted, and the tokens of the agent's models.
-type Lines struct {
-	Added, Deleted int
-	Tokens, Usage  string // the tokens, as one number and in words; "" where nothing is known
-}
+// Usage is the tokens of an agent's models, as one number and in words; "" where nothing is known.
+type Usage struct{ Tokens, Words string }
 
-// Forecast names what an agent's work would conflict with if the work landed now.
+// Forecast says what would happen if an agent's work landed now.
 type Forecast struct {
 	Target string   // the branch to land in
 	Files  []string // the files that conflict with Target
 	Others []string // the agents whose work conflicts with this agent's
+	Lines  string   // how many would be added and deleted, such as "+3 -1"; "" where there is nothing to land
 }
 
 // Question is what an agent asks, as the agent's CLI shows it.
@@ -112,8 +111,8 @@ type Paw interface {
 	ShowAll(all bool)
 	// Screen returns what an agent's pane shows, with colours.
 	Screen(ctx context.Context, a Agent) (string, error)
-	// Lines counts the lines that an agent has changed since the base, and the tokens.
-	Lines(ctx context.Context, a Agent) (Lines, error)
+	// Usage counts the tokens of an agent's models.
+	Usage(ctx context.Context, a Agent) (Usage, error)
 	// Forecasts returns the forecasts for the agents of a session, by the agent's name.
 	Forecasts(ctx context.Context, session string) (map[string]Forecast, error)
 	// State takes a snapshot of an agent's work, for commands that are to act on exactly that work.

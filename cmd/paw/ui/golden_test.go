@@ -45,7 +45,7 @@ func (p *played) Look(context.Context) (Board, error)                           
 func (p *played) Changed() bool                                                  { return false }
 func (p *played) ShowAll(all bool)                                               { p.all = all }
 func (p *played) Screen(context.Context, Agent) (string, error)                  { return "", nil }
-func (p *played) Lines(context.Context, Agent) (Lines, error)                    { return Lines{}, nil }
+func (p *played) Usage(context.Context, Agent) (Usage, error)                    { return Usage{}, nil }
 func (p *played) Forecasts(context.Context, string) (map[string]Forecast, error) { return nil, nil }
 func (p *played) Attach(context.Context, Agent) (bool, error)                    { return p.over, nil }
 func (p *played) State(context.Context, Agent) (State, error)                    { return p.state, nil }
@@ -166,9 +166,9 @@ func opened(paw Paw, b Board, o Options, width, height int) *Model {
 	m := New(context.Background(), paw, o)
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	m = after(m, boardMsg{board: b, now: noon})
-	m = after(m, linesMsg{"shop/tests", Lines{Added: 120, Deleted: 7}})
-	m = after(m, linesMsg{"shop/web", Lines{Added: 3}})
-	m = after(m, outlookMsg{"shop", map[string]Forecast{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
+	m = after(m, outlookMsg{"shop", map[string]Forecast{
+		"web": {Target: "main", Others: []string{"tests"}, Lines: "+3 -0"}, "tests": {Target: "main", Others: []string{"web"}, Lines: "+120 -7"},
+	}})
 	return after(m, screenMsg{key: m.roster.selected, text: paneText})
 }
 
@@ -315,8 +315,8 @@ func TestScreens(t *testing.T) {
 func TestUsageIsShown(t *testing.T) {
 	for size, want := range map[[2]int][2]bool{{60, 24}: {}, {80, 24}: {true, true}, {120, 35}: {false, false}, {200, 50}: {true, true}, {300, 80}: {true, true}} {
 		m := opened(&played{}, fiveAgents(), Options{}, size[0], size[1])
-		m = after(m, linesMsg{"shop/web", Lines{Added: 3, Tokens: "13.4k", Usage: "12.3k in, 1.1k out"}})
-		m = after(m, linesMsg{m.roster.selected, Lines{Tokens: "9.9k", Usage: "9.8k in, 99 out"}})
+		m = after(m, usageMsg{"shop/web", Usage{"13.4k", "12.3k in, 1.1k out"}})
+		m = after(m, usageMsg{m.roster.selected, Usage{"9.9k", "9.8k in, 99 out"}})
 		got := [2]bool{strings.Contains(screenOf(m), "9.8k in, 99 out"), strings.Contains(screenOf(m), " 13.4k ")}
 		if got != want || strings.Contains(screenOf(m), "12.3k in") {
 			t.Errorf("%v: in the head and in the list %v, not %v\n%s", size, got, want, screenOf(m))

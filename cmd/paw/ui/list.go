@@ -64,11 +64,9 @@ func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
 	if a.Pull != "" {
 		c[colPull] = "#" + a.Pull[strings.LastIndexByte(a.Pull, '/')+1:]
 	}
-	work := f.lines[a.Key()]
-	if c[colTokens] = work.Tokens; work.Added+work.Deleted > 0 {
-		c[colLines] = fmt.Sprintf("+%d -%d", work.Added, work.Deleted)
-	}
-	if o := f.roster.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
+	c[colTokens] = f.usage[a.Key()].Tokens
+	o := f.roster.outlooks[a.Key()]
+	if c[colLines] = o.Lines; len(o.Files)+len(o.Others) > 0 {
 		c[colFlag] = "!"
 	}
 	return c
@@ -209,7 +207,9 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		case colState:
 			text = paint(text, a.Colour)
 		case colLines:
-			if added, deleted, ok := strings.Cut(text, " -"); ok {
+			if added, deleted, ok := strings.Cut(text, " -"); ok && strings.HasSuffix(a.Turn, display.Ellipsis) {
+				text = paint(text, dim) // as they were before this turn
+			} else if ok {
 				text = paint(added, green) + " " + paint("-"+deleted, red)
 			}
 		case colPull:

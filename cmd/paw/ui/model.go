@@ -54,7 +54,7 @@ type Model struct {
 	large   bool // the detail fills the screen
 	tab     tab
 
-	lines  map[string]Lines // by the agent's key
+	usage  map[string]Usage // by the agent's key
 	screen screen
 	page   page // for the tabs turns, diff and log
 	scope  scope
@@ -129,7 +129,7 @@ const noteTime = 6 * time.Second
 func New(ctx context.Context, paw Paw, o Options) *Model {
 	return &Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, lines: map[string]Lines{}, drafts: map[string]string{}, sending: sending{},
+		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, usage: map[string]Usage{}, drafts: map[string]string{}, sending: sending{},
 	}
 }
 
@@ -143,9 +143,9 @@ type (
 	screenMsg struct {
 		key, text, why string
 	}
-	linesMsg struct {
+	usageMsg struct {
 		key string
-		Lines
+		Usage
 	}
 	outlookMsg struct {
 		session  string

@@ -152,8 +152,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.looked(msg)
 	case screenMsg:
 		m.screen = screen{key: msg.key, why: msg.why, lines: m.cleaned(msg.text)}
-	case linesMsg:
-		m.lines[msg.key] = msg.Lines
+	case usageMsg:
+		m.usage[msg.key] = msg.Usage
 	case outlookMsg:
 		for name, o := range msg.outlooks {
 			m.roster.outlooks[msg.session+"/"+name] = o

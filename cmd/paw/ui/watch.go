@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -142,35 +143,34 @@ func (w *watcher) screens(ctx context.Context) {
 	}
 }
 
-// count counts the changed lines of the agents that are seen, and forecasts their sessions,
-// whenever their work has changed. One agent and one session are done per beat, since each costs
-// git processes.
+// count counts the tokens of the agents that are seen, and forecasts their sessions, whenever they may
+// have changed. One agent and one session are done per beat, since each may cost processes.
 func (w *watcher) count(ctx context.Context) {
-	lines, outlooks := map[string]string{}, map[string]string{}
+	counted, outlooks := map[string]string{}, map[string]string{}
 	for pause(ctx, beat) {
 		rows := w.shown().rows
 		for _, a := range rows {
-			if lines[a.Key()] == a.Mark || ctx.Err() != nil {
+			if counted[a.Key()] == a.Ended || ctx.Err() != nil {
 				continue
 			}
-			lines[a.Key()] = a.Mark
-			if counted, err := w.paw.Lines(ctx, a); err == nil {
-				w.send(linesMsg{a.Key(), counted})
+			counted[a.Key()] = a.Ended
+			if used, err := w.paw.Usage(ctx, a); err == nil {
+				w.send(usageMsg{a.Key(), used})
 			}
 			break
 		}
-		ended, sessions := map[string]string{}, []string{}
+		lands, sessions := map[string]string{}, []string{}
 		for _, a := range rows {
-			if _, there := ended[a.Session]; !there {
+			if _, there := lands[a.Session]; !there {
 				sessions = append(sessions, a.Session)
 			}
-			ended[a.Session] += a.Name + a.Ended + " "
+			lands[a.Session] += a.Name + cmp.Or(a.Lands, a.Ended) + " "
 		}
 		for _, session := range sessions {
-			if outlooks[session] == ended[session] || ctx.Err() != nil {
+			if outlooks[session] == lands[session] || ctx.Err() != nil {
 				continue
 			}
-			outlooks[session] = ended[session]
+			outlooks[session] = lands[session]
 			if found, err := w.paw.Forecasts(ctx, session); err == nil {
 				w.send(outlookMsg{session, found})
 			}

@@ -1,0 +1,136 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"paw/orchestrator/errs"
+	"paw/worktree/objects"
+	"slices"
+)
+
+// collided returns the error for a merge with conflicts. The hints are the two ways to go on.
+func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
+	base := ""
+	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.state, l.tip); err != nil {
+		return err
+	} else if len(natural) > 0 {
+		base = natural[0]
+	}
+	e := &CollisionError{}
+	for i, path := range merged.Conflicts {
+		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
+		if base != "" && i < askedPaths {
+			touched, err := l.Repo.Objects().LastTouch(ctx, base, l.tip, path)
+			if err != nil {
+				return err
+			}
+			one.With = whose(touched)
+		}
+		if words := merged.Words(path); words != "" {
+			one.With = words
+		}
+		e.Files = append(e.Files, one)
+	}
+	e.offer = true
+	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
+		Hint("%s", l.conflictLine(l.branch))
+	if line := l.moveLine(merged); line != "" {
+		e.error = errs.WithHints(e.error, line)
+	}
+	return l.hintAgain(ctx, e)
+}
+
+// hintAgain adds to a conflict the command that also lands what was reverted, if that is in the same
+// files.
+func (l *landing) hintAgain(ctx context.Context, e *CollisionError) error {
+	if l.options.Again || !l.landedBefore() {
+		return e
+	}
+	reverted, err := l.reverted(ctx, l.target, l.source.twin)
+	if err != nil {
+		return err
+	}
+	for _, one := range reverted {
+		paths, err := l.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(e.Files, func(f Collision) bool { return slices.Contains(paths, f.Path) }) {
+			e.error = errs.WithHints(e.error, l.againLine())
+			return e
+		}
+	}
+	return e
+}
+
+// moveLine returns the command that moves files of the agent to where the branch has their folder
+// now, "" if there is nothing to move.
+func (l *landing) moveLine(merged objects.Merged) string {
+	moves := ""
+	for _, to := range merged.Conflicts {
+		from := merged.Moved[to]
+		if _, err := os.Lstat(filepath.Join(l.Record.WorktreePath, filepath.FromSlash(from))); from != "" && err == nil && l.Session.Host == "" {
+			moves += fmt.Sprintf(" && mkdir -p %s && mv %s %s", errs.Quote(path.Dir(to)), errs.Quote(from), errs.Quote(to))
+		}
+	}
+	if moves == "" {
+		return ""
+	}
+	return "cd " + errs.Quote(l.Record.WorktreePath) + moves
+}
+
+// whose says whose work a commit is.
+func whose(t *objects.Touched) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Agent != "":
+		return "landed by " + t.Agent
+	}
+	return fmt.Sprintf("%s, %s %s", t.Author, t.Commit, t.Title)
+}
+
+// Collision is a file in which two sides conflict.
+type Collision struct {
+	Path   string `json:"path"`
+	With   string `json:"with"` // whose work is on the other side, "" if unknown
+	Beside bool   `json:"-"`    // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
+}
+
+// CollisionError reports that work conflicts with a target or, without offer, that landed work which
+// the target has lost cannot be told from later work in the same files: the agent can settle these
+// by merging the target into its branch. Nothing has moved.
+type CollisionError struct {
+	error
+	Files []Collision
+	offer bool // the state can be offered for a merge by hand
+}
+
+func (e *CollisionError) Unwrap() error { return e.error }
+
+// CollisionsOf returns the files in a CollisionError, nil for other errors.
+func CollisionsOf(err error) []Collision {
+	if collided, ok := errors.AsType[*CollisionError](err); ok {
+		return collided.Files
+	}
+	return nil
+}
+
+// fileAndFolder says which other name git merge gives to a file where one side has a folder.
+func (c Collision) fileAndFolder() string {
+	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
+}
+
+// askedPaths limits the files for which git is asked who changed them last.
+const askedPaths = 20
+
+func (c Collision) String() string {
+	if c.With == "" {
+		return c.Path
+	}
+	return fmt.Sprintf("%s (%s)", c.Path, c.With)
+}

@@ -1,0 +1,168 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"paw/config/display"
+	"paw/orchestrator/errs"
+	"paw/worktree/objects"
+	"paw/worktree/states"
+	"slices"
+)
+
+// commit makes the commits of a landing, in the form that the user chose.
+func (l *landing) commit(ctx context.Context, landed *Landed) error {
+	b, err := l.lookAtBrought(ctx, l.target, l.source, l.lands)
+	if err != nil {
+		return err
+	}
+	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, l.lands.again)
+	facts.Files = l.filesBetween(ctx, l.tip, landed.tree)
+	landed.Turns, landed.Commits = ranges(facts.Turns), 1
+	if landed.Along, err = l.along(ctx, b.commits); err != nil {
+		return err
+	}
+	facts.Listed = l.options.As == Squash
+	l.parents = []string{l.tip}
+	switch l.options.As {
+	case Squash:
+	case Commits:
+		tips, err := l.replay(ctx, b.commits, landed.tree)
+		if err != nil {
+			return err
+		}
+		last := len(tips) - 1
+		if tree, err := l.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == landed.tree {
+			landed.Title, landed.Commits, landed.After, l.parents = facts.title(), last, tips[last], tips[last-1:last]
+			return cmp.Or(err, l.messageUsed())
+		}
+		landed.Commits, l.parents = last+1, tips[last:]
+		rest, err := l.Repo.Objects().ChangedPaths(ctx, tips[last], landed.tree)
+		if err != nil {
+			return err
+		}
+		if facts.Commits, facts.Files = nil, func() string { return titleOf(rest) }; last > 0 {
+			if facts.Turns, err = l.inRest(ctx, b, l.lands, rest); err != nil {
+				return err
+			}
+		}
+	case Merge:
+		if left, err := l.bringsLeft(ctx); err != nil {
+			return err
+		} else if left {
+			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", l.name(), l.branch).
+				Hint("%s", l.squashLine())
+		}
+		side, err := l.side(ctx, facts)
+		if err != nil {
+			return err
+		}
+		l.parents = append(l.parents, side)
+	}
+	text, err := l.message(ctx, facts.message())
+	if err != nil {
+		return err
+	}
+	landed.Title = display.FirstLine(text)
+	landed.After, err = l.make(ctx, objects.NewCommit{Tree: landed.tree, Parents: l.parents, Message: text})
+	return err
+}
+
+// bringsLeft reports whether the agent's branch has commits that it got from the target and that the target
+// has no more.
+func (l *landing) bringsLeft(ctx context.Context) (bool, error) {
+	since, err := l.Repo.Objects().HistorySince(ctx, l.source.head, l.tip)
+	if err != nil || len(l.lands.Left) > 0 {
+		return true, err
+	}
+	got, err := l.gotOf(ctx, l.target, since)
+	return slices.ContainsFunc(since, func(one objects.CommitInfo) bool { return got[one.ID] }), err
+}
+
+// messageUsed refuses a message of the user's where --as commits makes no commit that would get it.
+func (l *landing) messageUsed() error {
+	if l.options.Message == "" && l.options.Edit == nil {
+		return nil
+	}
+	return errs.New(errs.Usage, "%s: has committed all of its work, and with --as commits each commit keeps its message; nothing has landed", l.name()).
+		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
+}
+
+// make makes a commit for the target, signed if the user signs commits.
+func (l *landing) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
+	if one.Sign, err = l.signs(); err != nil {
+		return "", err
+	}
+	return l.Repo.Objects().Commit(ctx, one)
+}
+
+// replay makes the agent's commits again on top of a target. tips are the resulting commits,
+// beginning with the target's tip. Commits whose changes the target has are left out. The commit that
+// leads to the tree of the landing names its state.
+func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole string) (tips []string, err error) {
+	tips = []string{l.tip}
+	for _, one := range own {
+		tip := tips[len(tips)-1]
+		picked, err := l.pick(ctx, tip, one)
+		if err != nil {
+			return nil, err
+		}
+		if len(picked.Conflicts) > 0 {
+			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
+				l.name(), one.ID[:12], display.FirstLine(one.Message), l.branch, few(picked.Conflicts, namedPaths)).
+				Hint("%s", l.squashLine())
+		}
+		if tree, err := l.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		trailer := ""
+		if picked.Tree == whole {
+			trailer = states.Trailer + l.source.state[:states.ShortID]
+		}
+		if one.Message != "" {
+			one.Message = withTrailer(one.Message, trailer)
+		}
+		next, err := l.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, next)
+	}
+	return tips, nil
+}
+
+// pick applies one commit of the agent to a commit of the target. The commit's parent may be no
+// usable base, if changes it builds on landed without being committed; then the last landed state has the
+// files that conflict.
+func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo) (objects.Merged, error) {
+	picked, err := l.Repo.Objects().PickTree(ctx, l.place(l.Repo), onto, one)
+	if err != nil || len(picked.Conflicts) == 0 || len(one.Parents) == 0 || len(l.lands.Steps) == 0 {
+		return picked, err
+	}
+	tree, err := l.Repo.Objects().TreeWith(ctx, one.Parents[0], l.lands.Steps[0].From, picked.Conflicts)
+	if err != nil {
+		return picked, err
+	}
+	base, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true})
+	if err != nil {
+		return picked, err
+	}
+	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.ID)
+}
+
+// side returns the second parent of a merge: the agent's branch, with a commit for what is not
+// committed.
+func (l *landing) side(ctx context.Context, facts messageFacts) (string, error) {
+	if l.source.state == l.source.head {
+		return l.source.head, nil
+	}
+	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
+	if err != nil {
+		return "", err
+	}
+	facts.Asked, facts.Commits, facts.State = "", nil, ""
+	return l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
+}

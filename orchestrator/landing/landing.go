@@ -1,0 +1,58 @@
+package landing
+
+import (
+	"context"
+	"paw/orchestrator/turns"
+	"paw/session/turn"
+)
+
+// landing is one run of paw land for one agent.
+type landing struct {
+	work
+	target  // looked at anew each time the landing starts again
+	options Options
+	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
+	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
+	checker *checker
+	edited  string // message that the user has edited
+
+	source  *source // nil before the first look
+	lands   *lands
+	parents []string // of the landing's last commit
+}
+
+// message lets the user edit the draft, once.
+func (l *landing) message(ctx context.Context, draft string) (string, error) {
+	if l.options.Edit == nil || l.options.DryRun {
+		return draft, nil
+	}
+	if l.edited == "" {
+		var err error
+		if l.edited, err = edited(ctx, l.options.Edit, draft, "has landed"); err != nil {
+			return "", err
+		}
+	}
+	return l.edited + "\n", nil
+}
+
+func (l *landing) againLine() string {
+	return l.line(func(o *Options) { o.Again = true })
+}
+
+// squashLine returns the command that lands the same as one commit.
+func (l *landing) squashLine() string {
+	return l.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
+}
+
+// line returns the command of the landing with a change of its options.
+func (l *landing) line(change func(o *Options)) string {
+	o := l.options
+	change(&o)
+	return o.line(l.Session, l.Record.Name)
+}
+
+// nextID returns the lowest number for a landing that no ref has, found while nobody else can land.
+func (l *landing) nextID(ctx context.Context) int {
+	refs, _ := l.Repo.Refs().List(ctx, turn.LandedPrefix(l.Record.TurnSession)) // the record has most numbers
+	return nextBelow(refs, turn.LandedPrefix(l.Record.TurnSession))
+}

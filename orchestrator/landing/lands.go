@@ -1,0 +1,237 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/worktree/states"
+)
+
+// lands is what a landing of a state would make of a branch. Whatever shows or uses that asks here.
+type lands struct {
+	states.Lands
+	again []*Stand // reverted landings that land once more
+	kept  []string // paths that stay in the branch although the state does not have them, see keepIgnored
+}
+
+// landsOn asks what a landing of a state, by its twin, would make of a branch. With again it also
+// brings what the branch has reverted.
+func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*lands, error) {
+	l := &lands{}
+	q := states.Question{Dir: t.place(w.Repo), Tip: t.tip, State: twin, Landed: func(ctx context.Context, a states.Ahead) (map[string]string, error) {
+		return w.named(ctx, t, a)
+	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
+	var err error
+	if again {
+		if q.Onto, err = w.bringAgain(ctx, t, l, twin); err != nil {
+			return nil, err
+		}
+	}
+	l.Lands, err = w.Repo.States().Lands(ctx, q)
+	return l, err
+}
+
+// landsNow is landsOn for a state of the agent's worktree, which may ignore files by now that it has
+// landed.
+func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (*lands, error) {
+	l, err := w.landsOn(ctx, t, twin, again)
+	if err != nil || len(l.Conflicts) > 0 || l.Nothing {
+		return l, err
+	}
+	if err = w.keepIgnored(ctx, l); err == nil && len(l.kept) > 0 {
+		var changed []string
+		changed, err = w.Repo.Objects().ChangedPaths(ctx, l.Tip, l.Tree)
+		l.Nothing = len(changed) == 0
+	}
+	return l, err
+}
+
+// Shown is what paw diff shows of an agent's work.
+type Shown struct {
+	From, To  string   // commits or trees to compare
+	Conflicts []string // files in which the work conflicts with its target; it is then shown from what both have
+}
+
+// ShowWork returns what a landing of a state in the session's target would change: the target's tip and the
+// tree that it would have. With seen, the twin of a state that the user has seen, it is what the tree would have
+// been and what it would be. commit is the snapshot of the state. The object store may be one that
+// keeps nothing.
+func ShowWork(ctx context.Context, of app.Agent, seen, twin, commit string) (Shown, error) {
+	w := work{Agent: of}
+	if seen == "" { // what the user had not committed is not the agent's
+		seen = w.Record.Handed()
+	}
+	branch, err := w.branchFor(ctx, "", Options{}.lineInto(w))
+	if err != nil {
+		return Shown{}, err
+	}
+	t := target{branch: branch}
+	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
+		return Shown{}, err
+	}
+	l, err := w.landsNow(ctx, t, twin, false)
+	if err != nil {
+		return Shown{}, err
+	}
+	if len(l.Conflicts) > 0 {
+		from := seen
+		if from == "" {
+			from, err = w.common(ctx, l)
+		}
+		return Shown{From: from, To: commit, Conflicts: l.Conflicts}, err
+	}
+	if seen == "" {
+		return Shown{From: t.tip, To: l.Tree}, nil
+	}
+	before, err := w.landsOn(ctx, t, seen, false)
+	if err != nil || len(before.Conflicts) > 0 {
+		return Shown{From: seen, To: commit}, err
+	}
+	return Shown{From: before.Tree, To: l.Tree}, nil
+}
+
+// common returns what a state and a branch have in common: the newest state that the branch has.
+func (w work) common(ctx context.Context, l *lands) (string, error) {
+	if len(l.Left) == 0 {
+		if base, err := w.Repo.States().Objects().MergeBase(ctx, l.Stands, l.State); base != "" || err != nil {
+			return base, err
+		}
+	}
+	return l.Steps[0].From, nil
+}
+
+// begin returns the state with which the agent's chain begins.
+func (w work) begin() string {
+	if from := w.Record.From; from != nil && from.State != "" {
+		return from.State
+	}
+	return w.Record.Start()
+}
+
+// had reports whether a branch has ever had a commit.
+func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
+	if commit == w.Record.BaseCommit && w.Record.BaseOnTarget && t.branch == w.Session.Target {
+		return true, nil
+	}
+	past, err := turns.PastTips(ctx, w.Repo, t.branch)
+	if err != nil || len(past) == 0 {
+		return false, err
+	}
+	bases, err := w.Repo.Objects().MergeBases(ctx, commit, past...)
+	return slices.Contains(bases, commit), err
+}
+
+// named finds landings of a branch that the graph does not know to be there, and that a commit there
+// names: they were amended, rebased or squashed. One that stood on an earlier landing of the agent
+// which the branch has lost is none of them: it would bring that one back into the history.
+func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
+	some, err := w.landingsIn(t.branch)
+	some = slices.DeleteFunc(some, func(one *Stand) bool {
+		return !a.Has(one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)
+	})
+	if len(some) == 0 || err != nil {
+		return nil, err
+	}
+	named, err := w.Repo.States().Named(ctx, t.tip, some[0].Before)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for i, one := range some {
+		commit, stood := named[one.short()], true
+		for _, earlier := range some[:i] {
+			if commit != "" && stood && earlier.TurnSession == one.TurnSession && found[earlier.Twin] == "" {
+				had, err := w.Repo.Objects().Contains(ctx, one.Before, earlier.After)
+				if err != nil {
+					return nil, err
+				}
+				stood = !had
+			}
+		}
+		if commit != "" && stood {
+			found[one.Twin] = commit
+		}
+	}
+	return found, nil
+}
+
+// bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
+// were merged once more, "" for none.
+func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (onto string, err error) {
+	if l.again, err = w.reverted(ctx, t, twin); err != nil || len(l.again) == 0 {
+		return "", err
+	}
+	tree, chains := t.tip, w.Repo.States().Objects()
+	for _, one := range l.again {
+		base, brings := one.Before, one.After
+		if one.brings != one.Twin { // only a part of it
+			if base, err = chains.MergeBase(ctx, one.Before, one.brings); err != nil {
+				return "", err
+			}
+			base, brings = cmp.Or(base, one.Before), one.brings
+		}
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), base, tree, brings)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", errs.New(errs.Conflict, "%s: landing %d cannot be brought again, it conflicts with %s: %s", w.name(), one.ID, t.branch,
+				few(merged.Conflicts, namedPaths)).Hint("%s", gitLine(t.branch, t.checkout, "cherry-pick", one.Before+".."+one.After))
+		}
+		tree = merged.Tree
+	}
+	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
+}
+
+// keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever
+// committing them, still has them in its worktree, and ignores them now.
+func (w work) keepIgnored(ctx context.Context, l *lands) error {
+	if w.Session.Host != "" {
+		return nil
+	}
+	paths, err := w.Repo.Objects().DeletedPaths(ctx, l.Tip, l.Tree)
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Lstat(filepath.Join(w.Record.WorktreePath, filepath.FromSlash(path)))
+		return err != nil
+	})
+	if len(paths) == 0 { // without asking git
+		return nil
+	}
+	files, err := w.Repo.Objects().IgnoredFiles(ctx, w.Record.WorktreePath)
+	if err != nil {
+		return err
+	}
+	head, err := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if !files[path] { // a folder, behind a symlink, or not ignored
+			continue
+		}
+		base, err := w.Repo.Objects().HasFile(ctx, w.Record.BaseCommit, path)
+		if err != nil {
+			return err
+		}
+		touched, err := w.Repo.Objects().LastTouch(ctx, w.Record.BaseCommit, head, path)
+		if err != nil {
+			return err
+		}
+		if !base && touched == nil {
+			l.kept = append(l.kept, path)
+		}
+	}
+	if len(l.kept) > 0 {
+		l.Tree, err = w.Repo.Objects().TreeWith(ctx, l.Tree, l.Tip, l.kept)
+	}
+	return err
+}

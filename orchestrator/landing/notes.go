@@ -1,0 +1,179 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree/objects"
+	"paw/worktree/states"
+)
+
+// lostLine says which reverted landings of the state stay out, and how they land; "" for none.
+func (l *landing) lostLine(reverted []*Stand) string {
+	var each []string
+	for _, one := range reverted {
+		words := landingWords(one)
+		if one.TurnSession != l.Record.TurnSession {
+			words += " of " + one.Agent
+		}
+		each = append(each, fmt.Sprintf("%s (git revert %.10s)", words, one.Revert))
+	}
+	return fmt.Sprintf("%s had %s and has lost it again", l.branch, strings.Join(each, ", "))
+}
+
+// refuseReverted returns an error if there is nothing to land but what was reverted.
+func (l *landing) refuseReverted(ctx context.Context) error {
+	if l.options.Again || !l.landedBefore() {
+		return nil
+	}
+	reverted, err := l.reverted(ctx, l.target, l.source.twin)
+	if err != nil || len(reverted) == 0 {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.againLine())
+}
+
+// noteReverted notes reverted work that does not land with the rest. Where nothing came after the last
+// landing, nothing was reverted.
+func (l *landing) noteReverted(ctx context.Context) error {
+	if l.options.Again || !l.landedBefore() || l.isTipOfLanding() {
+		return nil
+	}
+	reverted, err := l.reverted(ctx, l.target, l.source.twin)
+	if len(reverted) > 0 {
+		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostLine(reverted), l.againLine())
+	}
+	return err
+}
+
+func (l *landing) landedBefore() bool {
+	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.Target == l.branch })
+}
+
+func (l *landing) isTipOfLanding() bool {
+	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.After == l.tip })
+}
+
+// noteRewound notes that the branch keeps work that the agent was rewound from: a rewind takes nothing
+// off a branch. It says so until the agent lands something else.
+func (l *landing) noteRewound(ctx context.Context) error {
+	if l.source.turn > 0 {
+		return nil
+	}
+	for _, last := range slices.Backward(l.Session.Landings) {
+		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch || last.Twin == "" {
+			continue
+		}
+		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.twin, last.Twin); has || err != nil {
+			return err
+		}
+		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
+		if has, err := l.hasOf(ctx, stand, l.source.twin); err != nil {
+			return err
+		} else if has { // it brought again what the agent still has
+			continue
+		}
+		keeps, err := l.keepsRewound(ctx, stand)
+		if keeps && err == nil {
+			l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(stand, l.checkout))
+		}
+		return err
+	}
+	return nil
+}
+
+// keepsRewound reports whether the branch has work of a landing that the agent was rewound from.
+func (l *landing) keepsRewound(ctx context.Context, stand *Stand) (bool, error) {
+	if len(l.lands.Steps) > 0 && l.lands.Steps[0].From == stand.Twin {
+		return false, nil
+	}
+	chains := l.Repo.States().Objects()
+	for pair, want := range map[[2]string]bool{{l.source.twin, stand.Twin}: false, {l.tip, stand.After}: true} {
+		if has, err := chains.Contains(ctx, pair[0], pair[1]); has != want || err != nil {
+			return false, err
+		}
+	}
+	return l.hasOf(ctx, stand, l.tip)
+}
+
+// along names work that lands although it is another agent's, or the user's: the agent began with it, or
+// has merged it. It returns "" for none.
+func (l *landing) along(ctx context.Context, commits []objects.CommitInfo) (string, error) {
+	var parts []string
+	if from := l.Record.From; from != nil {
+		words, err := l.alongFrom(ctx, from)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, words)
+	}
+	merged, err := l.alongMerged(ctx, commits)
+	for _, name := range merged {
+		parts = append(parts, fmt.Sprintf("work of %s that %s has merged", name, l.Record.Name))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; "), err
+}
+
+// alongFrom names what lands of the work that the agent began with.
+func (l *landing) alongFrom(ctx context.Context, from *session.Origin) (string, error) {
+	begin := slices.IndexFunc(l.lands.Steps, func(step states.Step) bool { return step.To == l.begin() })
+	if begin < 0 {
+		return "", nil
+	}
+	before := l.lands.Ahead
+	before.Steps = before.Steps[:begin+1]
+	own, err := l.Repo.States().Paths(ctx, before)
+	if err != nil {
+		return "", err
+	}
+	changed, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, l.lands.Tree)
+	changed = slices.DeleteFunc(changed, func(path string) bool { return !own[path] })
+	if len(changed) == 0 || err != nil {
+		return "", err
+	}
+	if from.Agent == "" {
+		return fmt.Sprintf("what you had not committed when %s began: %s (%s)", l.Record.Name, errs.Counted(len(changed), "file"), few(changed, namedPaths)), nil
+	}
+	name := from.Agent
+	if !strings.Contains(name, ":") { // an agent of this session
+		name = l.Session.Name + "/" + name
+	}
+	return fmt.Sprintf("work of %s that %s began with: %s", name, l.Record.Name, errs.Counted(len(changed), "file")), nil
+}
+
+// alongMerged returns the agents whose branches' commits are among those that land.
+func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo) (names []string, err error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	sessions, err := l.siblings()
+	for _, s := range sessions {
+		for _, w := range s.Agents {
+			if s.Host != "" || w.TurnSession == l.Record.TurnSession || l.Record.From != nil && l.Record.From.Agent == w.Name {
+				continue
+			}
+			tip, err := l.Repo.Refs().Tip(ctx, w.Branch)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
+				continue
+			}
+			now, err := l.Repo.Refs().List(ctx, turn.NowRef(w.TurnSession))
+			if err != nil {
+				return nil, err
+			}
+			if has, err := l.Repo.States().Objects().Contains(ctx, l.lands.Stands, now[turn.NowRef(w.TurnSession)]); err != nil {
+				return nil, err
+			} else if !has { // else the branch has that work in another commit
+				names = append(names, s.Name+"/"+w.Name)
+			}
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,66 @@
+package landing
+
+import (
+	"context"
+	"paw/orchestrator/app"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+	"slices"
+)
+
+// Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
+// was merged, or each path of it is there; "" for none.
+func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent) string {
+	asked := work{Agent: app.Agent{Session: s, Record: w, Repo: m}, records: []*session.Session{s}}
+	branches := []string{s.Target}
+	for _, l := range slices.Backward(s.Landings) {
+		if l.TurnSession == w.TurnSession {
+			branches = append(branches, l.Target)
+		}
+	}
+	for _, branch := range app.Once(branches) {
+		if state, err := asked.safeIn(ctx, branch); err == nil && state != "" {
+			return state
+		}
+	}
+	for _, commit := range slices.Backward(w.Pushed) {
+		if branch, err := m.Refs().Reached(ctx, s.Target, commit); err == nil && branch == s.Target && branch != "" {
+			return commit
+		}
+	}
+	return ""
+}
+
+// safeIn is Safe for one branch.
+func (w work) safeIn(ctx context.Context, branch string) (string, error) {
+	own := w.Record.TurnSession
+	refs, err := w.Repo.Refs().List(ctx, turn.NowRef(own), turn.StatePrefix(own))
+	now := refs[turn.NowRef(own)]
+	if branch == "" || now == "" || now == w.begin() || err != nil {
+		return "", err
+	}
+	tip, err := w.Repo.Refs().BranchTip(ctx, branch)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	l, err := w.landsOn(ctx, target{branch: branch, tip: tip}, now, false)
+	if err != nil {
+		return "", err
+	}
+	state := now
+	if !l.None() && len(l.Steps) > 0 {
+		paths, err := w.Repo.States().Paths(ctx, l.Ahead)
+		if err != nil {
+			return "", err
+		}
+		differ, err := w.Repo.Objects().ChangedPaths(ctx, now, tip)
+		if err != nil {
+			return "", err
+		}
+		if slices.ContainsFunc(differ, func(path string) bool { return paths[path] }) {
+			state = l.Steps[0].From
+		}
+	}
+	return w.snapshotOf(ctx, state, refs)
+}

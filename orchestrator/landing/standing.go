@@ -1,0 +1,368 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"paw/config/display"
+	"paw/orchestrator/app"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+	"paw/worktree/objects"
+	"paw/worktree/states"
+)
+
+// Standing says what a branch has of a landing.
+type Standing string
+
+// Standings of a landing.
+const (
+	InForce  Standing = "landed"        // the history of the branch has it, in its own commit or in another one
+	Undone   Standing = "undone"        // undone by paw land --undo
+	Reverted Standing = "reverted"      // a commit of the branch says that it reverts it
+	NotIn    Standing = "not in branch" // the branch has been moved to before it, or it was left out of a rebase
+	Gone     Standing = "gone"          // the branch does not exist any more
+	Offered  Standing = "offered"       // a state that was offered for a merge by hand, and is not merged
+)
+
+// Stand is a landing, with its standing in its branch.
+type Stand struct {
+	session.Landing
+	Session  string
+	Standing Standing
+	Commit   string   // commit of the branch that brings the landing: After, or what it was rewritten to; "" if that is not known
+	Revert   string   // commit that says it reverts the landing, or a part of it; "" for none
+	Made     []string // commits that a landing of several commits was rewritten to, oldest first
+
+	tip    string // tip of the branch, "" if the branch is gone
+	brings string // state that a landing once more would bring, see reverted
+	since  []int  // turns of it that later landings of its agent have brought again
+}
+
+// stands reports whether the history of the branch has the landing, also if it was reverted.
+func (s *Stand) stands() bool { return s.Standing == InForce || s.Standing == Reverted }
+
+// rewritten reports whether the branch has the landing in another commit.
+func (s *Stand) rewritten() bool { return s.stands() && s.Commit != s.After }
+
+func (s *Stand) offered() bool { return s.Phase == session.LandingOffered }
+func (s *Stand) undone() bool  { return s.Phase == session.LandingUndone }
+
+// short returns the beginning of the state's id, which the trailer of the landing's commit has.
+func (s *Stand) short() string { return s.State[:min(len(s.State), states.ShortID)] }
+
+// landingsIn returns all landings of a branch in the records, oldest first. Of those that made the same
+// commit, within the same second, the last one counts.
+func (w work) landingsIn(branch string) (all []*Stand, err error) {
+	sessions, err := w.siblings()
+	for _, s := range sessions {
+		for _, one := range s.Landings {
+			if one.Target == branch && one.Phase != session.LandingBegun {
+				all = append(all, &Stand{Landing: one, Session: s.Name})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Stand) int { return cmp.Or(a.At.Compare(b.At), a.ID-b.ID) })
+	return all, err
+}
+
+// standings returns all landings of a branch, by any session and agent, oldest first.
+func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
+	all, err := w.landingsIn(t.branch)
+	if err != nil || len(all) == 0 || t.tip == "" {
+		for _, one := range all {
+			if one.decide(nil, nil, nil); one.Standing == NotIn {
+				one.Standing = Gone
+			}
+		}
+		return all, err
+	}
+	chains := w.Repo.States()
+	merged, err := w.mergedIn(ctx, t.tip)
+	if err != nil {
+		return nil, err
+	}
+	var named, reverts map[string]string
+	if first := all[0].Before; w.Repo.Objects().Has(ctx, first) {
+		if named, err = chains.Named(ctx, t.tip, first); err == nil {
+			reverts, err = chains.Reverted(ctx, t.tip, first)
+		}
+	}
+	for i, one := range all {
+		one.tip = t.tip
+		if same := slices.IndexFunc(all[i+1:], func(later *Stand) bool { return later.After == one.After && !later.offered() }); same >= 0 {
+			one.decide(nil, nil, nil)
+			continue
+		}
+		one.decide(merged, named, reverts)
+		switch {
+		case one.undone() && one.stands():
+			err = w.cameBack(ctx, one)
+		case one.As != string(Commits):
+		case one.rewritten() && one.Commit != "":
+			err = w.remade(ctx, one)
+		case one.stands() && len(reverts) > 0:
+			err = w.partly(ctx, one, reverts)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// mergedIn returns the refs of landings that a tip has: their commits in its history, their states by
+// grafts.
+func (w work) mergedIn(ctx context.Context, tip string) (map[string]bool, error) {
+	merged, err := states.Merged(ctx, w.Repo.Objects(), tip, turn.LandedPattern, turn.FarLandedPattern)
+	if err != nil {
+		return nil, err
+	}
+	twins := []string{strings.TrimSuffix(turn.LandedPattern, "after") + "twin", strings.TrimSuffix(turn.FarLandedPattern, "after") + "twin"}
+	known, err := states.Merged(ctx, w.Repo.States().Objects(), tip, twins...)
+	maps.Copy(merged, known)
+	return merged, err
+}
+
+// decide sets the standing of a landing. merged are the refs of landings that the branch has; named
+// and reverts are as Store.Named and Store.Reverted return them.
+func (s *Stand) decide(merged map[string]bool, named, reverts map[string]string) {
+	ref := func(side string) bool { return merged[turn.LandedRef(s.TurnSession, s.ID, side)] }
+	switch {
+	case ref("after"):
+		s.Standing, s.Commit = InForce, s.After
+	case s.undone():
+		s.Standing = Undone
+	case named[s.short()] != "":
+		s.Standing, s.Commit = InForce, named[s.short()]
+	case ref("twin"):
+		s.Standing = InForce
+	case s.offered():
+		s.Standing = Offered
+	default:
+		s.Standing = NotIn
+	}
+	if s.Revert = cmp.Or(reverts[s.Commit], reverts[s.After]); s.stands() && s.Revert != "" {
+		s.Standing = Reverted
+	}
+}
+
+// cameBack looks at a landing that was undone and came into the history of the branch by another way. If
+// none of its files came with it, it counts as reverted.
+func (w work) cameBack(ctx context.Context, one *Stand) error {
+	there, err := w.hasOf(ctx, one, one.tip)
+	if !there {
+		one.Standing = Reverted
+	}
+	return err
+}
+
+// hasOf reports whether a commit has a file of a landing as the landing has left it.
+func (w work) hasOf(ctx context.Context, one *Stand, commit string) (bool, error) {
+	all, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.After, commit}})
+	if err != nil {
+		return false, err
+	}
+	for path := range all[0] {
+		if _, differs := all[1][path]; !differs {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// remade finds the commits that a landing of several commits was rewritten to: git keeps author, date and
+// title.
+func (w work) remade(ctx context.Context, one *Stand) error {
+	made, err := w.Repo.Objects().HistorySince(ctx, one.After, one.Before)
+	if err != nil {
+		return err
+	}
+	since, err := w.Repo.Objects().HistorySince(ctx, one.tip, one.Before)
+	for _, c := range since {
+		if c.ID == one.Commit || slices.ContainsFunc(made, func(own objects.CommitInfo) bool {
+			return slices.Equal(own.Author, c.Author) && !c.Merges() && display.FirstLine(own.Message) == display.FirstLine(c.Message)
+		}) {
+			one.Made = append(one.Made, c.ID)
+		}
+	}
+	return err
+}
+
+// partly looks at a landing of several commits, of which some may be reverted.
+func (w work) partly(ctx context.Context, one *Stand, reverts map[string]string) error {
+	made, err := w.Repo.Objects().HistorySince(ctx, one.After, one.Before)
+	gone := 0
+	for _, commit := range made {
+		if by := reverts[commit.ID]; by != "" {
+			gone, one.Revert = gone+1, by
+		}
+	}
+	if one.Standing = InForce; gone == len(made) && gone > 0 {
+		one.Standing = Reverted
+	}
+	return err
+}
+
+// reverted returns the reverted landings of a branch that led to a state, or that the state led to, oldest
+// first, if the state has something of them that the branch has lost.
+func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, error) {
+	all, err := w.standings(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var some []*Stand
+	for _, one := range all {
+		if one.Standing != Reverted || one.Twin == "" {
+			continue
+		}
+		if one.brings, err = w.older(ctx, one, twin); err != nil {
+			return nil, err
+		}
+		if one.brings == "" {
+			continue
+		}
+		if one.Revert != "" { // an agent that has got the revert does without, if it has no file of the landing
+			got, err := w.Repo.States().Objects().Contains(ctx, twin, one.Revert)
+			if got && err == nil {
+				got, err = w.hasOf(ctx, one, twin)
+				got = !got
+			}
+			if err != nil {
+				return nil, err
+			} else if got {
+				continue
+			}
+		}
+		for _, later := range all {
+			if later.TurnSession == one.TurnSession && later.ID > one.ID && later.Standing == InForce {
+				one.since = append(one.since, numbersIn(later.Turns)...)
+			}
+		}
+		lacks, err := w.lacks(ctx, one, twin, t.tip)
+		if err != nil {
+			return nil, err
+		}
+		if lacks {
+			some = append(some, one)
+		}
+	}
+	return some, nil
+}
+
+// older returns that of the states of a landing and another one that led to the other, "" if none did. The
+// landing of another agent that only the branch has brought did not.
+func (w work) older(ctx context.Context, one *Stand, state string) (string, error) {
+	chains := w.Repo.Objects()
+	if one.TurnSession == w.Record.TurnSession {
+		chains = w.Repo.States().Objects()
+	}
+	for _, pair := range [][2]string{{one.Twin, state}, {state, one.Twin}} {
+		if led, err := chains.Contains(ctx, pair[1], pair[0]); led || err != nil {
+			return pair[0], err
+		}
+	}
+	return "", nil
+}
+
+// lacks reports whether a tip has a file as it was before a landing, and a state does not.
+func (w work) lacks(ctx context.Context, one *Stand, state, tip string) (bool, error) {
+	all, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.Before, state}, {one.Before, tip}})
+	if err != nil {
+		return false, err
+	}
+	for path := range all[0] {
+		_, here := all[1][path]
+		_, there := all[2][path]
+		if here && !there {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Standings returns all landings of a session by number, with their standing in their branches. A
+// branch that is gone has none of them.
+func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	all, err := standings(ctx, work{Agent: app.Agent{App: h, Session: s, Repo: m}})
+	return slices.DeleteFunc(all, func(one Stand) bool { return one.Session != s.Name }), err
+}
+
+// InBranches returns the landings that branches have, by their commits, for states.Store.Blame.
+func InBranches(ctx context.Context, h *app.App, m *worktree.Manager) (map[string]states.Landing, error) {
+	w := work{Agent: app.Agent{App: h, Session: &session.Session{GitCommonDir: m.Repository.CommonDir}, Repo: m}}
+	sessions, err := w.siblings()
+	if err != nil {
+		return nil, err
+	}
+	var landings []session.Landing
+	for _, s := range sessions {
+		landings = append(landings, s.Landings...)
+	}
+	all, err := standingsOf(ctx, w, landings)
+	commits := map[string]states.Landing{}
+	for _, one := range all {
+		if one.stands() && one.Commit != "" && one.Twin != "" && m.Objects().Has(ctx, one.Twin) {
+			commit := commits[one.Commit]
+			if commit.Twins = append(commit.Twins, one.Twin); one.As == string(Commits) && !one.rewritten() {
+				commit.Before = one.Before
+			}
+			commits[one.Commit] = commit
+		}
+	}
+	return commits, err
+}
+
+// standings is Standings with the landings of other sessions in the same branches.
+func standings(ctx context.Context, w work) (all []Stand, err error) {
+	for _, l := range w.Session.Landings {
+		w.follow(ctx, l.Target)
+	}
+	return standingsOf(ctx, w, w.Session.Landings)
+}
+
+// standingsOf returns all landings in the branches of some, with their standing.
+func standingsOf(ctx context.Context, w work, landings []session.Landing) (all []Stand, err error) {
+	var branches []string
+	for _, l := range landings {
+		branches = append(branches, l.Target)
+	}
+	for _, branch := range app.Once(branches) {
+		tip, err := w.Repo.Refs().BranchTip(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		some, err := w.standings(ctx, target{branch: branch, tip: tip})
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range some {
+			all = append(all, *one)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Stand) int { return a.ID - b.ID })
+	return all, nil
+}
+
+// siblings returns the sessions of the repository: the agent's own as given, the others from their
+// records.
+func (w work) siblings() ([]*session.Session, error) {
+	records, err := w.allRecords()
+	if err != nil {
+		return nil, err
+	}
+	own := w.Session
+	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != own.GitCommonDir || one.Name == own.Name })
+	return append(sessions, own), nil
+}
+
+func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }

@@ -1,0 +1,386 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/config/disk"
+	"paw/orchestrator/app"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+	"paw/worktree/gitdir"
+	"paw/worktree/refs"
+	"paw/worktree/snapshot"
+	"paw/worktree/states"
+)
+
+// Chain is the chain of an agent's states.
+type Chain struct {
+	app.Agent
+	Refs map[string]string // the agent's own refs
+	last states.State
+	was  string // what the ref of the newest state is at, "" for none yet
+}
+
+// ChainOf reads the chain of an agent, with its newest state. An agent begins with the state of its
+// origin or its base.
+func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
+	found, err := a.Repo.Refs().List(ctx, turn.RefPrefix(a.Record.TurnSession))
+	if err != nil {
+		return nil, err
+	}
+	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
+	c.last = states.State{Twin: c.was}
+	switch shift := a.Record.Moving(); {
+	case shift != nil && c.moved(ctx, shift):
+		c.last.Twin, c.last.Head = shift.Now, shift.Head
+	case c.was == "" && hasStates(found, a.Record.TurnSession):
+		err = c.catchUp(ctx)
+	case c.was == "" || c.was == c.begin().Twin:
+		c.last = c.begin()
+	default:
+		c.last = c.remembered()
+	}
+	return c, err
+}
+
+// moved reports whether a move took place that the chain has not followed yet.
+func (c *Chain) moved(ctx context.Context, shift *session.Shift) bool {
+	if shift.Now == "" || shift.Was != c.was {
+		return false
+	}
+	took, err := c.Repo.Moves().TookPlace(ctx, c.Record.WorktreePath, shift.Rescue)
+	return took && err == nil
+}
+
+// Was returns what the ref of the newest state is at, "" for none.
+func (c *Chain) Was() string { return c.was }
+
+// begin returns the state that the agent began with.
+func (c *Chain) begin() states.State {
+	w := c.Record
+	begin := states.State{Twin: w.Start(), Snapshot: w.Start(), Head: w.BaseCommit}
+	if w.From != nil {
+		begin.Twin = cmp.Or(w.From.State, begin.Twin)
+	}
+	return begin
+}
+
+// Now returns the newest state of the chain.
+func (c *Chain) Now() states.State { return c.last }
+
+// End returns the state at the end of a turn, "" if there is none. Turn 0 is the begin.
+func (c *Chain) End(number int) string {
+	if number == 0 {
+		return c.begin().Twin
+	}
+	return c.Refs[turn.StateRef(c.Record.TurnSession, number)]
+}
+
+// Then returns the state that follows the newest one: that of a snapshot. what says when it was taken,
+// as Present does.
+func (c *Chain) Then(ctx context.Context, commit, head, what string) (states.State, error) {
+	switch {
+	case c.last.Twin == "": // the base is not known
+		c.last = states.State{Twin: head, Snapshot: head, Head: head}
+	case c.last.Snapshot == "": // after a rewind
+		if same, err := c.Repo.Objects().SameTree(ctx, c.last.Twin, commit); same || err != nil {
+			return states.State{Twin: c.last.Twin, Snapshot: commit, Head: head}, err
+		}
+	}
+	admin, err := gitdir.Linked(c.Record.WorktreePath, c.Repo.Repository.CommonDir, "")
+	if err != nil {
+		admin = ""
+	}
+	return c.Repo.States().Next(ctx, c.last, states.Taken{
+		Snapshot: commit, Head: head, Name: c.Record.TurnSession + " " + what, AdminDir: admin, Dir: app.RootIn(c.Repo.Repository),
+		From: c.sources, Others: c.others,
+	})
+}
+
+// sources returns commits of the branches that an agent gets commits of, the tips first: of the session's
+// target and the branches where it has landed, as they are and as their logs say they were, and of the
+// remote-tracking branches of the same names.
+func (c *Chain) sources(ctx context.Context) (tips []string, err error) {
+	branches := []string{c.Session.Target}
+	for _, l := range c.Session.Landings {
+		branches = append(branches, l.Target)
+	}
+	for _, branch := range app.Once(branches) {
+		some, err := Tips(ctx, c.Repo, branch)
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, some...)
+	}
+	for _, branch := range app.Once(branches) {
+		past, err := PastTips(ctx, c.Repo, branch)
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, past...)
+	}
+	return app.Once(tips), nil
+}
+
+// others returns the states of other agents of the session that were committed whole, by commit.
+func (c *Chain) others(ctx context.Context) (map[string]string, error) {
+	found := map[string]string{}
+	for _, w := range c.Session.Agents {
+		if w.TurnSession == c.Record.TurnSession {
+			continue
+		}
+		all, err := c.Repo.Refs().List(ctx, turn.StatePrefix(w.TurnSession), turn.RefPrefix(w.TurnSession)+"turn/")
+		if err != nil {
+			return nil, err
+		}
+		for ref, twin := range all {
+			if number, is := strings.CutPrefix(ref, turn.StatePrefix(w.TurnSession)); is && all[turn.RefPrefix(w.TurnSession)+"turn/"+number] != "" {
+				found[all[turn.RefPrefix(w.TurnSession)+"turn/"+number]] = twin
+			}
+		}
+	}
+	return found, nil
+}
+
+// PastTips returns commits that a branch was at, and the remote-tracking branches of its name, by their logs.
+func PastTips(ctx context.Context, m *worktree.Manager, branch string) (tips []string, err error) {
+	for _, logOf := range []func(string) ([]refs.PastTip, error){m.Refs().PastTips, m.Refs().RemotePastTips} {
+		log, err := logOf(branch)
+		if err != nil {
+			return nil, err
+		}
+		for _, past := range log[max(0, len(log)-mostPastTips):] {
+			if m.Objects().Has(ctx, past.Commit) {
+				tips = append(tips, past.Commit)
+			}
+		}
+	}
+	return app.Once(tips), nil
+}
+
+// mostPastTips limits the commits of a branch's log that are looked at.
+const mostPastTips = 100
+
+// Tips returns the tip of a branch, and those of the remote-tracking branches of its name; none for a
+// branch that does not exist.
+func Tips(ctx context.Context, m *worktree.Manager, branch string) (tips []string, err error) {
+	if branch == "" {
+		return nil, nil
+	}
+	tip, err := m.Refs().Tip(ctx, branch)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	remote, err := m.Refs().Matching(ctx, "refs/remotes/*/"+branch)
+	return append([]string{tip}, slices.Sorted(maps.Values(remote))...), err
+}
+
+// Keep makes a state the newest one, and sets further refs to it. The error is refs.ErrMoved if
+// another process has moved the chain since it was read.
+func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) error {
+	changes := []refs.Change{}
+	if now.Twin != c.was && now.Twin != c.begin().Twin {
+		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: now.Twin, From: cmp.Or(c.was, refs.None)})
+	}
+	for _, ref := range others {
+		changes = append(changes, refs.Change{Ref: ref, To: now.Twin})
+	}
+	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
+		return err
+	}
+	if now.Twin != c.begin().Twin {
+		c.was = now.Twin
+	}
+	c.last = now
+	c.remember()
+	return nil
+}
+
+// WithFiles returns the newest state of the chain that has exactly the files of a commit, "" for none.
+func (c *Chain) WithFiles(ctx context.Context, commit string) (string, error) {
+	return c.Repo.States().WithTree(ctx, c.last.Twin, commit)
+}
+
+// Back returns the state that a rescued snapshot is: the newest one before the move, or one that
+// follows it.
+func (c *Chain) Back(ctx context.Context, rescue, commit string) (string, error) {
+	was := cmp.Or(c.Refs[turn.OpRef(c.Record.TurnSession, rescue)], c.begin().Twin)
+	if same, err := c.Repo.Objects().SameTree(ctx, was, commit); same || err != nil {
+		return was, err
+	}
+	last := 0
+	if shift, _ := c.Record.LastShift(); shift != nil {
+		last = shift.Last
+	}
+	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s before turn %d", c.Record.TurnSession, last+1), was)
+}
+
+// At returns the state at the end of a turn, or one that follows the state before if none was
+// recorded. commit is the snapshot.
+func (c *Chain) At(ctx context.Context, number int, commit string) (string, error) {
+	if end := c.End(number); end != "" {
+		return end, nil
+	}
+	before := number - 1
+	for before > 0 && c.End(before) == "" {
+		before--
+	}
+	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s after turn %d", c.Record.TurnSession, number), c.End(before))
+}
+
+// Moved makes a state the newest one because paw has moved the worktree there, and keeps the one before
+// for an undo, if the move has put something aside under a rescue ref. head is HEAD of the worktree now:
+// what it had got before the move, it did not get since.
+func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
+	if c.last = (states.State{Twin: now, Head: head}); now == c.was {
+		c.remember()
+		return nil
+	}
+	changes := []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)}}
+	if rescue != "" {
+		changes = append(changes, refs.Change{Ref: turn.OpRef(c.Record.TurnSession, rescue), To: cmp.Or(c.was, c.begin().Twin)})
+	}
+	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
+		return err
+	}
+	c.was = now
+	c.remember()
+	return nil
+}
+
+// SettleMove decides whether the last Shift in the agent's record took place, which a killed paw may have
+// left undecided, and makes the state that it led to the newest one.
+func SettleMove(ctx context.Context, a app.Agent) error {
+	shift := a.Record.Moving()
+	if shift == nil {
+		return nil
+	}
+	c, err := ChainOf(ctx, a)
+	if err == nil && c.moved(ctx, shift) {
+		head := shift.Head
+		if head == "" {
+			head, err = a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
+		}
+		if err == nil {
+			err = c.Moved(ctx, shift.Now, head, shift.Rescue)
+		}
+	}
+	SettleShift(ctx, a.Repo, a.Record)
+	return err
+}
+
+// file keeps what the newest state was taken from.
+func (c *Chain) file() string { return filepath.Join(scratch(c.Agent), "state") }
+
+// remember writes down the snapshot, "" after a move, and the HEAD of the newest state, which its twin does not tell.
+// Whoever does not find them takes the next state for another one.
+func (c *Chain) remember() {
+	if os.MkdirAll(scratch(c.Agent), 0o700) == nil {
+		_ = os.WriteFile(c.file(), []byte(c.last.Twin+" "+cmp.Or(c.last.Snapshot, "-")+" "+c.last.Head+"\n"), 0o600)
+	}
+}
+
+func (c *Chain) remembered() states.State {
+	text, err := disk.ReadFile(c.file())
+	if f := strings.Fields(string(text)); err == nil && len(f) == 3 && f[0] == c.last.Twin {
+		return states.State{Twin: f[0], Snapshot: strings.TrimPrefix(f[1], "-"), Head: f[2]}
+	}
+	return c.last
+}
+
+// recordTries limits the attempts to continue a chain that other processes continue, too.
+const recordTries = 5
+
+// Continue records a snapshot as the newest state of the agent, and returns that state.
+func Continue(ctx context.Context, a app.Agent, commit, head, what string, others ...string) (now states.State, err error) {
+	for range recordTries {
+		var c *Chain
+		if c, err = ChainOf(ctx, a); err != nil {
+			return now, err
+		}
+		if now, err = c.Then(ctx, commit, head, what); err != nil {
+			return now, err
+		}
+		if err = c.Keep(ctx, now, others...); !errors.Is(err, refs.ErrMoved) {
+			return now, err
+		}
+	}
+	return now, err
+}
+
+// HeadOf returns HEAD at the time of a snapshot.
+func HeadOf(shot snapshot.Snapshot) string { return cmp.Or(shot.Head, shot.Commit) }
+
+// hasStates reports whether an agent has states: those of turns that were taken before there were
+// chains.
+func hasStates(found map[string]string, turnSession string) bool {
+	for ref := range found {
+		if strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"turn/") {
+			return true
+		}
+	}
+	return false
+}
+
+// catchUp makes the chain of an agent whose turns were recorded before there were chains: the begin and
+// the end of each turn, in order.
+func (c *Chain) catchUp(ctx context.Context) error {
+	c.last = c.begin()
+	ends := map[int]string{}
+	for number := 1; number <= c.Record.TurnHighWater; number++ {
+		for _, side := range []string{"before", "after"} {
+			ref := turn.BeforeRef(c.Record.TurnSession, number)
+			if side == "after" {
+				ref = turn.TurnRef(c.Record.TurnSession, number)
+			}
+			commit := c.Refs[ref]
+			if commit == "" {
+				continue
+			}
+			head, err := c.Repo.Objects().SnapshotHead(ctx, commit)
+			if err != nil {
+				return err
+			}
+			next, err := c.Then(ctx, commit, head, fmt.Sprintf("%s turn %d", side, number))
+			if err != nil {
+				return err
+			}
+			c.last = next
+			if side == "after" {
+				ends[number] = next.Twin
+			}
+		}
+	}
+	changes := []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: c.last.Twin, From: refs.None}}
+	for number, twin := range ends {
+		ref := turn.StateRef(c.Record.TurnSession, number)
+		c.Refs[ref] = twin
+		changes = append(changes, refs.Change{Ref: ref, To: twin})
+	}
+	if c.Repo.Objects().IsReader() {
+		return nil
+	}
+	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
+		return err
+	}
+	c.was = c.last.Twin
+	c.remember()
+	for _, l := range c.Session.Landings { // which knew nothing of a chain
+		twin := ends[cmp.Or(l.Turn, l.LastTurn)]
+		if l.TurnSession == c.Record.TurnSession && l.Phase == session.LandingDone && l.Twin == "" && twin != "" && c.Repo.Objects().Has(ctx, l.After) {
+			if err := c.Repo.States().Graft(ctx, l.After, twin); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

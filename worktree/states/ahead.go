@@ -1,0 +1,123 @@
+package states
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Ahead is what the chain of a state has that a branch has not.
+type Ahead struct {
+	Steps []Step   // oldest first
+	Left  []string // commits that the chain has got and the branch has no more, newest first
+	Root  string   // the commit with which the chain begins, if the branch does not have it
+	Whole []Step   // Steps, with those that Since has left out
+	Along []Step   // steps of other agents whose states the chain has got
+	has   map[string]bool
+}
+
+// Step is one step of a chain.
+type Step struct {
+	From, To string // twins, or the commit with which the chain begins
+	Got      string // the commit that the step has got, "" for work
+}
+
+// None reports whether the branch has the state.
+func (a Ahead) None() bool { return len(a.Steps) == 0 && a.Root == "" }
+
+// Has reports whether a twin is one of those that the branch has not.
+func (a Ahead) Has(twin string) bool { return a.has[twin] }
+
+// Ahead finds what states have that a tip has not, with one git process for all of them.
+func (s *Store) Ahead(ctx context.Context, tip string, states ...string) ([]Ahead, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	all, err := s.lines(ctx, s.objects, slices.Concat([]string{"--topo-order"}, states, []string{"^" + tip, "--"})...)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]line{}
+	for _, one := range all {
+		known[one.id] = one
+	}
+	var ahead []Ahead
+	for _, state := range states {
+		ahead = append(ahead, chainOf(known, state))
+	}
+	return ahead, nil
+}
+
+// chainOf follows a chain through the commits that a tip has not.
+func chainOf(known map[string]line, state string) Ahead {
+	a := Ahead{has: map[string]bool{}}
+	at, there := known[state]
+	for there && at.own && len(at.parents) > 0 {
+		step := Step{From: at.parents[0], To: at.id}
+		a.has[at.id] = true
+		for _, got := range at.parents[1:] {
+			switch step.Got = got; {
+			case known[got].own: // another agent's work comes along
+				other := chainOf(known, got)
+				maps.Copy(a.has, other.has)
+				a.Along = slices.Concat(a.Along, other.Steps, other.Along)
+				a.Left = append(a.Left, other.Left...)
+				if other.Root != "" {
+					a.Left = append(a.Left, other.Root)
+				}
+			case known[got].id != "":
+				a.Left = append(a.Left, got)
+			}
+		}
+		a.Steps = append(a.Steps, step)
+		at, there = known[at.parents[0]]
+	}
+	if there {
+		a.Root = at.id
+	}
+	slices.Reverse(a.Steps)
+	a.Whole = a.Steps
+	return a
+}
+
+// Clean returns the newest twin of the chain that has nothing of what the branch has left, "" for none.
+func (a Ahead) Clean() (twin string) {
+	for _, step := range a.Whole {
+		if slices.Contains(a.Left, step.Got) || slices.Contains(a.Left, step.From) {
+			break
+		}
+		twin = step.To
+	}
+	return twin
+}
+
+// Since leaves out the steps up to the newest of some twins.
+func (a *Ahead) Since(twins map[string]string) {
+	for i, step := range slices.Backward(a.Steps) {
+		if twins[step.To] != "" {
+			for _, left := range a.Steps[:i+1] {
+				delete(a.has, left.To)
+			}
+			a.Steps = a.Steps[i+1:]
+			return
+		}
+	}
+}
+
+// Work returns the steps that are work as pairs of commits to compare. Several that follow each
+// other, with nothing got in between, are one pair.
+func (a Ahead) Work() [][2]string { return work(a.Steps) }
+
+func work(steps []Step) (pairs [][2]string) {
+	for _, step := range steps {
+		last := len(pairs) - 1
+		switch {
+		case step.Got != "":
+		case last >= 0 && pairs[last][1] == step.From:
+			pairs[last][1] = step.To
+		default:
+			pairs = append(pairs, [2]string{step.From, step.To})
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,265 @@
+package states
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"paw/worktree/objects"
+)
+
+// Question asks what a landing of a state would make of a branch.
+type Question struct {
+	Dir        string // directory whose git attributes apply to merges
+	Tip, State string // commit of the branch, and the twin of the state
+	Onto       string // a commit on top of Tip whose files count as the branch's, "" for Tip
+
+	// Had reports whether the branch has ever had a commit with which a chain begins. If not, the agent began
+	// on another branch, whose commits come along. Nil says that it had.
+	Had func(ctx context.Context, commit string) (bool, error)
+
+	// Landed finds, of twins that have landed once and that the tip does not have in the graph, those that a
+	// commit of it names; nil finds none.
+	Landed func(context.Context, Ahead) (map[string]string, error)
+}
+
+// Lands is the answer: a tree that has the work of the state and nothing else.
+type Lands struct {
+	Question
+	Ahead
+	objects.Merged        // the tree that the branch would have
+	Stands         string // the tip, as a commit that also has the states it was found to stand for
+	Nothing        bool   // the branch has all of the state
+}
+
+// Lands merges a state with a tip.
+//
+// Where git finds nothing to merge, or a conflict, the tip may have got the state in a way that the
+// chain does not know, as by a merge on a server: the newest state that the tip has whole is grafted
+// onto it, unless s writes nothing.
+func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
+	l = Lands{Question: q, Stands: q.Tip}
+	if err = s.look(ctx, &l); err == nil && q.Landed != nil && len(l.Steps) > 0 {
+		var found map[string]string
+		if found, err = q.Landed(ctx, l.Ahead); len(found) > 0 && len(l.Left) > 0 {
+			l.Since(found) // a graft would say that the branch has what it has left, too
+		} else if len(found) > 0 && err == nil {
+			err = s.standFor(ctx, &l, found)
+		}
+	}
+	if err == nil {
+		err = s.merge(ctx, &l)
+	}
+	if err != nil || l.None() || !l.Nothing && len(l.Conflicts) == 0 {
+		return l, err
+	}
+	whole, err := s.whole(ctx, l)
+	if err != nil || whole == "" {
+		return l, err
+	}
+	if err = s.standFor(ctx, &l, map[string]string{whole: q.Tip}); err == nil {
+		err = s.merge(ctx, &l)
+	}
+	return l, err
+}
+
+// look finds what the state has that the tip has not.
+func (s *Store) look(ctx context.Context, l *Lands) error {
+	all, err := s.Ahead(ctx, l.Stands, l.State)
+	if err != nil {
+		return err
+	}
+	if l.Ahead = all[0]; l.Root == "" {
+		return nil
+	}
+	had := true
+	if l.Had != nil {
+		had, err = l.Had(ctx, l.Root)
+	}
+	if had || err != nil {
+		l.Left = append(l.Left, l.Root)
+		return err
+	}
+	base, err := s.objects.MergeBase(ctx, l.Stands, l.Root)
+	if base != "" {
+		l.Along = append(l.Along, Step{From: base, To: l.Root})
+	}
+	return err
+}
+
+// standFor notes that commits of the branch stand for states, by twin, and looks again.
+func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]string) (err error) {
+	parents := []string{l.Stands}
+	for twin, commit := range commits {
+		parents = append(parents, twin)
+		if err = s.Graft(ctx, commit, twin); err != nil {
+			return err
+		}
+	}
+	slices.Sort(parents[1:])
+	l.Stands, err = s.objects.Commit(ctx, objects.NewCommit{Tree: l.Tip + "^{tree}", Parents: parents, Message: "paw: tip\n", Own: true})
+	if err != nil {
+		return err
+	}
+	return s.look(ctx, l)
+}
+
+// merge merges the state with the branch. If the branch does not have any more what the chain has got,
+// git's merge would bring that along: then only the steps that are work are merged, one after the other.
+func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
+	onto := l.Stands
+	if l.Onto != "" && l.Onto != l.Tip {
+		onto, err = s.objects.Commit(ctx, objects.NewCommit{Tree: l.Onto + "^{tree}", Parents: []string{l.Stands}, Message: "paw: tip\n", Own: true})
+	}
+	switch l.Merged = (objects.Merged{}); {
+	case err != nil:
+	case len(l.Steps) == 0 && (l.Root == "" || len(l.Left) > 0):
+		l.Tree, err = s.objects.TreeOf(ctx, onto)
+	case len(l.Left) == 0:
+		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
+	default:
+		l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work())
+	}
+	if err != nil || len(l.Conflicts) > 0 {
+		return err
+	}
+	if l.Nothing = l.None() && onto == l.Stands; l.Nothing {
+		return nil
+	}
+	changes, err := s.objects.ChangesBetween(ctx, l.Tip, l.Tree)
+	l.Nothing = len(changes) == 0
+	return err
+}
+
+// steps merges pairs of commits into a tip, each with its first commit as the base. One that the tip has
+// path by path is left out.
+func (s *Store) steps(ctx context.Context, dir, tip string, work [][2]string) (merged objects.Merged, err error) {
+	if merged.Tree, err = s.objects.TreeOf(ctx, tip); err != nil {
+		return merged, err
+	}
+	for _, pair := range work {
+		if has, err := s.has(ctx, merged.Tree, pair); has || err != nil {
+			if err != nil {
+				return merged, err
+			}
+			continue
+		}
+		if merged, err = s.objects.MergeTrees(ctx, dir, pair[0], merged.Tree, pair[1]); err != nil || len(merged.Conflicts) > 0 {
+			return merged, err
+		}
+	}
+	return merged, nil
+}
+
+// has reports whether a tree has all paths in which two commits differ as the second one has them.
+func (s *Store) has(ctx context.Context, tree string, pair [2]string) (bool, error) {
+	changed, err := s.objects.ChangedPaths(ctx, pair[0], pair[1])
+	if err != nil {
+		return false, err
+	}
+	differ, err := s.objects.ChangedPaths(ctx, tree, pair[1])
+	return err == nil && !slices.ContainsFunc(changed, func(path string) bool { return slices.Contains(differ, path) }), err
+}
+
+// Without returns a twin that has the work of a chain, and nothing of what the chain has got and the
+// branch has left: the steps that are work are merged into the commit that they began with. It is "" where
+// that commit is left, too, or a step conflicts.
+func (s *Store) Without(ctx context.Context, l Lands, name string) (string, error) {
+	if len(l.Whole) == 0 || l.Root != "" {
+		return "", nil
+	}
+	begin := l.Whole[0].From
+	merged, err := s.steps(ctx, l.Dir, begin, work(l.Whole))
+	if err != nil || len(merged.Conflicts) > 0 {
+		return "", err
+	}
+	return s.Twin(ctx, merged.Tree, name, begin)
+}
+
+// whole returns the newest state on the way to the one that is asked about that the tip has whole: to merge it changes
+// nothing. A state that has put a path back as it was, while the tip has the path changed, is not one
+// of them. The result is "" for none.
+func (s *Store) whole(ctx context.Context, l Lands) (string, error) {
+	if len(l.Left) > 0 {
+		return "", nil
+	}
+	var twins []string
+	var pairs [][2]string
+	for _, step := range slices.Backward(l.Steps) {
+		twins, pairs = append(twins, step.To), append(pairs, [2]string{l.Stands, step.To})
+	}
+	merged, err := s.objects.MergePairs(ctx, l.Dir, pairs)
+	if err != nil {
+		return "", err
+	}
+	tree, err := s.objects.TreeOf(ctx, l.Tip)
+	for i, twin := range twins {
+		if err != nil {
+			return "", err
+		}
+		if len(merged[i].Conflicts) > 0 || merged[i].Tree != tree {
+			continue
+		}
+		var back bool
+		if back, err = s.putBack(ctx, l, twin); err == nil && !back {
+			return twin, nil
+		}
+	}
+	return "", err
+}
+
+// putBack reports whether the steps to a twin have changed a path and put it back as it was before,
+// while the tip has it changed.
+func (s *Store) putBack(ctx context.Context, l Lands, twin string) (bool, error) {
+	base, err := s.objects.MergeBase(ctx, l.Stands, twin)
+	if err != nil || base == "" {
+		return true, err
+	}
+	to := l.Ahead
+	to.Steps = to.Steps[:slices.IndexFunc(to.Steps, func(one Step) bool { return one.To == twin })+1]
+	own, err := s.Paths(ctx, to)
+	if err != nil {
+		return true, err
+	}
+	kept, err := s.objects.ChangedPaths(ctx, base, twin)
+	if err != nil {
+		return true, err
+	}
+	for _, path := range kept {
+		delete(own, path)
+	}
+	there, err := s.objects.ChangedPaths(ctx, base, l.Tip)
+	return slices.ContainsFunc(there, func(path string) bool { return own[path] }), err
+}
+
+// Paths returns the paths that work has changed, and those in which what was got was merged with it.
+func (s *Store) Paths(ctx context.Context, a Ahead) (map[string]bool, error) {
+	var pairs, joins [][2]string
+	for _, step := range slices.Concat(a.Steps, a.Along) {
+		if step.Got == "" {
+			pairs = append(pairs, [2]string{step.From, step.To})
+		} else {
+			joins = append(joins, [2]string{step.From, step.To}, [2]string{step.Got, step.To})
+		}
+	}
+	work := len(pairs)
+	pairs = append(pairs, joins...)
+	changes, err := s.objects.BlobChanges(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for i, paths := range changes {
+		for path := range paths {
+			switch {
+			case i < work:
+				own[path] = true
+			case (i-work)%2 == 0: // differs from both sides of the merge
+				_, both := changes[i+1][path]
+				own[path] = own[path] || both
+			}
+		}
+	}
+	maps.DeleteFunc(own, func(_ string, is bool) bool { return !is })
+	return own, nil
+}

@@ -1,0 +1,415 @@
+package states
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"paw/worktree/gittest"
+	"paw/worktree/journal"
+	"paw/worktree/objects"
+	"paw/worktree/refs"
+	"paw/worktree/snapshot"
+)
+
+func TestMain(m *testing.M) { os.Exit(gittest.RunIsolated(m)) }
+
+// world is a repository whose checkout is on main, with agents at work beside it.
+type world struct {
+	*gittest.World
+	chains *Store
+	taker  *snapshot.Taker
+}
+
+// worker is an agent with a worktree and a chain.
+type worker struct {
+	w    *world
+	path string
+	now  State
+	n    int
+
+	others map[string]string // states of other agents, by commit
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{World: gittest.New(t)}
+	w.Git("rm", "-q", "-r", ".")
+	w.user("r", "readme")
+	o := objects.New(w.Repository)
+	r := refs.New(o)
+	w.chains, w.taker = New(o, r), snapshot.New(o, r, journal.Reader{Repository: w.Repository})
+	return w
+}
+
+// user commits files on main: name, content, and so on; no content removes a file.
+func (w *world) user(files ...string) string {
+	w.T.Helper()
+	write(w.T, w.Dir, files...)
+	return w.Commit("user")
+}
+
+func write(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		if path := filepath.Join(dir, files[i]); files[i+1] != "" {
+			gittest.WriteFile(t, path, files[i+1]+"\n")
+		} else if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) tip() string { return w.Git("rev-parse", "main") }
+
+// has returns the files of main.
+func (w *world) has() string {
+	var all []string
+	for _, name := range strings.Fields(w.Git("ls-tree", "-r", "--name-only", "main")) {
+		all = append(all, name+"="+w.Git("show", "main:"+name))
+	}
+	return strings.Join(all, " ")
+}
+
+func (w *world) agent(name string) *worker {
+	path := w.Worktree(name)
+	return &worker{w: w, path: path, now: State{Twin: w.tip(), Snapshot: w.tip(), Head: w.tip()}}
+}
+
+// child begins where another agent is.
+func (a *worker) child(name string) *worker {
+	path := filepath.Join(a.w.Side, "s", name)
+	a.w.Git("worktree", "add", "-q", "-b", name, path, a.now.Head)
+	gittest.In(a.w.T, path, "restore", "--source="+a.now.Snapshot, "--worktree", "--no-overlay", ":/")
+	return &worker{w: a.w, path: path, now: a.now}
+}
+
+func (a *worker) git(args ...string) string {
+	a.w.T.Helper()
+	return gittest.In(a.w.T, a.path, args...)
+}
+
+// turn changes files, runs git commands, and takes the state.
+func (a *worker) turn(files []string, commands ...string) State {
+	a.w.T.Helper()
+	write(a.w.T, a.path, files...)
+	for _, command := range commands {
+		a.git(strings.Fields(command)...)
+	}
+	a.now = a.next(a.w.chains)
+	return a.now
+}
+
+func (a *worker) next(chains *Store) State {
+	a.w.T.Helper()
+	shot, err := a.w.taker.Take(a.w.T.Context(), a.path, "", "paw: state")
+	if err != nil {
+		a.w.T.Fatal(err)
+	}
+	a.n++
+	next, err := chains.Next(a.w.T.Context(), a.now, Taken{
+		Snapshot: shot.Commit, Head: a.git("rev-parse", "HEAD"), Name: fmt.Sprintf("%s %d", filepath.Base(a.path), a.n),
+		AdminDir: gittest.GitDir(a.w.T, a.path), Dir: a.w.Dir,
+		From:   func(context.Context) ([]string, error) { return []string{a.w.tip()}, nil },
+		Others: func(context.Context) (map[string]string, error) { return a.others, nil },
+	})
+	if err != nil {
+		a.w.T.Fatal(err)
+	}
+	return next
+}
+
+func (a *worker) lands(twin string) Lands {
+	a.w.T.Helper()
+	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin})
+	if err != nil {
+		a.w.T.Fatal(err)
+	}
+	return l
+}
+
+// land lands the present state, or another one, and says what became of it.
+func (a *worker) land(twins ...string) string {
+	a.w.T.Helper()
+	twin := append(twins, a.now.Twin)[0]
+	l := a.lands(twin)
+	switch {
+	case l.Nothing:
+		return "nothing"
+	case len(l.Conflicts) > 0:
+		return "conflict"
+	}
+	if foreign, err := a.w.chains.Foreign(a.w.T.Context(), l, l.Tree, nil); len(foreign) > 0 || err != nil {
+		a.w.T.Errorf("the landing changes %v: %v", foreign, err)
+	}
+	commit := a.w.Git("commit-tree", l.Tree, "-p", "main", "-m", "land")
+	a.w.Git("reset", "-q", "--hard", commit)
+	if err := a.w.chains.Graft(a.w.T.Context(), commit, twin); err != nil {
+		a.w.T.Fatal(err)
+	}
+	return "landed"
+}
+
+// update brings main into the worktree, as paw update does.
+func (a *worker) update() {
+	a.w.T.Helper()
+	l := a.lands(a.now.Twin)
+	if len(l.Conflicts) > 0 {
+		a.w.T.Fatalf("conflict in %v", l.Conflicts)
+	}
+	tree, parents := l.Tree, []string{a.now.Twin, a.w.tip()}
+	if len(l.Left) > 0 {
+		parents = parents[1:]
+	}
+	if l.None() {
+		tree = a.w.tip() + "^{tree}"
+	}
+	twin, err := a.w.chains.Twin(a.w.T.Context(), tree, "update", parents...)
+	if err != nil {
+		a.w.T.Fatal(err)
+	}
+	a.git("reset", "-q", "--hard", a.w.tip())
+	a.git("restore", "--source="+twin, "--worktree", "--no-overlay", ":/")
+	a.now = State{Twin: twin, Head: a.w.tip()}
+	a.turn(nil)
+}
+
+func (w *world) expect(what, have, want string) {
+	w.T.Helper()
+	if have != want {
+		w.T.Errorf("%s: %s, want %s", what, have, want)
+	}
+}
+
+func files(all ...string) []string { return all }
+
+func TestWorkLands(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(w *world)
+	}{
+		{"turn by turn, and own work that came back by an update and was dropped", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			a.turn(files("x", "1"))
+			a.turn(files("y", "2"))
+			w.expect("land", a.land()+" "+a.land()+" "+w.has(), "landed nothing r=readme x=1 y=2")
+			w.Git("reset", "-q", "--soft", b) // the landing amended with a file of the user
+			w.user("mine", "m")
+			a.update()
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1 y=2")
+		}},
+		{"reset --soft takes nothing of main back", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("a", "1"))
+			w.user("r", "more", "u", "u")
+			a.turn(files("a2", "2"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 a2=2 r=more u=u")
+		}},
+		{"reset --soft and an edit of the same file", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5")
+			a := w.agent("a")
+			a.turn(files("a", "1"))
+			w.user("f", "1 user\n2\n3\n4\n5")
+			write(w.T, a.path, "f", "1\n2\n3\n4\n5 a")
+			a.turn(nil, "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 f=1 user\n2\n3\n4\n5 a r=readme")
+		}},
+		{"reset --soft and an edit of the same lines", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9 user")
+			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8\n9 a"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"another agent that has put all back is at the base", func(w *world) {
+			a, c := w.agent("a"), w.agent("c")
+			a.turn(files("a", "1"))
+			a.land()
+			c.others = map[string]string{c.now.Head: a.turn(files("a", "")).Twin}
+			c.turn(nil, "reset -q --soft main", "commit -q -m soft")
+			w.expect("land", c.land()+" "+w.has(), "nothing a=1 r=readme")
+		}},
+		{"amended what it got", func(w *world) {
+			b, c, e := w.tip(), w.agent("c"), w.agent("e")
+			e.turn(files("e", "e"))
+			e.land()
+			c.update()
+			tip := w.tip()
+			c.turn(files("c", "c"), "add -A", "commit -q --amend --no-edit")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("main has dropped that", c.land()+" "+w.has(), "landed c=c r=readme")
+			w.Git("reset", "-q", "--hard", tip)
+			w.user("e", "e, and on")
+			w.expect("main goes on in it", c.land()+" "+w.has(), "landed c=c e=e, and on r=readme")
+		}},
+		{"got and amended in one turn", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			write(w.T, a.path, "a", "1")
+			a.turn(nil, "merge -q --ff-only main", "add -A", "commit -q --amend --no-edit")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
+		}},
+		{"squashed on the server", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("s", "1"))
+			w.user("s", "1")
+			w.user("u", "u")
+			w.expect("land", a.land(), "nothing")
+			a.turn(files("s", "1 and 2"))
+			w.expect("next", a.land()+" "+w.has(), "landed r=readme s=1 and 2 u=u")
+		}},
+		{"squashed on the server, unseen", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("s", "1"))
+			w.user("s", "1")
+			a.turn(files("s", "1 and 2"))
+			w.expect("next", a.land()+" "+w.has(), "landed r=readme s=1 and 2")
+		}},
+		{"rebased itself on main", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			w.user("u", "u")
+			a.turn(nil, "rebase -q main")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u")
+			w.user("u", "u, and on")
+			a.turn(files("a", "2"))
+			w.expect("next", a.land()+" "+w.has(), "landed a=2 r=readme u=u, and on")
+		}},
+		{"merged main and rebased that away", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			a.turn(files("a", "1"))
+			w.user("u", "u")
+			a.turn(nil, "add -A", "commit -q -m a", "merge -q --no-edit main", "rebase -q "+b)
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
+		}},
+		{"merged main, which goes on", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			w.user("u", "u")
+			a.turn(nil, "merge -q --no-edit main")
+			w.user("u", "u, and on")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u, and on")
+		}},
+		{"a rewind takes nothing off main", func(w *world) {
+			a := w.agent("a")
+			one := a.turn(files("x", "1"))
+			a.turn(files("y", "2"))
+			a.land()
+			a.now = one
+			a.turn(files("z", "3", "y", ""))
+			w.expect("land", a.land()+" "+a.land(one.Twin)+" "+w.has(), "landed nothing r=readme x=1 y=2 z=3")
+		}},
+		{"put on main by the agent itself", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			a.git("update-ref", "refs/heads/main", "HEAD")
+			first := a.land()
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", first+" "+a.land()+" "+w.has(), "nothing landed a=1 r=readme")
+		}},
+		{"put on main by the agent itself, with a merge of main", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			write(w.T, a.path, "a", "1")
+			a.turn(nil, "add -A", "commit -q -m a", "merge -q --no-edit main", "update-ref refs/heads/main HEAD")
+			a.land()
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
+		}},
+		{"child and parent", func(w *world) {
+			p := w.agent("p")
+			p.turn(files("p", "1"))
+			k := p.child("k")
+			k.turn(files("k", "1"))
+			p.turn(files("p", "2"))
+			w.expect("land", k.land()+" "+p.land()+" "+k.land()+" "+w.has(), "landed landed nothing k=1 p=2 r=readme")
+		}},
+		{"reverted stays reverted, as in git", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"))
+			a.land()
+			w.Git("revert", "--no-edit", "HEAD")
+			a.turn(files("y", "2"))
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme y=2")
+			w.expect("parents in plain git", w.Git("log", "--format=%p", "-1", "main"), w.Git("rev-parse", "--short", "main^"))
+		}},
+		{"an update and a landing taken back by hand in the worktree", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			a.land()
+			w.user("u", "u")
+			head := a.git("rev-parse", "HEAD")
+			a.turn(nil, "merge -q --no-edit main")
+			a.turn(nil, "reset -q --hard "+head)
+			a.turn(files("b", "1"))
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 b=1 r=readme u=u")
+		}},
+		{"the base was amended", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"))
+			write(w.T, w.Dir, "r", "amended")
+			w.Git("commit", "-q", "-a", "--amend", "-m", "amended")
+			w.expect("land", a.land()+" "+a.land()+" "+w.has(), "landed nothing r=amended x=1")
+			a.turn(files("x", "2"))
+			w.expect("next", a.land()+" "+w.has(), "landed r=amended x=2")
+		}},
+		{"a file removed after the server had it", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1", "y", "1"))
+			w.user("x", "1", "y", "1")
+			a.turn(files("y", ""))
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1")
+		}},
+		{"renamed on main", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
+			a := w.agent("a")
+			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8 changed"))
+			w.Git("mv", "f", "g")
+			w.Commit("renamed")
+			w.expect("land", a.land()+" "+fmt.Sprint(strings.Contains(w.has(), "g=1\n2\n3\n4\n5\n6\n7\n8 changed")), "landed true")
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			test.do(w)
+			w.hidden()
+		})
+	}
+}
+
+// hidden checks that no twin is in the history of a branch or tag.
+func (w *world) hidden() {
+	w.T.Helper()
+	if seen := w.Git("log", "--branches", "--tags", "--remotes", "--grep=^"+Subject, "--format=%s"); seen != "" {
+		w.T.Errorf("a branch has %s", seen)
+	}
+	w.Git("fsck", "--no-dangling")
+}
+
+func TestMadeByTheLogOfHEAD(t *testing.T) {
+	w := newWorld(t)
+	a := w.agent("a")
+	first := a.now.Head
+	a.turn(files("a", "1"), "add -A", "commit -q -m a")
+	log, err := headLog(gittest.GitDir(t, a.path))
+	if err != nil || !log.onlyCommits(first, a.now.Head) {
+		t.Errorf("%v: %v, not only commits", log, err)
+	}
+	w.user("u", "u")
+	a.git("merge", "-q", "--no-edit", "main")
+	merge := a.git("rev-parse", "HEAD")
+	a.git("reset", "-q", "--hard", "main")
+	if log, err = headLog(gittest.GitDir(t, a.path)); err != nil || log.onlyCommits(first, w.tip()) {
+		t.Errorf("%v: %v, only commits", log, err)
+	}
+	if made := log.made(); len(made) != 2 || !made[merge] || made[w.tip()] {
+		t.Errorf("made: %v", slices.Collect(maps.Keys(made)))
+	}
+}
