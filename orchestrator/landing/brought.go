@@ -59,9 +59,13 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 			return landing.TurnSession == w.Record.TurnSession && landing.Phase == session.LandingDone && landing.LastTurn >= one.Number &&
 				(landing.Target == t.branch || landing.Twin == l.Steps[0].From)
 		})
-		switch {
+		before := b.end(w, one.Number-1)
+		if one.Number == 1 {
+			before = w.begin()
+		}
+		switch from := l.Steps[0].From; {
 		case one.Number >= first:
-		case landed || b.end(w, one.Number) != l.Steps[0].From:
+		case landed || b.end(w, one.Number) != from || before != from:
 			return some
 		default:
 			some = append(some, one)
