@@ -27,6 +27,11 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 	q := states.Question{Dir: t.place(w.Repo), Tip: t.tip, State: twin, Landed: func(ctx context.Context, a states.Ahead) (map[string]string, error) {
 		return w.named(ctx, t, a)
 	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
+	for _, one := range w.Session.Landings {
+		if one.TurnSession == w.Record.TurnSession && one.Target == t.branch && one.Twin != "" {
+			q.Once = append(q.Once, one.Twin)
+		}
+	}
 	var err error
 	if again {
 		if q.Onto, err = w.bringAgain(ctx, t, l, twin); err != nil {
@@ -133,7 +138,7 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
 	some, err := w.landingsIn(t.branch)
 	some = slices.DeleteFunc(some, func(one *Stand) bool {
-		return !a.Has(one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)
+		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)
 	})
 	if len(some) == 0 || err != nil {
 		return nil, err

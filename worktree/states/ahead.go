@@ -13,6 +13,7 @@ type Ahead struct {
 	Root  string   // the commit with which the chain begins, if the branch does not have it
 	Whole []Step   // Steps, with those that Since has left out
 	Along []Step   // steps of other agents whose states the chain has got
+	Later []string // of Question.Once, twins that the state led to
 	has   map[string]bool
 }
 
@@ -93,6 +94,9 @@ func (a Ahead) Clean() (twin string) {
 
 // Since leaves out the steps up to the newest of some twins.
 func (a *Ahead) Since(twins map[string]string) {
+	if slices.ContainsFunc(a.Later, func(twin string) bool { return twins[twin] != "" }) {
+		a.Steps, a.Left, a.has = nil, nil, nil
+	}
 	for i, step := range slices.Backward(a.Steps) {
 		if twins[step.To] != "" {
 			for _, left := range a.Steps[:i+1] {

@@ -18,8 +18,9 @@ type Question struct {
 	// on another branch, whose commits come along. Nil says that it had.
 	Had func(ctx context.Context, commit string) (bool, error)
 
-	// Landed finds, of twins that have landed once and that the tip does not have in the graph, those that a
-	// commit of it names; nil finds none.
+	// Once are twins that have landed once. Landed finds those of them that the tip does not have in the
+	// graph and that a commit of it names; nil finds none.
+	Once   []string
 	Landed func(context.Context, Ahead) (map[string]string, error)
 }
 
@@ -65,11 +66,21 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 
 // look finds what the state has that the tip has not.
 func (s *Store) look(ctx context.Context, l *Lands) error {
-	all, err := s.Ahead(ctx, l.Stands, l.State)
+	all, err := s.Ahead(ctx, l.Stands, append([]string{l.State}, l.Once...)...)
+	if err != nil && len(l.Once) > 0 { // one of them may be gone
+		l.Once = nil
+		all, err = s.Ahead(ctx, l.Stands, l.State)
+	}
 	if err != nil {
 		return err
 	}
-	if l.Ahead = all[0]; l.Root == "" {
+	l.Ahead = all[0]
+	for i, twin := range l.Once {
+		if all[i+1].Has(l.State) {
+			l.Later = append(l.Later, twin)
+		}
+	}
+	if l.Root == "" {
 		return nil
 	}
 	had := true

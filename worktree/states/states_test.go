@@ -360,6 +360,21 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("x", "2"))
 			w.expect("next", a.land()+" "+w.has(), "landed r=amended x=2")
 		}},
+		{"an older state behind a landing that was amended", func(w *world) {
+			a := w.agent("a")
+			one := a.turn(files("x", "1"))
+			two := a.turn(files("y", "2"))
+			tip := w.user("x", "1 amended", "y", "2")
+			w.user("x", "")
+			l, err := w.chains.Lands(w.T.Context(), Question{
+				Dir: w.Dir, Tip: w.tip(), State: one.Twin, Once: []string{two.Twin},
+				Landed: func(_ context.Context, a Ahead) (map[string]string, error) {
+					w.expect("later", fmt.Sprint(a.Later), fmt.Sprint([]string{two.Twin}))
+					return map[string]string{two.Twin: tip}, nil
+				},
+			})
+			w.expect("land", fmt.Sprint(l.Nothing, err), "true <nil>")
+		}},
 		{"a file removed after the server had it", func(w *world) {
 			a := w.agent("a")
 			a.turn(files("x", "1", "y", "1"))
