@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"paw/config/disk"
@@ -41,7 +42,7 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	c.last = states.State{Twin: c.was}
 	switch shift := a.Record.Moving(); {
 	case shift != nil && c.moved(ctx, shift):
-		c.last.Twin, c.last.Head = shift.Now, shift.Head
+		c.last, err = c.arrived(ctx, shift.Now, shift.Head)
 	case c.was == "" && hasStates(found, a.Record.TurnSession):
 		err = c.catchUp(ctx)
 	case c.was == "" || c.was == c.begin().Twin:
@@ -93,17 +94,22 @@ func (c *Chain) Then(ctx context.Context, commit, head, what string) (states.Sta
 		c.last = states.State{Twin: head, Snapshot: head, Head: head}
 	case c.last.Snapshot == "": // after a rewind
 		if same, err := c.Repo.Objects().SameTree(ctx, c.last.Twin, commit); same || err != nil {
-			return states.State{Twin: c.last.Twin, Snapshot: commit, Head: head}, err
+			return states.State{Twin: c.last.Twin, Snapshot: commit, Head: head, Log: c.last.Log}, err
 		}
 	}
-	admin, err := gitdir.Linked(c.Record.WorktreePath, c.Repo.Repository.CommonDir, "")
-	if err != nil {
-		admin = ""
-	}
 	return c.Repo.States().Next(ctx, c.last, states.Taken{
-		Snapshot: commit, Head: head, Name: c.Record.TurnSession + " " + what, AdminDir: admin, Dir: app.RootIn(c.Repo.Repository),
+		Snapshot: commit, Head: head, Name: c.Record.TurnSession + " " + what, AdminDir: c.adminDir(), Dir: app.RootIn(c.Repo.Repository),
 		From: c.sources, Others: c.others,
 	})
+}
+
+// adminDir returns the git directory of the worktree, "" if it is gone.
+func (c *Chain) adminDir() string {
+	admin, err := gitdir.Linked(c.Record.WorktreePath, c.Repo.Repository.CommonDir, "")
+	if err != nil {
+		return ""
+	}
+	return admin
 }
 
 // sources returns commits of the branches that an agent gets commits of, the tips first: of the session's
@@ -237,11 +243,23 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s after turn %d", c.Record.TurnSession, number), c.End(before))
 }
 
+// arrived returns the state of a worktree that paw has moved. head is HEAD then, "" for what HEAD is now.
+func (c *Chain) arrived(ctx context.Context, twin, head string) (now states.State, err error) {
+	if head == "" {
+		head, err = c.Repo.Refs().WorktreeHead(ctx, c.Record.WorktreePath)
+	}
+	return states.State{Twin: twin, Head: head, Log: states.LogSize(c.adminDir())}, err
+}
+
 // Moved makes a state the newest one because paw has moved the worktree there, and keeps the one before
 // for an undo, if the move has put something aside under a rescue ref. head is HEAD of the worktree now:
 // what it had got before the move, it did not get since.
 func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
-	if c.last = (states.State{Twin: now, Head: head}); now == c.was {
+	var err error
+	if c.last, err = c.arrived(ctx, now, head); err != nil {
+		return err
+	}
+	if now == c.was {
 		c.remember()
 		return nil
 	}
@@ -266,13 +284,7 @@ func SettleMove(ctx context.Context, a app.Agent) error {
 	}
 	c, err := ChainOf(ctx, a)
 	if err == nil && c.moved(ctx, shift) {
-		head := shift.Head
-		if head == "" {
-			head, err = a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
-		}
-		if err == nil {
-			err = c.Moved(ctx, shift.Now, head, shift.Rescue)
-		}
+		err = c.Moved(ctx, shift.Now, shift.Head, shift.Rescue)
 	}
 	SettleShift(ctx, a.Repo, a.Record)
 	return err
@@ -281,20 +293,23 @@ func SettleMove(ctx context.Context, a app.Agent) error {
 // file keeps what the newest state was taken from.
 func (c *Chain) file() string { return filepath.Join(scratch(c.Agent), "state") }
 
-// remember writes down the snapshot, "" after a move, and the HEAD of the newest state, which its twin does not tell.
-// Whoever does not find them takes the next state for another one.
+// remember writes down what the twin of the newest state does not tell: the snapshot, "-" after a move, HEAD, and
+// the size of HEAD's log. Whoever does not find them takes the next state for another one.
 func (c *Chain) remember() {
 	if os.MkdirAll(scratch(c.Agent), 0o700) == nil {
-		_ = os.WriteFile(c.file(), []byte(c.last.Twin+" "+cmp.Or(c.last.Snapshot, "-")+" "+c.last.Head+"\n"), 0o600)
+		line := fmt.Sprintln(c.last.Twin, cmp.Or(c.last.Snapshot, "-"), c.last.Head, c.last.Log)
+		_ = os.WriteFile(c.file(), []byte(line), 0o600)
 	}
 }
 
 func (c *Chain) remembered() states.State {
 	text, err := disk.ReadFile(c.file())
-	if f := strings.Fields(string(text)); err == nil && len(f) == 3 && f[0] == c.last.Twin {
-		return states.State{Twin: f[0], Snapshot: strings.TrimPrefix(f[1], "-"), Head: f[2]}
+	f := strings.Fields(string(text))
+	if err != nil || len(f) != 4 || f[0] != c.last.Twin {
+		return c.last
 	}
-	return c.last
+	size, _ := strconv.ParseInt(f[3], 10, 64)
+	return states.State{Twin: f[0], Snapshot: strings.TrimPrefix(f[1], "-"), Head: f[2], Log: size}
 }
 
 // recordTries limits the attempts to continue a chain that other processes continue, too.

@@ -12,28 +12,57 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// moves lists the moves of a worktree's HEAD, oldest first.
-type moves []move
+// headLog is the log of a worktree's HEAD.
+type headLog struct {
+	moves []move // oldest first
+	size  int64  // of the file, in bytes
+}
 
-// move is one line of the log: what HEAD was, what it became, and why.
-type move struct{ was, is, why string }
+// move is one line of the log: what HEAD was, what it became, and why. end is where the line ends in the file.
+type move struct {
+	was, is, why string
+	end          int64
+}
 
-// headLog reads the log of HEAD in a worktree's git directory, none for "".
-func headLog(admin string) (all moves, err error) {
+// readHeadLog reads the log of HEAD in a worktree's git directory, none for "".
+func readHeadLog(admin string) (log headLog, err error) {
 	if admin == "" {
-		return nil, nil
+		return log, nil
 	}
-	log, err := os.ReadFile(filepath.Join(admin, "logs", "HEAD"))
+	text, err := os.ReadFile(filepath.Join(admin, "logs", "HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return log, nil
 	}
-	for text := range bytes.Lines(log) {
-		head, why, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\t")
+	for line := range bytes.Lines(text) {
+		log.size += int64(len(line))
+		head, why, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
 		if ids := strings.Fields(head); len(ids) > 1 && gitdir.IsOID(ids[0]) && gitdir.IsOID(ids[1]) {
-			all = append(all, move{ids[0], ids[1], why})
+			log.moves = append(log.moves, move{ids[0], ids[1], why, log.size})
 		}
 	}
-	return all, err
+	return log, err
+}
+
+// LogSize returns the size of the log of HEAD in a worktree's git directory, for State.Log.
+func LogSize(admin string) int64 {
+	info, err := os.Stat(filepath.Join(admin, "logs", "HEAD"))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// moves are some moves of HEAD, oldest first.
+type moves []move
+
+// since returns how HEAD has moved since a state was taken. Where the log was rewritten since, as by git reflog
+// expire, it is since HEAD was first where the state had it.
+func (log headLog) since(state State) moves {
+	at := func(one move) bool { return one.is == state.Head && one.end == state.Log }
+	if !slices.ContainsFunc(log.moves, at) {
+		at = func(one move) bool { return one.is == state.Head }
+	}
+	return log.moves[slices.IndexFunc(log.moves, at)+1:]
 }
 
 // commits reports whether HEAD moved to a commit that was made then, of which the one before is a
@@ -68,13 +97,13 @@ const fastForward = ": Fast-forward"
 
 // Made returns the commits that were made in the worktree with a git directory.
 func Made(admin string) (map[string]bool, error) {
-	log, err := headLog(admin)
+	log, err := readHeadLog(admin)
 	return log.made(), err
 }
 
-func (all moves) made() map[string]bool {
+func (log headLog) made() map[string]bool {
 	made := map[string]bool{}
-	for _, one := range all {
+	for _, one := range log.moves {
 		if one.makes() {
 			made[one.is] = true
 		}
@@ -82,31 +111,23 @@ func (all moves) made() map[string]bool {
 	return made
 }
 
-// onlyCommits reports whether HEAD came from one commit to another by commits that were made in the
-// worktree alone. Such commits bring nothing of another branch.
+// onlyCommits reports whether the moves lead from one commit to another by commits that were made in the worktree
+// alone. Such commits bring nothing of another branch.
 func (all moves) onlyCommits(from, to string) bool {
-	at := to
-	for _, one := range slices.Backward(all) {
-		switch {
-		case at == from:
-			return true
-		case one.is != at || !one.commits():
+	for _, one := range all {
+		if one.was != from || !one.commits() {
 			return false
 		}
-		at = one.was
+		from = one.is
 	}
-	return at == from
+	return from == to
 }
 
-// visited returns where HEAD went to and was not made, or merged, on the way from one commit to another,
-// with the last one: a commit of another branch that the agent amends at once, or a merge that it rebases, is
-// in no history any more.
-func (all moves) visited(from, to string) []string {
+// visited returns where HEAD went to and was not made, or merged, with the commit at the end: a commit of another
+// branch that the agent amends at once, or a merge that it rebases, is in no history any more.
+func (all moves) visited(to string) []string {
 	heads := []string{to}
 	for _, one := range slices.Backward(all) {
-		if one.is == from {
-			break
-		}
 		if (!one.makes() || one.merges()) && !slices.Contains(heads, one.is) {
 			heads = append(heads, one.is)
 		}
@@ -114,16 +135,7 @@ func (all moves) visited(from, to string) []string {
 	return heads
 }
 
-// onlyResets reports whether HEAD came from one commit to another without a merge or a rebase: nothing that
-// conflicts was resolved then.
-func (all moves) onlyResets(from string) bool {
-	for _, one := range slices.Backward(all) {
-		switch {
-		case one.is == from:
-			return true
-		case one.merges() || strings.HasPrefix(one.why, "rebase"):
-			return false
-		}
-	}
-	return true
+// onlyResets reports whether there is neither a merge nor a rebase: nothing that conflicts was resolved then.
+func (all moves) onlyResets() bool {
+	return !slices.ContainsFunc(all, func(one move) bool { return one.merges() || strings.HasPrefix(one.why, "rebase") })
 }

@@ -48,6 +48,7 @@ type State struct {
 	Twin     string // the commit in the chain
 	Snapshot string // the commit that the user sees
 	Head     string // HEAD of the worktree at that time
+	Log      int64  // size of the log of HEAD then, 0 if not known
 }
 
 // Taken describes a snapshot that continues a chain.
@@ -78,12 +79,12 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 	if t.Snapshot == before.Snapshot && t.Head == before.Head {
 		return before, nil
 	}
-	next := State{Twin: before.Twin, Snapshot: t.Snapshot, Head: t.Head}
-	log, err := headLog(t.AdminDir)
+	log, err := readHeadLog(t.AdminDir)
 	if err != nil {
 		return State{}, err
 	}
-	if t.Head != before.Head && !log.onlyCommits(before.Head, t.Head) {
+	next := State{Twin: before.Twin, Snapshot: t.Snapshot, Head: t.Head, Log: log.size}
+	if t.Head != before.Head && !log.since(before).onlyCommits(before.Head, t.Head) {
 		if next.Twin, err = s.moved(ctx, before, t, log); err != nil {
 			return State{}, err
 		}
@@ -101,7 +102,7 @@ func (s *Store) Twin(ctx context.Context, tree, name string, parents ...string) 
 }
 
 // moved returns the state from which the worktree went on after HEAD was moved by something else than commits.
-func (s *Store) moved(ctx context.Context, before State, t Taken, log moves) (twin string, err error) {
+func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (twin string, err error) {
 	twin, forward := before.Twin, before.Head == ""
 	if !forward {
 		forward, err = s.plain.Contains(ctx, t.Head, before.Head)
@@ -193,13 +194,14 @@ func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, 
 
 // got returns the commits of other branches that the worktree has got since a state, as far as its
 // files bear them out: after a git reset --soft HEAD claims commits that no file has.
-func (s *Store) got(ctx context.Context, before State, t Taken, log moves) (got []string, err error) {
-	t.reset = log.onlyResets(before.Head)
+func (s *Store) got(ctx context.Context, before State, t Taken, log headLog) (got []string, err error) {
+	since := log.since(before)
+	t.reset = since.onlyResets()
 	tips, err := t.From(ctx)
 	if err != nil || len(tips) == 0 {
 		return nil, err
 	}
-	reached, err := s.reached(ctx, before.Twin, log.visited(before.Head, t.Head), tips, log.made())
+	reached, err := s.reached(ctx, before.Twin, since.visited(t.Head), tips, log.made())
 	if err != nil {
 		return nil, err
 	}

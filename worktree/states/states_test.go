@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,6 +211,31 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("a2", "2"), "reset -q --soft main", "add -A", "commit -q -m soft")
 			w.expect("land", a.land()+" "+w.has(), "landed a=1 a2=2 r=more u=u")
 		}},
+		{"reset --soft past a merge, and main leaves what was got", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			a.turn(files("a", "1"), "merge -q --ff-only main", "add -A", "commit -q -m one", "reset -q --soft "+b, "commit -q -m all")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
+		}},
+		{"a merge that keeps the agent's side of a conflict", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
+			w.user("r", "user's", "u", "u")
+			w.expect("land", a.land(), "conflict")
+			a.turn(nil, "merge -q -X ours main")
+			w.expect("land", a.land()+" "+w.has(), "landed r=agent's u=u")
+		}},
+		{"a rebase that was given up keeps no side of a conflict", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
+			w.user("r", "user's", "u", "u")
+			if err := exec.Command("git", "-C", a.path, "rebase", "-q", "main").Run(); err == nil {
+				w.T.Fatal("no conflict")
+			}
+			a.turn(files("b", "b"), "rebase --abort", "add -A", "commit -q -m more")
+			w.expect("land", a.land(), "conflict")
+		}},
 		{"reset --soft and an edit of the same file", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5")
 			a := w.agent("a")
@@ -413,15 +439,19 @@ func TestMadeByTheLogOfHEAD(t *testing.T) {
 	a := w.agent("a")
 	first := a.now.Head
 	a.turn(files("a", "1"), "add -A", "commit -q -m a")
-	log, err := headLog(gittest.GitDir(t, a.path))
-	if err != nil || !log.onlyCommits(first, a.now.Head) {
+	admin := gittest.GitDir(t, a.path)
+	log, err := readHeadLog(admin)
+	if begin := (State{Head: first}); err != nil || !log.since(begin).onlyCommits(first, a.now.Head) {
 		t.Errorf("%v: %v, not only commits", log, err)
+	}
+	if len(log.since(a.now)) > 0 || a.now.Log != LogSize(admin) {
+		t.Errorf("%v since %v", log.since(a.now), a.now)
 	}
 	w.user("u", "u")
 	a.git("merge", "-q", "--no-edit", "main")
 	merge := a.git("rev-parse", "HEAD")
 	a.git("reset", "-q", "--hard", "main")
-	if log, err = headLog(gittest.GitDir(t, a.path)); err != nil || log.onlyCommits(first, w.tip()) {
+	if log, err = readHeadLog(admin); err != nil || log.since(a.now).onlyCommits(a.now.Head, w.tip()) {
 		t.Errorf("%v: %v, only commits", log, err)
 	}
 	if made := log.made(); len(made) != 2 || !made[merge] || made[w.tip()] {
