@@ -293,8 +293,8 @@ func (s *Store) reached(ctx context.Context, before string, heads, tips []string
 }
 
 // taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into
-// the state before would change, those that are as they were before were not taken. The result is the
-// commit itself if all were taken, "" for none, else a commit that has those that were taken alone.
+// the state before would change, those that are as they were before were not taken, unless a merge or a rebase
+// has resolved a conflict so. The result is the commit itself if all were taken, "" for none, else a commit that has those that were taken alone.
 func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (string, error) {
 	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
 	if err != nil {
@@ -312,8 +312,15 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 	if err != nil {
 		return "", err
 	}
+	resolved, err := s.resolved(ctx, merged.Conflicts, commit, t)
+	if err != nil {
+		return "", err
+	}
 	var left []string
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(brought, merged.Conflicts...)))) {
+		if slices.Contains(resolved, path) {
+			continue
+		}
 		if !slices.Contains(changed, path) || slices.Contains(lacks, path) {
 			left = append(left, path)
 		}
@@ -342,6 +349,19 @@ func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]st
 	}
 	paths, err := s.objects.ChangedPaths(ctx, t.Snapshot, both.Tree)
 	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
+}
+
+// resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none
+// where HEAD does not have the commit, as after one that was given up.
+func (s *Store) resolved(ctx context.Context, conflicts []string, commit string, t Taken) ([]string, error) {
+	if len(conflicts) == 0 || t.reset {
+		return nil, nil
+	}
+	has, err := s.plain.Contains(ctx, t.Head, commit)
+	if !has {
+		return nil, err
+	}
+	return conflicts, err
 }
 
 // part makes a commit that has a commit's paths but those in left, which are as they were before the
