@@ -55,14 +55,19 @@ func LogSize(admin string) int64 {
 // moves are some moves of HEAD, oldest first.
 type moves []move
 
-// since returns how HEAD has moved since a state was taken. Where the log was rewritten since, as by git reflog
-// expire, it is since HEAD was first where the state had it.
+// since returns how HEAD has moved since a state was taken. Where that is not known, or the log was rewritten since, as
+// by git reflog expire, it is since HEAD first left the commit of the state.
 func (log headLog) since(state State) moves {
-	at := func(one move) bool { return one.is == state.Head && one.end == state.Log }
-	if !slices.ContainsFunc(log.moves, at) {
-		at = func(one move) bool { return one.is == state.Head }
+	for i, one := range log.moves {
+		if one.is == state.Head && one.end == state.Log {
+			return log.moves[i+1:]
+		}
 	}
-	return log.moves[slices.IndexFunc(log.moves, at)+1:]
+	left := slices.IndexFunc(log.moves, func(one move) bool { return one.was == state.Head })
+	if left < 0 && len(log.moves) > 0 && log.moves[len(log.moves)-1].is == state.Head {
+		return nil
+	}
+	return log.moves[max(0, left):]
 }
 
 // commits reports whether HEAD moved to a commit that was made then, of which the one before is a
@@ -115,7 +120,7 @@ func (log headLog) made() map[string]bool {
 // alone. Such commits bring nothing of another branch.
 func (all moves) onlyCommits(from, to string) bool {
 	for _, one := range all {
-		if one.was != from || !one.commits() {
+		if one.was != from || one.was != one.is && !one.commits() { // a git reset that only takes back git add moves nothing
 			return false
 		}
 		from = one.is
