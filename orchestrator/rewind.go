@@ -14,6 +14,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/states"
 )
 
 // Rewound is the result of a rewind.
@@ -265,6 +266,7 @@ func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commi
 		if now, err = r.state(c, commit); err != nil {
 			return err
 		}
+		c.Remember(states.State{Twin: now, Head: goal.Head})
 		r.done.At, r.done.To = r.to(w, last)
 		rec.Shifted(r.Record.Name, session.Shift{Kind: r.kind, To: r.done.At, Last: last, Rescue: rescue, Head: goal.Head, Was: c.Was(), Now: now})
 		return nil

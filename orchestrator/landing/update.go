@@ -14,6 +14,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/objects"
+	"paw/worktree/states"
 )
 
 // Updated is the result of an update, or for a dry run its plan.
@@ -101,6 +102,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 			if err = chain.Keep(ctx, done.from.now); err != nil { // what an undo goes back to
 				return err
 			}
+			chain.Remember(states.State{Twin: done.now, Head: done.Head})
 			shift := session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue, Was: chain.Was(), Now: done.now}
 			if a.Rewound.Stands(done.was) {
 				shift.Head = done.Head

@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
@@ -39,16 +35,15 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 		return nil, err
 	}
 	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
-	c.last = states.State{Twin: c.was}
 	switch shift := a.Record.Moving(); {
 	case shift != nil && c.moved(ctx, shift):
-		c.last, err = c.arrived(ctx, shift.Now, shift.Head)
+		c.last = c.remembered(shift.Now)
 	case c.was == "" && hasStates(found, a.Record.TurnSession):
 		err = c.catchUp(ctx)
-	case c.was == "" || c.was == c.begin().Twin:
+	case c.was == "":
 		c.last = c.begin()
 	default:
-		c.last = c.remembered()
+		c.last = c.remembered(c.was)
 	}
 	return c, err
 }
@@ -200,6 +195,7 @@ func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) er
 	for _, ref := range others {
 		changes = append(changes, refs.Change{Ref: ref, To: now.Twin})
 	}
+	c.Remember(now)
 	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
 		return err
 	}
@@ -207,7 +203,6 @@ func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) er
 		c.was = now.Twin
 	}
 	c.last = now
-	c.remember()
 	return nil
 }
 
@@ -243,24 +238,13 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s after turn %d", c.Record.TurnSession, number), c.End(before))
 }
 
-// arrived returns the state of a worktree that paw has moved. head is HEAD then, "" for what HEAD is now.
-func (c *Chain) arrived(ctx context.Context, twin, head string) (now states.State, err error) {
-	if head == "" {
-		head, err = c.Repo.Refs().WorktreeHead(ctx, c.Record.WorktreePath)
-	}
-	return states.State{Twin: twin, Head: head, Log: states.LogSize(c.adminDir())}, err
-}
-
 // Moved makes a state the newest one because paw has moved the worktree there, and keeps the one before
 // for an undo, if the move has put something aside under a rescue ref. head is HEAD of the worktree now:
 // what it had got before the move, it did not get since.
 func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
-	var err error
-	if c.last, err = c.arrived(ctx, now, head); err != nil {
-		return err
-	}
+	c.last = states.State{Twin: now, Head: head, Log: states.LogSize(c.adminDir())}
+	c.Remember(c.last)
 	if now == c.was {
-		c.remember()
 		return nil
 	}
 	changes := []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)}}
@@ -271,7 +255,6 @@ func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
 		return err
 	}
 	c.was = now
-	c.remember()
 	return nil
 }
 
@@ -284,32 +267,10 @@ func SettleMove(ctx context.Context, a app.Agent) error {
 	}
 	c, err := ChainOf(ctx, a)
 	if err == nil && c.moved(ctx, shift) {
-		err = c.Moved(ctx, shift.Now, shift.Head, shift.Rescue)
+		err = c.Moved(ctx, shift.Now, c.last.Head, shift.Rescue)
 	}
 	SettleShift(ctx, a.Repo, a.Record)
 	return err
-}
-
-// file keeps what the newest state was taken from.
-func (c *Chain) file() string { return filepath.Join(scratch(c.Agent), "state") }
-
-// remember writes down what the twin of the newest state does not tell: the snapshot, "-" after a move, HEAD, and
-// the size of HEAD's log. Whoever does not find them takes the next state for another one.
-func (c *Chain) remember() {
-	if os.MkdirAll(scratch(c.Agent), 0o700) == nil {
-		line := fmt.Sprintln(c.last.Twin, cmp.Or(c.last.Snapshot, "-"), c.last.Head, c.last.Log)
-		_ = os.WriteFile(c.file(), []byte(line), 0o600)
-	}
-}
-
-func (c *Chain) remembered() states.State {
-	text, err := disk.ReadFile(c.file())
-	f := strings.Fields(string(text))
-	if err != nil || len(f) != 4 || f[0] != c.last.Twin {
-		return c.last
-	}
-	size, _ := strconv.ParseInt(f[3], 10, 64)
-	return states.State{Twin: f[0], Snapshot: strings.TrimPrefix(f[1], "-"), Head: f[2], Log: size}
 }
 
 // recordTries limits the attempts to continue a chain that other processes continue, too.
@@ -384,11 +345,11 @@ func (c *Chain) catchUp(ctx context.Context) error {
 	if c.Repo.Objects().IsReader() {
 		return nil
 	}
+	c.Remember(c.last)
 	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
 		return err
 	}
 	c.was = c.last.Twin
-	c.remember()
 	for _, l := range c.Session.Landings { // which knew nothing of a chain
 		twin := ends[cmp.Or(l.Turn, l.LastTurn)]
 		if l.TurnSession == c.Record.TurnSession && l.Phase == session.LandingDone && l.Twin == "" && twin != "" && c.Repo.Objects().Has(ctx, l.After) {

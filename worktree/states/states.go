@@ -103,8 +103,8 @@ func (s *Store) Twin(ctx context.Context, tree, name string, parents ...string) 
 
 // moved returns the state from which the worktree went on after HEAD was moved by something else than commits.
 func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (twin string, err error) {
-	twin, forward := before.Twin, before.Head == ""
-	if !forward {
+	twin, forward := before.Twin, false
+	if before.Head != "" {
 		forward, err = s.plain.Contains(ctx, t.Head, before.Head)
 	}
 	if !forward && err == nil {
@@ -146,8 +146,10 @@ func (s *Store) WithTree(ctx context.Context, twin, commit string) (string, erro
 // with the same files, or the one before it got a commit that HEAD does not have any more and of which the
 // files have nothing.
 func (s *Store) back(ctx context.Context, before State, t Taken) (string, error) {
-	if same, err := s.WithTree(ctx, before.Twin, t.Snapshot); same != "" || err != nil {
-		return same, err
+	if before.Head != "" { // else it may have edited them to what they were
+		if same, err := s.WithTree(ctx, before.Twin, t.Snapshot); same != "" || err != nil {
+			return same, err
+		}
 	}
 	chain, err := s.lines(ctx, s.plain, "--first-parent", fmt.Sprintf("--max-count=%d", mostLookedAt), before.Twin, "--")
 	if err != nil {

@@ -218,6 +218,15 @@ func TestWorkLands(t *testing.T) {
 			w.Git("reset", "-q", "--hard", b)
 			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
 		}},
+		{"main's work that a reset by hand took out again, where HEAD before is not known", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			w.user("u", "u")
+			a.turn(nil, "merge -q --no-edit main")
+			a.now.Head, a.now.Snapshot, a.now.Log = "", "", 0
+			a.turn(files("b", "2"), "reset -q --hard "+b)
+			w.expect("land", a.land()+" "+w.has(), "landed b=2 r=readme u=u")
+		}},
 		{"a merge that keeps the agent's side of a conflict", func(w *world) {
 			a := w.agent("a")
 			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
