@@ -217,7 +217,7 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.press("Escape")
 	terminal.awaits("Enter changes or deletes it")
 	terminal.press("b")
-	terminal.awaits("$ paw blame shop/api a.txt:1", "1  from the editor", " t, 20")
+	terminal.awaits("$ paw blame shop/api a.txt:1", "1  from the editor", "shop/api 1, 20")
 	terminal.press("Escape")
 	terminal.awaits("Enter changes or deletes it")
 	terminal.press("k", "k", "k", "k", "k", "k", "b")

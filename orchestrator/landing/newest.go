@@ -1,0 +1,86 @@
+package landing
+
+import (
+	"context"
+	"errors"
+
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/worktree"
+	"paw/worktree/objects"
+)
+
+// newest is the newest state of an agent that is known without a look at its worktree.
+type newest struct {
+	twin, commit string
+	turn         int // turn whose end it is, 0 for another state
+}
+
+// newestStates returns the newest known states of agents: those of their chains and, if an agent's branch
+// has moved since, with the commits since then.
+func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []newest, err error) {
+	var branches []string
+	for _, w := range agents {
+		branches = append(branches, w.Record.Branch)
+	}
+	tips, err := m.Refs().Branches(ctx, branches)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range agents {
+		if w.Session.Host != "" {
+			one := w.handed[w.Record.Name]
+			if one.Err != nil {
+				return nil, one.Err
+			}
+			all = append(all, newest{one.Twin, one.State, one.Turn})
+			continue
+		}
+		one, err := w.newestState(ctx, t, tips[w.Record.Branch])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (w work) newestState(ctx context.Context, t target, tip string) (newest, error) {
+	chain, err := turns.ChainOf(ctx, w.Agent)
+	if err != nil {
+		return newest{}, err
+	}
+	now := chain.Now()
+	if now.Snapshot == "" { // after a move
+		if now.Snapshot, err = w.snapshotOf(ctx, now.Twin, chain.Refs); err != nil {
+			return newest{}, err
+		}
+	}
+	if tip == "" && len(chain.Refs) == 0 {
+		return newest{}, errs.New(errs.Failed, "%s: its branch %s is gone", w.Record.Name, w.Record.Branch).Hint("git branch %s %s", errs.Quote(w.Record.Branch), w.Record.BaseCommit)
+	}
+	one := newest{twin: now.Twin, commit: now.Snapshot}
+	if last := w.Record.TurnHighWater; chain.End(last) == now.Twin {
+		one.turn = last
+	}
+	if tip == "" || tip == now.Head || now.Head == "" {
+		return one, nil
+	}
+	files := tip
+	if now.Snapshot != now.Head { // what was not committed
+		merged, err := w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), now.Snapshot, tip)
+		if err != nil && !errors.Is(err, objects.ErrUnrelated) {
+			return one, err
+		}
+		if err == nil && len(merged.Conflicts) == 0 {
+			if files, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{tip}, Message: "paw: now\n", Own: true}); err != nil {
+				return one, err
+			}
+		}
+	}
+	since, err := chain.Then(ctx, files, tip, turns.Present(w.Agent))
+	if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit: only its worktree tells
+		return newest{twin: now.Twin, commit: tip}, nil
+	}
+	return newest{twin: since.Twin, commit: tip}, err
+}
