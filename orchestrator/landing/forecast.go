@@ -154,16 +154,20 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 	if err != nil {
 		return nil, err
 	}
-	sides, err := ownSides(ctx, t, agents, twins, ahead)
-	if err != nil {
-		return nil, err
-	}
+	closer := make([]*lands, len(agents)) // where git's merge does not say what lands
+	sides := slices.Clone(twins)
 	var pairs [][2]string
 	for i, twin := range twins {
+		pairs = append(pairs, [2]string{t.tip, twin})
 		if plain(ahead[i]) {
-			pairs = append(pairs, [2]string{t.tip, twin})
-		} else { // git's merge does not say what lands, see lookCloser
-			pairs = append(pairs, [2]string{t.tip, t.tip})
+			continue
+		}
+		pairs[i][1] = t.tip
+		if closer[i], err = agents[i].landsAlone(ctx, t, twin); err != nil {
+			return nil, err
+		}
+		if sides[i], err = agents[i].alone(ctx, closer[i], twin); err != nil {
+			return nil, err
 		}
 	}
 	for i := range sides {
@@ -175,8 +179,7 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 	if err != nil {
 		return nil, err
 	}
-	closer, err := lookCloser(ctx, t, agents, twins, ahead, merged)
-	if err != nil {
+	if err := lookCloser(ctx, t, agents, twins, ahead, closer, merged); err != nil {
 		return nil, err
 	}
 	if err := f.count(ctx, m, t, merged[:len(agents)]); err != nil {
@@ -197,30 +200,23 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 // plain reports whether git's merge of a state with the target brings just what lands.
 func plain(a states.Ahead) bool { return len(a.Left) == 0 && a.Root == "" }
 
-// ownSides returns the states to merge with those of other agents: without what the target has left.
-func ownSides(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead) ([]string, error) {
-	sides := slices.Clone(twins)
-	for i, w := range agents {
-		if plain(ahead[i]) {
-			continue
-		}
-		l, err := w.landsOn(ctx, t, twins[i], false)
-		if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		own := ""
-		if len(l.Left) > 0 {
-			own, err = w.Repo.States().Without(ctx, l.Lands, w.Record.TurnSession+" alone")
-		}
-		if err != nil {
-			return nil, err
-		}
-		sides[i] = cmp.Or(own, twins[i])
+// landsAlone is landsOn, with nil for a state that has no history in common with the branch, as after an amended
+// first commit.
+func (w work) landsAlone(ctx context.Context, t target, twin string) (*lands, error) {
+	l, err := w.landsOn(ctx, t, twin, false)
+	if errors.Is(err, objects.ErrUnrelated) {
+		return nil, nil
 	}
-	return sides, nil
+	return l, err
+}
+
+// alone returns the state to merge with those of other agents: without what the target has left.
+func (w work) alone(ctx context.Context, l *lands, twin string) (string, error) {
+	if l == nil || len(l.Left) == 0 {
+		return twin, nil
+	}
+	own, err := w.Repo.States().Without(ctx, l.Lands, w.Record.TurnSession+" alone")
+	return cmp.Or(own, twin), err
 }
 
 // mergeAll merges pairs with one git process. Where two have no history in common it takes one for each,
@@ -242,35 +238,31 @@ func mergeAll(ctx context.Context, o *objects.Store, place string, pairs [][2]st
 }
 
 // lookCloser asks for single agents what a landing would ask, where git's merge alone does not say what
-// lands. The result has nil for the other agents.
-func lookCloser(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead, merged []objects.Merged) ([]*lands, error) {
-	closer := make([]*lands, len(agents))
+// lands, and sets their entries of closer and merged.
+func lookCloser(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead, closer []*lands, merged []objects.Merged) error {
+	all, err := agents[0].landingsIn(t.branch)
+	if err != nil {
+		return err
+	}
 	for i, w := range agents {
-		if ahead[i].None() {
-			continue
+		if closer[i] == nil && plain(ahead[i]) && !ahead[i].None() {
+			tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
+			if err != nil {
+				return err
+			}
+			landed := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
+			if !landed && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
+				continue
+			}
+			if closer[i], err = w.landsAlone(ctx, t, twins[i]); err != nil {
+				return err
+			}
 		}
-		tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
-		if err != nil {
-			return nil, err
-		}
-		all, err := w.landingsIn(t.branch)
-		if err != nil {
-			return nil, err
-		}
-		lost := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
-		if plain(ahead[i]) && !lost && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
-			continue
-		}
-		switch closer[i], err = w.landsOn(ctx, t, twins[i], false); {
-		case errors.Is(err, objects.ErrUnrelated): // as after an amended first commit
-			closer[i] = nil
-		case err != nil:
-			return nil, err
-		default:
+		if closer[i] != nil {
 			merged[i] = closer[i].Merged
 		}
 	}
-	return closer, nil
+	return nil
 }
 
 // count adds to each agent the files that its merge with the target changes or conflicts in.
