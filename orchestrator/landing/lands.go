@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
+	"paw/session/turn"
 	"paw/worktree/states"
 )
 
@@ -136,18 +138,21 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 // names: they were amended, rebased or squashed. One that stood on an earlier landing of the agent
 // which the branch has lost is none of them: it would bring that one back into the history.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
+	found, err := w.mergedByHand(ctx, t, a)
+	if err != nil {
+		return nil, err
+	}
 	some, err := w.landingsIn(t.branch)
 	some = slices.DeleteFunc(some, func(one *Stand) bool {
 		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)
 	})
 	if len(some) == 0 || err != nil {
-		return nil, err
+		return found, err
 	}
 	named, err := w.Repo.States().Named(ctx, t.tip, some[0].Before)
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]string{}
 	for i, one := range some {
 		commit, stood := named[one.short()], true
 		for _, earlier := range some[:i] {
@@ -164,6 +169,41 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		}
 	}
 	return found, nil
+}
+
+// mergedByHand finds the ends of turns whose commits a branch has: what has become of them there since, they are no
+// work to land.
+func (w work) mergedByHand(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
+	found := map[string]string{}
+	own, err := w.committedStates(ctx, a)
+	if len(own) == 0 || err != nil {
+		return found, err
+	}
+	merged, err := states.Merged(ctx, w.Repo.Objects(), t.tip, turn.RefPrefix(w.Record.TurnSession)+"turn/")
+	for ref, turn := range own {
+		if merged[ref] {
+			found[turn.Twin] = turn.Snapshot
+		}
+	}
+	return found, err
+}
+
+// committedStates returns the states at the ends of turns that the agent has committed whole, by the refs of the turns.
+func (w work) committedStates(ctx context.Context, a states.Ahead) (map[string]states.State, error) {
+	made, err := w.made()
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	ofTurns := turn.RefPrefix(w.Record.TurnSession) + "turn/"
+	refs, err := w.Repo.Refs().List(ctx, ofTurns, turn.StatePrefix(w.Record.TurnSession))
+	own := map[string]states.State{}
+	for ref, twin := range refs {
+		number, is := strings.CutPrefix(ref, turn.StatePrefix(w.Record.TurnSession))
+		if commit := refs[ofTurns+number]; is && a.Has(twin) && made[commit] {
+			own[ofTurns+number] = states.State{Twin: twin, Snapshot: commit}
+		}
+	}
+	return own, err
 }
 
 // bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
