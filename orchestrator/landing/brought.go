@@ -129,7 +129,8 @@ func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, e
 	return slices.DeleteFunc(own, func(one objects.CommitInfo) bool { return got[one.ID] }), err
 }
 
-// gotOf returns those of some commits that a branch had once and that were not made in the agent's worktree.
+// gotOf returns which of some commits the agent has got from a branch: the branch had them once, by its log, and they
+// were not made in the agent's worktree.
 func (w work) gotOf(ctx context.Context, t target, some []objects.CommitInfo) (map[string]bool, error) {
 	made, err := w.made()
 	if err != nil || !slices.ContainsFunc(some, func(one objects.CommitInfo) bool { return !made[one.ID] }) {
@@ -199,8 +200,8 @@ func (w work) factsFor(b brought, state, message string, version func(made []tur
 	return f
 }
 
-// inRest returns those of the turns that have changed a path of the rest, which their agent has not
-// committed; all of them if none has.
+// inRest returns the turns that have changed one of some paths, those that the agent has not committed. If no turn
+// has, it returns all that land.
 func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) ([]turns.Turn, error) {
 	var pairs [][2]string
 	var of []turns.Turn

@@ -264,8 +264,8 @@ func grownInto(now, old *session.Session) error {
 	return nil
 }
 
-// SessionsHere returns the sessions, also those of other machines, of which work has landed in the
-// current repository.
+// SessionsHere returns the sessions whose work has landed in the current repository, with those that run on other
+// machines.
 func SessionsHere(h *app.App) []*session.Session {
 	here, err := gitdir.Discover(h.Dir)
 	all, _, listErr := h.Store.ListAll()

@@ -15,7 +15,7 @@ import (
 	"paw/worktree/states"
 )
 
-// lands is what a landing of a state would make of a branch. Whatever shows or uses that asks here.
+// lands is what a landing of a state would make of a branch. paw land, diff, forecast and update all ask here.
 type lands struct {
 	states.Lands
 	again []*Stand // reverted landings that land once more
@@ -65,10 +65,10 @@ type Shown struct {
 	Conflicts []string // files in which the work conflicts with its target; it is then shown from what both have
 }
 
-// ShowWork returns what a landing of a state in the session's target would change: the target's tip and the
-// tree that it would have. With seen, the twin of a state that the user has seen, it is what the tree would have
-// been and what it would be. commit is the snapshot of the state. The object store may be one that
-// keeps nothing.
+// ShowWork returns what a landing in the session's target would change, as two trees to compare: the tip of the target,
+// and what it would be. twin and commit are the twin and the snapshot of the state that would land. With seen, the twin of
+// a state that the user has looked at before, the first tree is what a landing of that one would make. The object store
+// may be one that keeps nothing.
 func ShowWork(ctx context.Context, of app.Agent, seen, twin, commit string) (Shown, error) {
 	w := work{Agent: of}
 	if seen == "" { // what the user had not committed is not the agent's

@@ -154,8 +154,8 @@ func turnLine(t turns.Turn) string {
 	return fmt.Sprintf("Turn %d (%s): %s", t.Number, oneLine(how), prompt)
 }
 
-// withTrailer returns a message of somebody else without trailers about states, and with its own behind the
-// trailers that it has, unless that is "".
+// withTrailer returns the message of a commit that the agent has made, with a Paw-State trailer after its other trailers,
+// or without one for "". Trailers of that name that it had before are taken out.
 func withTrailer(message, trailer string) string {
 	lines := slices.DeleteFunc(strings.Split(strings.TrimRight(message, "\n"), "\n"), func(line string) bool { return strings.HasPrefix(line, states.Trailer) })
 	if trailer != "" {
