@@ -2,11 +2,12 @@ package landing
 
 import (
 	"context"
+	"slices"
+
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
-	"slices"
 )
 
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
@@ -44,8 +45,12 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	if err != nil || tip == "" {
 		return "", err
 	}
-	l, err := w.landsOn(ctx, target{branch: branch, tip: tip}, now, false)
+	t := target{branch: branch, tip: tip}
+	l, err := w.landsOn(ctx, t, now, false)
 	if err != nil {
+		return "", err
+	}
+	if out, err := w.takenOut(ctx, t); out || err != nil {
 		return "", err
 	}
 	state := now
@@ -63,4 +68,30 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		}
 	}
 	return w.snapshotOf(ctx, state, refs)
+}
+
+// takenOut reports whether a landing of the agent was rewritten, as by git commit --amend, and does not change all the
+// files any more that it has changed. It has landed, but only paw keeps those files.
+func (w work) takenOut(ctx context.Context, t target) (bool, error) {
+	all, err := w.standings(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	for _, one := range all {
+		if one.TurnSession != w.Record.TurnSession || !one.rewritten() || one.Commit == "" || len(one.Made) > 0 {
+			continue
+		}
+		changes, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.After, one.Commit}, {one.Commit + "^", one.Commit}})
+		if err != nil {
+			return false, err
+		}
+		for path := range changes[0] {
+			_, differs := changes[1][path]
+			_, changed := changes[2][path]
+			if differs && !changed {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
