@@ -87,14 +87,16 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 	}
 	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftUndo, dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName)}
 	r.target = func(t *turns.Recorder) (string, error) {
+		last := t.LastMove
 		if !dryRun {
 			if ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath); err != nil {
 				return "", err
-			} else if ended != nil {
+			} else if ended != nil { // that one is what the user wants undone
 				h.Notef("%s: %s", agentName, ended)
+				last = t.LastRewind
 			}
 		}
-		rescue, commit, err := t.LastRewind(ctx)
+		rescue, commit, err := last(ctx)
 		r.state = func(c *turns.Chain, commit string) (string, error) { return c.Back(ctx, rescue, commit) }
 		if err == nil && commit == "" {
 			err = errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)

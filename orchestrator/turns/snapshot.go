@@ -189,6 +189,31 @@ func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err erro
 	return ref, refs[ref], nil
 }
 
+// LastMove is LastRewind without moves that were killed before they took place.
+func (t *Recorder) LastMove(ctx context.Context) (ref, commit string, err error) {
+	own := t.Record.TurnSession
+	refs, err := t.Repo.Refs().List(ctx, turn.RescuePrefix(own), turn.RefPrefix(own)+"op/")
+	if err != nil {
+		return "", "", err
+	}
+	moving, follows := "", false // follows: moves are noted in the chain, not so by an older paw
+	if shift := t.Record.Moving(); shift != nil {
+		if took, err := t.Repo.Moves().TookPlace(ctx, t.Record.WorktreePath, shift.Rescue); took && err == nil {
+			moving = shift.Rescue
+		}
+	}
+	for name := range refs {
+		follows = follows || strings.HasPrefix(name, turn.RefPrefix(own)+"op/")
+	}
+	for name := range refs {
+		took := !follows || name == moving || refs[turn.OpRef(own, name)] != ""
+		if turn.IsRewindRef(name) && strings.HasPrefix(name, turn.RescuePrefix(own)) && took && name > ref {
+			ref = name
+		}
+	}
+	return ref, refs[ref], nil
+}
+
 // CountFiles fills in the numbers of changed files of results, with one git process for each result
 // and two for all of them.
 func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*live.Result) {
