@@ -90,7 +90,7 @@ func TestLandFromAHost(t *testing.T) {
 	m.says(8, "two: README", "forecast", "gpu:one", "gpu:two")
 	m.says(8, "1 of 2 agents not landed", "land", "gpu:one", "gpu:two", "--keep-going")
 	for _, ref := range strings.Fields(m.git(m.repo, "for-each-ref", "--format=%(refname)", "refs/paw", "refs/heads", "refs/tags")) {
-		if !strings.HasPrefix(ref, "refs/paw/@gpu/") && ref != "refs/heads/main" {
+		if !strings.HasPrefix(ref, "refs/paw/@gpu/") && !strings.HasPrefix(ref, "refs/paw/graft/") && ref != "refs/heads/main" {
 			t.Errorf("%s is not below the name of the host", ref)
 		}
 	}

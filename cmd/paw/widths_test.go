@@ -45,12 +45,17 @@ func TestEveryWidth(t *testing.T) {
 			for i, command := range some {
 				fmt.Fprintf(&script, "echo '~ %s'; env %s paw %s --no-pager; : >%s/shown.%d; ", strings.ReplaceAll(command, "'", ""), look.env, command, w.root, i)
 			}
-			terminal := w.sized(look.width, 50, script.String())
+			terminal := w.sized(look.width, 50, script.String()+"echo '~ end'; exec cat") // tmux would write into the output that the pane is dead
 			for i, command := range some {
 				shown := filepath.Join(w.root, fmt.Sprintf("shown.%d", i))
 				waitFor(t, "paw "+command+" has been shown", func() bool { return os.Remove(shown) == nil })
 			}
-			checkWidth(t, look.width, terminal.tmux("capture-pane", "-p", "-J", "-S", "-").stdout)
+			screen := ""
+			waitFor(t, "all of it is on the terminal", func() bool {
+				screen = terminal.tmux("capture-pane", "-p", "-J", "-S", "-").stdout
+				return strings.Contains(screen, "~ end")
+			})
+			checkWidth(t, look.width, screen)
 			coloured += terminal.tmux("capture-pane", "-p", "-e", "-S", "-").stdout
 			killServer(terminal.socket)
 		}

@@ -73,7 +73,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 			return err
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
-		if has, err := l.hasOf(ctx, stand, l.source.twin); err != nil {
+		if has, err := stand.hasOf(ctx, l.Repo.Objects(), l.source.twin); err != nil {
 			return err
 		} else if has { // it brought again what the agent still has
 			continue
@@ -98,7 +98,7 @@ func (l *landing) keepsRewound(ctx context.Context, stand *Stand) (bool, error) 
 			return false, err
 		}
 	}
-	return l.hasOf(ctx, stand, l.tip)
+	return stand.hasOf(ctx, l.Repo.Objects(), l.tip)
 }
 
 // along names work that lands although it is another agent's, or the user's: the agent began with it, or

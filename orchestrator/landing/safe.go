@@ -8,6 +8,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/objects"
 )
 
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
@@ -74,24 +75,25 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 // files any more that it has changed. It has landed, but only paw keeps those files.
 func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 	all, err := w.standings(ctx, t)
-	if err != nil {
-		return false, err
-	}
 	for _, one := range all {
-		if one.TurnSession != w.Record.TurnSession || !one.rewritten() || one.Commit == "" || len(one.Made) > 0 {
-			continue
-		}
-		changes, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.After, one.Commit}, {one.Commit + "^", one.Commit}})
-		if err != nil {
-			return false, err
-		}
-		for path := range changes[0] {
-			_, differs := changes[1][path]
-			_, changed := changes[2][path]
-			if differs && !changed {
-				return true, nil
+		if err == nil && one.TurnSession == w.Record.TurnSession && one.rewritten() && one.Commit != "" && len(one.Made) == 0 {
+			if out, err := one.takenOut(ctx, w.Repo.Objects()); out || err != nil {
+				return out, err
 			}
 		}
 	}
-	return false, nil
+	return false, err
+}
+
+func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
+	var paths [3][]string
+	for i, pair := range [][2]string{{s.Before, s.After}, {s.After, s.Commit}, {s.Commit + "^", s.Commit}} {
+		var err error
+		if paths[i], err = o.ChangedPaths(ctx, pair[0], pair[1]); err != nil {
+			return false, err
+		}
+	}
+	return slices.ContainsFunc(paths[0], func(path string) bool {
+		return slices.Contains(paths[1], path) && !slices.Contains(paths[2], path)
+	}), nil
 }

@@ -105,9 +105,9 @@ func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
 			err = w.cameBack(ctx, one)
 		case one.As != string(Commits):
 		case one.rewritten() && one.Commit != "":
-			err = w.remade(ctx, one)
+			err = one.remade(ctx, w.Repo.Objects())
 		case one.stands() && len(reverts) > 0:
-			err = w.partly(ctx, one, reverts)
+			err = one.partly(ctx, w.Repo.Objects(), reverts)
 		}
 		if err != nil {
 			return nil, err
@@ -155,16 +155,16 @@ func (s *Stand) decide(merged map[string]bool, named, reverts map[string]string)
 // cameBack looks at a landing that was undone and came into the history of the branch by another way. If
 // none of its files came with it, it counts as reverted.
 func (w work) cameBack(ctx context.Context, one *Stand) error {
-	there, err := w.hasOf(ctx, one, one.tip)
+	there, err := one.hasOf(ctx, w.Repo.Objects(), one.tip)
 	if !there {
 		one.Standing = Reverted
 	}
 	return err
 }
 
-// hasOf reports whether a commit has a file of a landing as the landing has left it.
-func (w work) hasOf(ctx context.Context, one *Stand, commit string) (bool, error) {
-	all, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.After, commit}})
+// hasOf reports whether a commit has a file of the landing as the landing has left it.
+func (s *Stand) hasOf(ctx context.Context, o *objects.Store, commit string) (bool, error) {
+	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
 	if err != nil {
 		return false, err
 	}
@@ -176,35 +176,35 @@ func (w work) hasOf(ctx context.Context, one *Stand, commit string) (bool, error
 	return false, nil
 }
 
-// remade finds the commits that a landing of several commits was rewritten to: git keeps author, date and
+// remade finds the commits that the landing of several commits was rewritten to: git keeps author, date and
 // title.
-func (w work) remade(ctx context.Context, one *Stand) error {
-	made, err := w.Repo.Objects().HistorySince(ctx, one.After, one.Before)
+func (s *Stand) remade(ctx context.Context, o *objects.Store) error {
+	made, err := o.HistorySince(ctx, s.After, s.Before)
 	if err != nil {
 		return err
 	}
-	since, err := w.Repo.Objects().HistorySince(ctx, one.tip, one.Before)
+	since, err := o.HistorySince(ctx, s.tip, s.Before)
 	for _, c := range since {
-		if c.ID == one.Commit || slices.ContainsFunc(made, func(own objects.CommitInfo) bool {
+		if c.ID == s.Commit || slices.ContainsFunc(made, func(own objects.CommitInfo) bool {
 			return slices.Equal(own.Author, c.Author) && !c.Merges() && display.FirstLine(own.Message) == display.FirstLine(c.Message)
 		}) {
-			one.Made = append(one.Made, c.ID)
+			s.Made = append(s.Made, c.ID)
 		}
 	}
 	return err
 }
 
-// partly looks at a landing of several commits, of which some may be reverted.
-func (w work) partly(ctx context.Context, one *Stand, reverts map[string]string) error {
-	made, err := w.Repo.Objects().HistorySince(ctx, one.After, one.Before)
+// partly looks at the landing of several commits, of which some may be reverted.
+func (s *Stand) partly(ctx context.Context, o *objects.Store, reverts map[string]string) error {
+	made, err := o.HistorySince(ctx, s.After, s.Before)
 	gone := 0
 	for _, commit := range made {
 		if by := reverts[commit.ID]; by != "" {
-			gone, one.Revert = gone+1, by
+			gone, s.Revert = gone+1, by
 		}
 	}
-	if one.Standing = InForce; gone == len(made) && gone > 0 {
-		one.Standing = Reverted
+	if s.Standing = InForce; gone == len(made) && gone > 0 {
+		s.Standing = Reverted
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 		if one.Revert != "" { // an agent that has got the revert does without, if it has no file of the landing
 			got, err := w.Repo.States().Objects().Contains(ctx, twin, one.Revert)
 			if got && err == nil {
-				got, err = w.hasOf(ctx, one, twin)
+				got, err = one.hasOf(ctx, w.Repo.Objects(), twin)
 				got = !got
 			}
 			if err != nil {

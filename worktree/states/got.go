@@ -1,0 +1,216 @@
+package states
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/worktree/objects"
+)
+
+// join makes the twin in which a state has got a commit. Paths in which the two conflict are as in
+// the state that the worktree came to.
+func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, error) {
+	merged, err := s.objects.MergeTree(ctx, t.Dir, before, got)
+	if err != nil {
+		return "", err
+	}
+	if len(merged.Conflicts) > 0 {
+		if merged.Tree, err = s.objects.TreeWith(ctx, merged.Tree, t.Snapshot, merged.Conflicts); err != nil {
+			return "", err
+		}
+	}
+	return s.Twin(ctx, merged.Tree, t.Name+", got", before, got)
+}
+
+// got returns the commits of other branches that the worktree has got since a state, as far as its
+// files bear them out: after a git reset --soft HEAD claims commits that no file has.
+func (s *Store) got(ctx context.Context, before State, t Taken, log headLog) (got []string, err error) {
+	since := log.since(before)
+	t.reset = since.onlyResets()
+	tips, err := t.From(ctx)
+	if err != nil || len(tips) == 0 {
+		return nil, err
+	}
+	reached, err := s.reached(ctx, before.Twin, since.visited(t.Head), tips, log.made())
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range reached {
+		taken, err := s.taken(ctx, before.Twin, one, t)
+		if err != nil {
+			return nil, err
+		}
+		if taken != "" {
+			got = append(got, taken)
+		}
+	}
+	other, err := s.merged(ctx, before.Twin, tips, t)
+	if other != "" {
+		got = append(got, other)
+	}
+	return got, err
+}
+
+// merged returns the newest state of another agent that HEAD has, and neither the state before nor another
+// branch has the commit of, "" for none: the commit of an agent that has committed nothing is no work of it.
+func (s *Store) merged(ctx context.Context, before string, tips []string, t Taken) (newest string, err error) {
+	if t.Others == nil {
+		return "", nil
+	}
+	others, err := t.Others(ctx)
+	if err != nil || len(others) == 0 {
+		return "", err
+	}
+	since, err := s.lines(ctx, s.plain, slices.Concat([]string{"--topo-order", fmt.Sprintf("--max-count=%d", mostLookedAt), t.Head, "--not", before}, tips, []string{"--"})...)
+	for _, one := range since {
+		twin := others[one.id]
+		if twin == "" {
+			continue
+		}
+		if has, err := s.objects.Contains(ctx, before, twin); has || err != nil {
+			return "", err
+		}
+		taken, err := s.taken(ctx, before, twin, t)
+		if taken == twin {
+			return twin, err
+		}
+		return "", err
+	}
+	return "", err
+}
+
+// reached returns the newest commits of other branches in the histories of commits that HEAD was at, and
+// that a state does not have. A commit that was made in the worktree itself, and then put on a branch, was
+// not got, but what came before it may have been.
+func (s *Store) reached(ctx context.Context, before string, heads, tips []string, made map[string]bool) ([]string, error) {
+	var found, todo []string
+	for _, head := range heads {
+		bases, err := s.plain.MergeBases(ctx, head, tips...) // the newest that any of them has
+		if err != nil {
+			return nil, err
+		}
+		todo = append(todo, bases...)
+	}
+	seen := map[string]bool{}
+	for len(todo) > 0 {
+		one := todo[0]
+		if todo = todo[1:]; seen[one] {
+			continue
+		}
+		seen[one] = true
+		if made[one] {
+			its, err := s.lines(ctx, s.plain, "--no-walk", one)
+			if err != nil || len(its) == 0 {
+				return nil, err
+			}
+			todo = append(todo, its[0].parents...)
+			continue
+		}
+		if has, err := s.objects.Contains(ctx, before, one); err != nil {
+			return nil, err
+		} else if !has {
+			found = append(found, one)
+		}
+	}
+	if len(found) < 2 {
+		return found, nil
+	}
+	out, err := s.plain.Home().Output(ctx, append([]string{"merge-base", "--independent"}, found...)...)
+	return strings.Fields(out), err
+}
+
+// taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into
+// the state before would change, those that are as they were before were not taken, unless a merge or a rebase
+// has resolved a conflict so. The result is the commit itself if all were taken, "" for none, else a commit that has those that were taken alone.
+func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (string, error) {
+	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
+	if err != nil {
+		return "", err
+	}
+	brought, err := s.objects.ChangedPaths(ctx, before, merged.Tree)
+	if err != nil {
+		return "", err
+	}
+	changed, err := s.objects.ChangedPaths(ctx, before, t.Snapshot)
+	if err != nil {
+		return "", err
+	}
+	lacks, err := s.lacks(ctx, before, merged.Tree, t)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := s.resolved(ctx, merged.Conflicts, commit, t)
+	if err != nil {
+		return "", err
+	}
+	var left []string
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(brought, merged.Conflicts...)))) {
+		if slices.Contains(resolved, path) {
+			continue
+		}
+		if !slices.Contains(changed, path) || slices.Contains(lacks, path) {
+			left = append(left, path)
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return commit, nil
+	case s.objects.IsReader(): // a graft would have to be kept
+		return "", nil
+	}
+	for _, path := range brought {
+		if !slices.Contains(left, path) {
+			return s.part(ctx, before, commit, left, t)
+		}
+	}
+	return "", nil
+}
+
+// lacks returns the paths in which the worktree does not have, beside what it has changed itself, what a
+// merge would have brought into the state before. Where both have changed the same lines, only a merge or a
+// rebase can have brought it.
+func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]string, error) {
+	both, err := s.objects.MergeTrees(ctx, t.Dir, before, t.Snapshot, merged)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := s.objects.ChangedPaths(ctx, t.Snapshot, both.Tree)
+	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
+}
+
+// resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none
+// where HEAD does not have the commit, as after one that was given up.
+func (s *Store) resolved(ctx context.Context, conflicts []string, commit string, t Taken) ([]string, error) {
+	if len(conflicts) == 0 || t.reset {
+		return nil, nil
+	}
+	has, err := s.plain.Contains(ctx, t.Head, commit)
+	if !has {
+		return nil, err
+	}
+	return conflicts, err
+}
+
+// part makes a commit that has a commit's paths but those in left, which are as they were before the
+// commit and the state parted. The commit is grafted onto it, and so has it.
+func (s *Store) part(ctx context.Context, before, commit string, left []string, t Taken) (string, error) {
+	base, err := s.objects.MergeBase(ctx, before, commit)
+	if err != nil || base == "" {
+		return "", err
+	}
+	tree, err := s.objects.TreeWith(ctx, commit, base, left)
+	if err != nil {
+		return "", err
+	}
+	part, err := s.plain.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: partOf + t.Name + ofWhole + commit + "\n", Own: true})
+	if err != nil {
+		return "", err
+	}
+	parents, err := s.graftable(ctx, commit, part)
+	if parents == nil || err != nil {
+		return part, err
+	}
+	return part, s.GraftOnto(ctx, commit, append(parents, part)...) // last: its lines are those of the others
+}
