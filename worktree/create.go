@@ -311,18 +311,19 @@ func retryable(err error) bool {
 
 // fill checks out the branch in a registered, empty worktree.
 //
-// fill uses `git checkout`, which runs filters and the post-checkout hook and does not overwrite
-// files. `reset --hard` and `read-tree --reset` overwrite, and `read-tree -m` runs no hook.
-// --no-overwrite-ignore protects ignored files as well. In a filled worktree `git checkout` changes
-// no file and runs the hook.
+// fill uses `git checkout`, which runs filters and does not overwrite files. `reset --hard` and
+// `read-tree --reset` overwrite. --no-overwrite-ignore protects ignored files as well. In a filled
+// worktree `git checkout` changes no file.
 func (m *Manager) fill(ctx context.Context, c *creation) error {
 	if _, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
 	repo := git.In(c.plan.Path).WithFile(c.filling)
-	err := repo.Run(ctx, "checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules")
-	if err != nil {
-		if ctx.Err() != nil || !m.filledAnyway(ctx, c) {
+	if err := repo.Run(ctx, "-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules"); err != nil {
+		return err
+	}
+	if err := m.runHook(ctx, c, repo); err != nil {
+		if ctx.Err() != nil {
 			return err
 		}
 		c.made.Warning = hookWarning(err)
@@ -333,15 +334,19 @@ func (m *Manager) fill(ctx context.Context, c *creation) error {
 	return os.WriteFile(gitdir.FilledMark(c.admin), nil, 0o666)
 }
 
-// filledAnyway reports whether a failed git checkout has filled the worktree, so that only the hook
-// failed: git gives both the same exit code, but writes the index after the last file and before
-// the hook.
-func (m *Manager) filledAnyway(ctx context.Context, c *creation) bool {
-	if !disk.Exists(filepath.Join(c.admin, "index")) || disk.Exists(filepath.Join(c.admin, "index.lock")) {
-		return false
+// runHook runs the post-checkout hook, if there is one, with the arguments that git worktree add gives it: by
+// the null id projects know a new worktree, and prepare it.
+func (m *Manager) runHook(ctx context.Context, c *creation, repo git.Repo) error {
+	if !disk.Exists(filepath.Join(m.Repository.CommonDir, "hooks", "post-checkout")) {
+		if _, err := repo.Output(ctx, "config", "--get", "core.hooksPath"); git.ExitCode(err) == 1 { // not set
+			return nil
+		}
 	}
-	missing, err := git.In(c.plan.Path).Output(ctx, "ls-files", "--deleted", "-z")
-	return err == nil && missing == ""
+	head, err := m.Refs().WorktreeHead(ctx, c.plan.Path)
+	if err != nil {
+		return err
+	}
+	return repo.Run(ctx, "hook", "run", "--ignore-missing", "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
 }
 
 func hookWarning(err error) string {

@@ -317,7 +317,7 @@ func checkParent(p Plan) error {
 		if err == nil {
 			return nil
 		}
-		if _, linkErr := os.Lstat(at); linkErr == nil {
+		if link, linkErr := os.Lstat(at); linkErr == nil && link.Mode()&fs.ModeSymlink != 0 { // a folder may have been made just now
 			return git.Conflict(p.Agent, "", "worktree path %s: %s is a symbolic link to nothing", p.Path, at)
 		}
 		if at == filepath.Dir(at) {
