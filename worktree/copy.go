@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -63,7 +64,7 @@ func (b *bringer) wholeFolders(ctx context.Context, names []string) map[string]b
 			folders = append(folders, name+"/")
 		}
 	}
-	for name := range b.ignoredIn(ctx, folders) {
+	for name := range ignoredIn(ctx, b.to, folders) {
 		whole[path.Clean(name)] = true
 	}
 	return whole
@@ -110,17 +111,38 @@ type copied struct {
 // copyFiles copies single files whose folders git does not ignore as a whole.
 func (c *copying) copyFiles(files []string) (own []*copied) {
 	files = c.absent(files)
-	ignored := c.ignoredIn(c.ctx, files)
+	own = c.copyIgnoreFiles(files)
+	files = c.absent(files)
+	ignored := ignoredIn(c.ctx, c.to, files)
 	for _, name := range files {
-		if c.ctx.Err() != nil {
-			return own
-		}
 		if !ignored[name] {
 			c.problem(name, "not copied: git does not ignore it in the worktree")
-			continue
 		}
-		own = append(own, &copied{name: name})
-		c.told(name, c.copyFile(name, own[len(own)-1]))
+	}
+	return append(own, c.copyIgnored(ignored, files)...)
+}
+
+// copyIgnoreFiles copies the .gitignore files that ignore themselves, as many programs put one with "*" into
+// a folder that they make.
+func (c *copying) copyIgnoreFiles(files []string) (own []*copied) {
+	some := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return path.Base(name) != ".gitignore" })
+	own = c.copyIgnored(ignoredIn(c.ctx, c.from, some), some)
+	ignored := ignoredIn(c.ctx, c.to, some)
+	return slices.DeleteFunc(own, func(one *copied) bool {
+		if !ignored[one.name] {
+			c.told(one.name, c.root.Remove(one.name))
+		}
+		return !ignored[one.name]
+	})
+}
+
+// copyIgnored copies those of the files that are ignored.
+func (c *copying) copyIgnored(ignored map[string]bool, files []string) (own []*copied) {
+	for _, name := range files {
+		if c.ctx.Err() == nil && ignored[name] {
+			own = append(own, &copied{name: name})
+			c.told(name, c.copyFile(name, own[len(own)-1]))
+		}
 	}
 	return own
 }

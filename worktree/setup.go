@@ -198,7 +198,7 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 // linkAll makes symlinks into the main checkout.
 func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 	names := b.absent(b.matches(ctx, patterns))
-	ignored := b.ignoredIn(ctx, names)
+	ignored := ignoredIn(ctx, b.to, names)
 	for _, name := range names {
 		if !ignored[name] {
 			// A pattern with a final slash matches folders, and a symlink is none.
@@ -230,17 +230,17 @@ func (b *bringer) absent(names []string) []string {
 	return missing
 }
 
-// ignoredIn asks git which of names it ignores in the worktree. If git cannot answer for a name,
+// ignoredIn asks git which of names it ignores in a checkout. If git cannot answer for a name,
 // such as a path behind a symlink, only that name is lost.
-func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool {
+func ignoredIn(ctx context.Context, dir string, names []string) map[string]bool {
 	ignored := map[string]bool{}
 	if len(names) == 0 {
 		return ignored
 	}
-	out, err := git.In(b.to).Input(ctx, git.NulTerminated(names), "check-ignore", "-z", "--stdin")
+	out, err := git.In(dir).Input(ctx, git.NulTerminated(names), "check-ignore", "-z", "--stdin")
 	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
 		for half := range slices.Chunk(names, (len(names)+1)/2) {
-			maps.Copy(ignored, b.ignoredIn(ctx, half))
+			maps.Copy(ignored, ignoredIn(ctx, dir, half))
 		}
 		return ignored
 	}
