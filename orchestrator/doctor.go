@@ -210,6 +210,9 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 		f.wrong(err)
 		return
 	}
+	if err := m.Registry().Unbared(); err != nil {
+		f.wrong(app.Conflict(err))
+	}
 	for i := range s.Agents {
 		if err := observe.RefuseMovedBranch(ctx, m, &s.Agents[i]); err != nil {
 			f.wrong(fmt.Errorf("%s/%w", s.Name, err))

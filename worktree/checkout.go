@@ -39,6 +39,9 @@ func (r *Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Check
 		if name := gitdir.Operation(e.AdminDir); name != "" {
 			return nil, git.Conflict("", "git -C "+git.Quote(e.Path)+" status", "%s: a %s is not finished there", e.Path, name)
 		}
+		if i == 0 && r.Repository.Unbared {
+			return nil, r.Unbared()
+		}
 		if e.Branch != branch {
 			return nil, git.Conflict("", "git -C "+git.Quote(e.Path)+" status", "branch %s: in use at %s", branch, e.Path)
 		}
@@ -55,6 +58,15 @@ func (r *Registry) CheckoutOf(ctx context.Context, branch string) (*gitdir.Check
 		}
 	}
 	return found, nil
+}
+
+// Unbared returns a *ConflictError if a tool has set core.bare of a repository that has a checkout: git sees
+// that checkout no more, so its branch must not move.
+func (r *Registry) Unbared() error {
+	if !r.Repository.Unbared {
+		return nil
+	}
+	return git.Conflict("", "git -C "+git.Quote(r.Repository.Path)+" config core.bare false", "core.bare is true in %s, though there is a checkout", filepath.Join(r.Repository.CommonDir, "config"))
 }
 
 // CheckoutAt returns the worktree with that directory, whatever it has checked out; nil if it is

@@ -178,6 +178,7 @@ type Repository struct {
 	Worktree  string // top level of the worktree around the directory; "" inside a git directory
 	GitDir    string // git directory of that worktree
 	Bare      bool
+	Unbared   bool // core.bare is true though there is a checkout: a tool has set it, and git works no more in Path
 }
 
 // Discover finds the repository that contains dir, like git, but without starting git and ignoring
@@ -212,6 +213,9 @@ func repositoryAt(top, gitDir string) (Repository, error) {
 		return Repository{}, err
 	}
 	r.Bare = cfg.IsBare(r.CommonDir)
+	if r.Bare && filepath.Base(r.CommonDir) == ".git" && disk.Exists(filepath.Join(r.CommonDir, "index")) { // a bare one has no index
+		r.Bare, r.Unbared = false, true
+	}
 	switch {
 	case r.Bare:
 		if gitDir == r.CommonDir {
