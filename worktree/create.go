@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -318,6 +319,9 @@ func (m *Manager) fill(ctx context.Context, c *creation) error {
 	if _, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
+	if err := linkKeys(m.Repository.CommonDir, c.admin); err != nil {
+		return err
+	}
 	repo := git.In(c.plan.Path).WithFile(c.filling)
 	if err := repo.Run(ctx, "-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules"); err != nil {
 		return err
@@ -332,6 +336,19 @@ func (m *Manager) fill(ctx context.Context, c *creation) error {
 		return err
 	}
 	return os.WriteFile(gitdir.FilledMark(c.admin), nil, 0o666)
+}
+
+// linkKeys gives a worktree the keys of git-crypt, which looks for them in the git directory of the worktree alone.
+func linkKeys(commonDir, admin string) error {
+	keys := filepath.Join(commonDir, "git-crypt")
+	if !disk.Exists(keys) {
+		return nil
+	}
+	err := os.Symlink(keys, filepath.Join(admin, "git-crypt"))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // runHook runs the post-checkout hook, if there is one, with the arguments that git worktree add gives it: by

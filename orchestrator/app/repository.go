@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
@@ -171,10 +172,10 @@ func Unmoved(err error, what, again string) error {
 }
 
 // RefusingFilter returns the command that makes the required filter optional whose failure made git
-// fail, "" for other errors.
+// fail, "" for other errors, and for a worktree that could not be made: its files are not to be without the filter.
 func RefusingFilter(err error) string {
 	name, checkout := git.RefusingFilter(err)
-	if name == "" {
+	if name == "" || !disk.Exists(checkout) {
 		return ""
 	}
 	return fmt.Sprintf("git -C %s config %s false", errs.Quote(checkout), errs.Quote("filter."+name+".required"))

@@ -77,7 +77,7 @@ func subcommand(args []string) string {
 }
 
 // lastMessage returns the last fatal or error line with the indented list after it, and with the
-// output of a hook that refused. Without such a line it returns the last line that is no hint:
+// output of a hook that refused, or the first line of a filter that failed. Without such a line it returns the last line that is no hint:
 // git's first lines are often progress.
 func lastMessage(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
@@ -87,6 +87,9 @@ func lastMessage(stderr string) string {
 		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
 			if said := strings.Join(strings.Fields(strings.Join(lines[:i], " ")), " "); said != "" && strings.Contains(line, "aborted by hook") {
 				return line + ": " + said
+			}
+			if first := strings.TrimSpace(lines[0]); filterFailed().MatchString(line) && !strings.HasPrefix(first, "error: ") && !strings.HasPrefix(first, "fatal: ") {
+				return line + ": " + first
 			}
 			for _, item := range lines[i+1:] {
 				if !strings.HasPrefix(item, "\t") {
@@ -102,6 +105,10 @@ func lastMessage(stderr string) string {
 	}
 	return last
 }
+
+// filterFailed matches what git says of a filter that has failed; a process filter (gitattributes(5)) that died
+// is "the remote end" to it.
+var filterFailed = lazyregexp.New(`filter .* failed$|^fatal: the remote end hung up unexpectedly$`)
 
 // ConflictError says what is in the way of an agent's worktree or branch. Hint is a command that
 // helps, "" for none. If Branch cannot be used, Free is another name that can; else both are "".

@@ -78,6 +78,8 @@ func TestLastMessage(t *testing.T) {
 		{"error: files would be overwritten:\n\ta\n\tb\nPlease move\nAborting\n", "error: files would be overwritten: a b"},
 		{"main is frozen\n  ask Ann\nfatal: ref updates aborted by hook\n", "fatal: ref updates aborted by hook: main is frozen ask Ann"},
 		{"something\nhint: try this\n", "something"},
+		{"git-crypt: Error: Unable to open key file\nerror: external filter 'git-crypt smudge' failed 1\nfatal: a: smudge filter git-crypt failed\n", "fatal: a: smudge filter git-crypt failed: git-crypt: Error: Unable to open key file"},
+		{"git-lfs filter-process: 1: git-lfs: not found\nfatal: the remote end hung up unexpectedly\n", "fatal: the remote end hung up unexpectedly: git-lfs filter-process: 1: git-lfs: not found"},
 		{"", ""},
 	} {
 		if got := lastMessage(c.stderr); got != c.want {
