@@ -29,6 +29,7 @@ type Snapshot struct {
 	// with changes of their own, files that git could not read.
 	NotSaved   []string
 	Submodules []string // the submodules in NotSaved with changes of their own
+	Linked     []string // worktrees of the same repository inside of this one: their files are in their own branches
 	Behind     []string // submodules whose checkout is behind; the commit has the commit of the index for them
 	Head       string   // HEAD at that time, or MovedFrom; "" if the worktree was clean, and Commit is HEAD
 	MovedFrom  string   // commit that was checked out if the branch was moved from elsewhere, see MovedFrom; else ""
@@ -196,7 +197,15 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: disk.SortedPaths(l.Embedded, submodules), Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
+	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: submodules, Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
+	for _, name := range l.Embedded {
+		if l.linked(name) {
+			shot.Linked = append(shot.Linked, name)
+		} else {
+			shot.NotSaved = append(shot.NotSaved, name)
+		}
+	}
+	slices.Sort(shot.NotSaved)
 	if l.Dirty || l.Head == "" {
 		var r *recording
 		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {
