@@ -148,8 +148,8 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	case len(shot.NotSaved) > 0:
 		return app.Unfiltered(notSaved(name, shot), look)
 	}
-	for _, inner := range shot.Linked {
-		w.App.Notef("%s: %s is a worktree of its own, and stays out of this", name, inner)
+	for _, what := range shot.LeftOut {
+		w.App.Notef("%s: left out: %s", name, what)
 	}
 	for _, name := range shot.Behind {
 		w.App.Notef("%s: its checkout is behind, git -C %s submodule update", name, errs.Quote(path))

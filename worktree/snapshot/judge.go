@@ -27,6 +27,16 @@ import (
 // git converts to something else than HEAD has, such as one committed before the filter of git-lfs
 // was set up. Neither counts as changed; the entry of the index stands for both.
 func (l *Look) judge(ctx context.Context) error {
+	l.Untracked = slices.DeleteFunc(l.Untracked, func(name string) bool {
+		stands := l.standsForIgnored(ctx, name)
+		if stands {
+			l.Links = append(l.Links, name)
+		}
+		return stands
+	})
+	if len(l.Untracked) > 0 {
+		l.Dirty, l.certain = true, true
+	}
 	var links []string
 	ids := map[string]string{}
 	for _, e := range l.doubted {
@@ -54,6 +64,21 @@ func (l *Look) judge(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// standsForIgnored reports whether a path is a link where the main checkout has, or may have, a folder that git
+// ignores: agents link what was installed there. A pattern such as "node_modules/" does not match the link.
+func (l *Look) standsForIgnored(ctx context.Context, name string) bool {
+	info, err := os.Lstat(l.path(name))
+	main := l.m.objects.Repository.Path
+	if err != nil || info.Mode()&os.ModeSymlink == 0 || main == "" || main == l.Top {
+		return false
+	}
+	if target, err := os.Stat(l.path(name)); err == nil && !target.IsDir() {
+		return false
+	}
+	_, err = git.In(main).Input(ctx, []byte(name+"/\x00"), "check-ignore", "--quiet", "-z", "--stdin")
+	return err == nil
 }
 
 // behind reports which submodules have a commit checked out that HEAD of the worktree named earlier.

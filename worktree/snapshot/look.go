@@ -50,6 +50,7 @@ type Look struct {
 	Untracked  []string
 	Ignored    []string // only if asked for; folders end with a slash
 	Embedded   []string // repositories that are no submodules
+	Links      []string // untracked links in place of folders that git ignores, such as node_modules
 	Submodules []string // submodules with changes of their own
 	Behind     []string // submodules that were not updated when HEAD moved
 	Dirty      bool     // files differ from HEAD
@@ -157,7 +158,6 @@ func (l *Look) add(line string) bool {
 			return true
 		}
 		l.Untracked = append(l.Untracked, rest)
-		l.Dirty, l.certain = true, true
 	case "1":
 		fields := strings.SplitN(rest, " ", 8) // XY sub mH mI mW hH hI path
 		if len(fields) != 8 || len(fields[0]) != 2 || len(fields[1]) != 4 {

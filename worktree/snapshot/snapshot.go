@@ -29,7 +29,7 @@ type Snapshot struct {
 	// with changes of their own, files that git could not read.
 	NotSaved   []string
 	Submodules []string // the submodules in NotSaved with changes of their own
-	Linked     []string // worktrees of the same repository inside of this one: their files are in their own branches
+	LeftOut    []string // what is no work to keep, each with what it is: "sub, a worktree of its own"
 	Behind     []string // submodules whose checkout is behind; the commit has the commit of the index for them
 	Head       string   // HEAD at that time, or MovedFrom; "" if the worktree was clean, and Commit is HEAD
 	MovedFrom  string   // commit that was checked out if the branch was moved from elsewhere, see MovedFrom; else ""
@@ -200,10 +200,13 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: submodules, Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
 	for _, name := range l.Embedded {
 		if l.linked(name) {
-			shot.Linked = append(shot.Linked, name)
+			shot.LeftOut = append(shot.LeftOut, name+", a worktree of its own")
 		} else {
 			shot.NotSaved = append(shot.NotSaved, name)
 		}
+	}
+	for _, name := range l.Links {
+		shot.LeftOut = append(shot.LeftOut, name+", a link in place of a folder that git ignores")
 	}
 	slices.Sort(shot.NotSaved)
 	if l.Dirty || l.Head == "" {
