@@ -142,10 +142,13 @@ func (remotes *Remotes) Serve(ctx context.Context, protocol string, in io.Reader
 
 // Push sets a branch of a remote to a commit, whatever the local branch of that name is, and pushes
 // nothing else. If the remote's branch is not at there ("" for missing), the error is
-// ErrPushRejected. The user's pre-push hook runs.
-func (remotes *Remotes) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
-	ref := "refs/heads/" + branch
-	out, err := remotes.objects.Home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
+// ErrPushRejected. The user's pre-push hook runs in the worktree dir, "" for the main checkout.
+func (remotes *Remotes) Push(ctx context.Context, t Terminal, dir, remote, branch, commit, there string) error {
+	ref, from := "refs/heads/"+branch, remotes.objects.Home()
+	if dir != "" {
+		from = git.In(dir)
+	}
+	out, err := from.Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
 		return ErrPushRejected
 	}

@@ -238,7 +238,7 @@ func (p *Push) Do(ctx context.Context) error {
 	if tip == p.there {
 		return nil
 	}
-	err = p.m.Remotes().Push(ctx, p.terminal, p.remote.Name, p.upstream, tip, p.there)
+	err = p.m.Remotes().Push(ctx, p.terminal, "", p.remote.Name, p.upstream, tip, p.there)
 	if errors.Is(err, worktree.ErrPushRejected) {
 		err = fmt.Errorf("%s/%s %w", p.remote.Name, p.upstream, err)
 	}

@@ -303,7 +303,11 @@ func (p *puller) deliver(ctx context.Context) error {
 		}
 		p.App.Step("pr.recorded")
 	}
-	err := p.Repo.Remotes().Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
+	at := p.Record.WorktreePath // a pre-push hook tests the files that it finds
+	if p.options.Turn != "" || strings.HasPrefix(p.push.Address, ".") { // it has not these files, or such a path leads elsewhere from there
+		at = ""
+	}
+	err := p.Repo.Remotes().Push(ctx, p.options.Terminal, at, p.push.Name, p.done.Branch, p.done.Commit, p.there)
 	if errors.Is(err, worktree.ErrPushRejected) {
 		return p.moved()
 	}
