@@ -45,7 +45,7 @@ func (o *Store) Home() git.Repo {
 	if o.Repository.Path != "" {
 		return o.withoutRefs(git.In(o.Repository.Path))
 	}
-	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir})
+	return o.withoutRefs(git.Repo{Dir: o.Repository.CommonDir}.WithEnv("GIT_DIR=" + o.Repository.CommonDir)) // safe.bareRepository may forbid to look for it
 }
 
 func looseObject(common, oid string) string {
