@@ -96,6 +96,9 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 				last = t.LastRewind
 			}
 		}
+		if err := r.refuseLater(); err != nil {
+			return "", err
+		}
 		rescue, commit, err := last(ctx)
 		r.state = func(c *turns.Chain, commit string) (string, error) { return c.Back(ctx, rescue, commit) }
 		if err == nil && commit == "" {
@@ -106,6 +109,28 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 	r.remembers = func(*turn.Record) string { return "" }
 	r.to = undone
 	return r.run(ctx)
+}
+
+// refuseLater refuses to take back a move that turns have come after: it would take them off too.
+func (r *rewinding) refuseLater() error {
+	i := len(r.Record.Shifts) - 1
+	for i >= 0 && r.Record.Shifts[i].Kind == session.ShiftStay {
+		i--
+	}
+	now := turn.NumberOf(r.last)
+	if i < 0 || r.Record.Shifts[i].Last >= now {
+		return nil
+	}
+	shift, what := r.Record.Shifts[i], "rewind"
+	if last, _ := r.Record.LastShift(); last != nil && last.Kind == session.ShiftUpdate {
+		what = "update"
+	}
+	had := fmt.Sprintf("turn %d", now)
+	if shift.Last+1 < now {
+		had = fmt.Sprintf("turns %d-%d", shift.Last+1, now)
+	}
+	return errs.New(errs.Refused, "%s: has had %s since that %s, which --undo would take off too", r.Record.Name, had, what).
+		Hint("paw rewind %s/%s %d", r.Session.Name, r.Record.Name, shift.Last).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
 }
 
 // undone returns the turn that an agent's worktree is at after --undo, and the words for it; last
