@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"paw/config"
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -119,7 +122,7 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 	asking.Go(func() { // one after the other: what start waits for needs the processors, too
 		defer func() {
 			if first {
-				decoration = decorationNote(ctx, m)
+				decoration = append(decorationNote(ctx, m), versionNote(m)...)
 			}
 		}()
 		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
@@ -134,6 +137,17 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 		asking.Wait()
 		return slices.Concat(uncommitted, handed.Told(), rest, decoration)
 	}
+}
+
+// versionNote tells how a project that takes its version from the newest tag leaves turn tags out.
+func versionNote(m *worktree.Manager) []string {
+	text, _ := disk.ReadFile(filepath.Join(cmp.Or(m.Repository.Worktree, m.Repository.Path), "pyproject.toml"))
+	for _, tool := range []string{"setuptools_scm", "setuptools-scm", "hatch-vcs"} {
+		if strings.Contains(string(text), tool) {
+			return []string{tool + " would take turn tags for versions; in pyproject.toml, git_describe_command = \"git describe --dirty --tags --long --match *[0-9]* --exclude afk-*\" leaves them out"}
+		}
+	}
+	return nil
 }
 
 // branchNotes names existing branches of an earlier session on which agents go on, instead of at

@@ -303,7 +303,7 @@ func (p *puller) deliver(ctx context.Context) error {
 		}
 		p.App.Step("pr.recorded")
 	}
-	at := p.Record.WorktreePath // a pre-push hook tests the files that it finds
+	at := p.Record.WorktreePath                                         // a pre-push hook tests the files that it finds
 	if p.options.Turn != "" || strings.HasPrefix(p.push.Address, ".") { // it has not these files, or such a path leads elsewhere from there
 		at = ""
 	}
