@@ -81,6 +81,12 @@ func (l *Look) standsForIgnored(ctx context.Context, name string) bool {
 	return err == nil
 }
 
+// linked reports whether an embedded repository is a worktree of the same one, as sub-agents make them.
+func (l *Look) linked(name string) bool {
+	gitDir, ok := gitdir.Of(filepath.Join(l.Top, name))
+	return ok && gitdir.Common(gitDir) == gitdir.Common(l.admin)
+}
+
 // behind reports which submodules have a commit checked out that HEAD of the worktree named earlier.
 // A commit that no HEAD has named is a move that somebody made in the submodule.
 func (l *Look) behind(ctx context.Context, names []string) map[string]bool {

@@ -183,12 +183,6 @@ func (l *Look) add(line string) bool {
 	return true
 }
 
-// linked reports whether an embedded repository is a worktree of the same one, as sub-agents make them.
-func (l *Look) linked(name string) bool {
-	gitDir, ok := gitdir.Of(filepath.Join(l.Top, name))
-	return ok && gitdir.Common(gitDir) == gitdir.Common(l.admin)
-}
-
 // addChanged applies a tracked path. inIndex and inFile are git's letters for changes against HEAD
 // and against the index, '.' for none.
 func (l *Look) addChanged(inIndex, inFile byte, sub string, e IndexEntry) {
