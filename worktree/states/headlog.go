@@ -129,12 +129,21 @@ func (all moves) onlyCommits(from, to string) bool {
 }
 
 // visited returns where HEAD went to and was not made, or merged, with the commit at the end: a commit of another
-// branch that the agent amends at once, or a merge that it rebases, is in no history any more.
+// branch that the agent amends at once, or a merge that it rebases, is in no history any more. What HEAD had before a
+// rebase, the rebase may have made anew.
 func (all moves) visited(to string) []string {
 	heads := []string{to}
+	add := func(head string) {
+		if !slices.Contains(heads, head) {
+			heads = append(heads, head)
+		}
+	}
 	for _, one := range slices.Backward(all) {
-		if (!one.makes() || one.merges()) && !slices.Contains(heads, one.is) {
-			heads = append(heads, one.is)
+		if !one.makes() || one.merges() {
+			add(one.is)
+		}
+		if strings.HasPrefix(one.why, "rebase (start)") {
+			add(one.was)
 		}
 	}
 	return heads
