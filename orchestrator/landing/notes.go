@@ -38,6 +38,23 @@ func (l *landing) refuseReverted(ctx context.Context) error {
 	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.againLine())
 }
 
+// refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
+// branch does not have any more, where later work has landed: it is not known what of the turn has landed with that.
+func (l *landing) refuseAside(ctx context.Context) error {
+	number := l.source.turn
+	if number == 0 || l.source.chain == nil || len(l.lands.Left) == 0 || l.lands.Nothing || !slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool {
+		return one.TurnSession == l.Record.TurnSession && one.Target == l.branch && one.Phase == session.LandingDone && one.LastTurn >= number
+	}) {
+		return nil
+	}
+	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.twin)
+	if led || err != nil {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: has not gone on from turn %d, which has what %s has lost; later work has landed", l.name(), number, l.branch).
+		Hint("paw rewind %s %d --session %s", l.Record.Name, number, l.Session.Name)
+}
+
 // noteReverted notes reverted work that does not land with the rest. Where nothing came after the last
 // landing, nothing was reverted.
 func (l *landing) noteReverted(ctx context.Context) error {

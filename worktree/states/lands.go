@@ -173,14 +173,21 @@ func (s *Store) has(ctx context.Context, tree string, pair [2]string) (bool, err
 }
 
 // Without returns a twin that has the work of a chain, and nothing of what the chain has got and the
-// branch has left: the steps that are work are merged into the commit that they began with. It is "" where
-// that commit is left, too, or a step conflicts.
+// branch has left: the steps that are work are merged into the newest state before that was got, or the commit that
+// the chain began with. It is "" where that commit is left, too, or a step conflicts.
 func (s *Store) Without(ctx context.Context, l Lands, name string) (string, error) {
 	if len(l.Whole) == 0 || l.Root != "" {
 		return "", nil
 	}
-	begin := l.Whole[0].From
-	merged, err := s.steps(ctx, l.Dir, begin, work(l.Whole))
+	begin, rest := l.Whole[0].From, l.Whole
+	if clean := l.Clean(); clean != "" {
+		begin, rest = clean, rest[1+slices.IndexFunc(rest, func(one Step) bool { return one.To == clean }):]
+	}
+	pairs := work(rest)
+	if len(pairs) == 0 {
+		return begin, nil
+	}
+	merged, err := s.steps(ctx, l.Dir, begin, pairs)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return "", err
 	}
