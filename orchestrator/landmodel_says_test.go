@@ -23,7 +23,8 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 	m.t.Helper()
 	was, is, has, p := before.values(), after.values(), s.files.values(), m.past()
 	for _, key := range differ(was, is) {
-		if len(s.writes[key]) == 0 {
+		_, out := p.out[m.ids[is[key]]]
+		if own := again && out && is[key] == has[key]; len(s.writes[key]) == 0 && !own { // its own that it was rewound from, and got with main
 			m.fail("foreign", "%s: changes %s of others from %q to %q", said, key, was[key], is[key])
 		}
 	}
@@ -37,6 +38,7 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 		switch {
 		case len(m.parties[key]) > 1 || s.kept[last]: // others wrote there too, or it is open whether this is new work
 		case p.renamed && slices.ContainsFunc(ids, func(id int) bool { return p.writes[id] == perhaps }): // may land again, under its first name
+		case p.renamed && was[key] != "" && !slices.Contains(ids, m.ids[was[key]]): // written anew, beside what main has under another name
 		case is[key] != was[key] && is[key] != has[key] && is[key] != wrote:
 			m.fail("invented", "%s: %s was %q, the agent has %q, is %q", said, key, was[key], has[key], is[key])
 		case has[key] != wrote: // the agent got something else since

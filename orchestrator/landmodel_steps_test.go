@@ -209,8 +209,9 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 		}
 	}
 	for key, ids := range a.now.writes {
-		if is[key] != main[key] { // it kept its own against main: that is work anew, or it is none, by what git took of the file
-			a.now.kept[ids[len(ids)-1]] = true
+		last := ids[len(ids)-1]
+		if is[key] != main[key] || m.pasts[there].writes[last] == unknown { // its own stood against main's, or both had done the same: that is work anew, or it is none, by what git took of the file
+			a.now.kept[last] = true
 		}
 	}
 	m.committed(a, from, m.pasts[there])
