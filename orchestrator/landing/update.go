@@ -189,11 +189,22 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.log = "paw update with " + done.From; done.Head == tip {
 		done.log += ": Fast-forward"
 	}
-	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
+	if err = done.count(ctx, w, src.state, files); err != nil {
 		return "", "", err
 	}
 	goal, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Record.Name + " updated\n", Own: true})
 	return goal, src.state, err
+}
+
+// count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.
+func (u *Updated) count(ctx context.Context, w work, state, files string) error {
+	changes, err := w.Repo.Objects().ChangesBetween(ctx, state, files)
+	if at := slices.IndexFunc(changes, objects.Change.Gitlink); at >= 0 {
+		return errs.New(errs.Refused, "%s: not updated, it would add, remove or move a submodule: %s", w.name(), onOneLine(changes[at].Name)).
+			Hint("git -C %s merge %s", errs.Quote(w.Record.WorktreePath), errs.Quote(u.From))
+	}
+	u.Files = len(changes)
+	return err
 }
 
 // updatedState makes the state that the worktree comes to.
