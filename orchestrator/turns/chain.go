@@ -87,7 +87,7 @@ func (c *Chain) Then(ctx context.Context, commit, head, what string) (states.Sta
 	switch {
 	case c.last.Twin == "": // the base is not known
 		c.last = states.State{Twin: head, Snapshot: head, Head: head}
-	case c.last.Snapshot == "": // after a rewind
+	case c.last.Snapshot == "" || c.Record.From != nil && c.last.Twin == c.begin().Twin && c.last.Head == head: // after a rewind, or still at the begin
 		if same, err := c.Repo.Objects().SameTree(ctx, c.last.Twin, commit); same || err != nil {
 			return states.State{Twin: c.last.Twin, Snapshot: commit, Head: head, Log: c.last.Log}, err
 		}
