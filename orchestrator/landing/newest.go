@@ -66,6 +66,11 @@ func (w work) newestState(ctx context.Context, t target, tip string) (newest, er
 	if tip == "" || tip == now.Head || now.Head == "" {
 		return one, nil
 	}
+	if now.Snapshot == "" { // after an update
+		if now.Snapshot, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: now.Twin + "^{tree}", Parents: []string{now.Head}, Message: "paw: now\n", Own: true}); err != nil {
+			return one, err
+		}
+	}
 	files := tip
 	if now.Snapshot != now.Head { // what was not committed
 		merged, err := w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), now.Snapshot, tip)
