@@ -55,9 +55,30 @@ func LogSize(admin string) int64 {
 // moves are some moves of HEAD, oldest first.
 type moves []move
 
-// since returns how HEAD has moved since a state was taken. Where that is not known, or the log was rewritten since, as
-// by git reflog expire, it is since HEAD first left the commit of the state.
-func (log headLog) since(state State) moves {
+// since returns how HEAD has moved since a state was taken, without rebases that were given up. Where that is not known, or
+// the log was rewritten since, as by git reflog expire, it is since HEAD first left the commit of the state.
+func (log headLog) since(state State) moves { return log.allSince(state).carriedOut() }
+
+// carriedOut leaves out rebases that were given up: HEAD is back where it was.
+func (all moves) carriedOut() (some moves) {
+	for _, one := range all {
+		some = append(some, one)
+		if !strings.HasPrefix(one.why, "rebase (abort)") {
+			continue
+		}
+		for at, began := range slices.Backward(some) {
+			if strings.HasPrefix(began.why, "rebase (start)") {
+				if began.was == one.is {
+					some = some[:at]
+				}
+				break
+			}
+		}
+	}
+	return some
+}
+
+func (log headLog) allSince(state State) moves {
 	for i, one := range log.moves {
 		if one.is == state.Head && one.end == state.Log {
 			return log.moves[i+1:]

@@ -245,6 +245,19 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("b", "b"), "rebase --abort", "add -A", "commit -q -m more")
 			w.expect("land", a.land(), "conflict")
 		}},
+		{"a rebase that was given up took nothing", func(w *world) {
+			b := w.user("x", "1")
+			a := w.agent("a")
+			w.user("x", "", "r", "user's")
+			write(w.T, a.path, "x", "", "r", "agent's")
+			a.git("commit", "-q", "-a", "-m", "agent")
+			if err := exec.Command("git", "-C", a.path, "rebase", "-q", "main").Run(); err == nil {
+				w.T.Fatal("no conflict")
+			}
+			a.turn(nil, "rebase --abort")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed r=agent's")
+		}},
 		{"reset --soft and an edit of the same file", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5")
 			a := w.agent("a")
