@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // Names of the steps that Create reports, in this order. StepAdded and StepFilled come once for
@@ -204,21 +204,22 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 // createRefs makes the missing branches and the other refs of the plans, all or none. Without any
 // it starts no git. It writes no tracking configuration for branches, since update-ref never does.
 func (m *Manager) createRefs(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
-	var branches strings.Builder
-	others := map[string]string{}
+	var branches, others []refs.Change
 	for _, p := range plans {
 		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
-			fmt.Fprintf(&branches, "create refs/heads/%s %s\n", p.Branch, p.Base)
+			branches = append(branches, refs.Change{Ref: "refs/heads/" + p.Branch, To: p.Base, From: refs.None})
 		}
-		maps.Copy(others, p.Refs)
+		for ref, oid := range p.Refs {
+			others = append(others, refs.Change{Ref: ref, To: oid, From: refs.None})
+		}
 	}
-	if branches.Len()+len(others) == 0 {
+	if len(branches)+len(others) == 0 {
 		return false, nil
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	err := m.Refs().Asked(ctx, m.Objects().Home().WithFile(x.file), "refs", branches.String(), others,
-		"update-ref", "--no-deref", "-m", "branch: created by paw", "--stdin")
+	err := m.Refs().Asked(ctx, m.Objects().Home().WithFile(x.file), "refs", branches, others,
+		"update-ref", "--no-deref", "-m", "branch: created by paw")
 	return err == nil, err
 }
 

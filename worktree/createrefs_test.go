@@ -2,10 +2,20 @@ package worktree
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"paw/worktree/refs"
 )
+
+func newRefs(oid string, names ...string) (all []refs.Change) {
+	for _, name := range names {
+		all = append(all, refs.Change{Ref: name, To: oid, From: refs.None})
+	}
+	return all
+}
 
 func TestCreateRefsMakesAllOrNone(t *testing.T) {
 	for _, shared := range []string{"false", "group"} {
@@ -13,7 +23,7 @@ func TestCreateRefsMakesAllOrNone(t *testing.T) {
 		w.git("config", "core.sharedRepository", shared)
 		head := w.git("rev-parse", "HEAD")
 		w.git("tag", "taken")
-		refs := func() map[string]string {
+		there := func() map[string]string {
 			t.Helper()
 			all, err := w.m.Refs().List(t.Context(), "refs/paw/", "refs/tags/")
 			if err != nil {
@@ -21,23 +31,23 @@ func TestCreateRefsMakesAllOrNone(t *testing.T) {
 			}
 			return all
 		}
-		before := refs()
-		if err := w.m.Refs().CreateAll(t.Context(), map[string]string{"refs/paw/one/owner": head, "refs/tags/taken": head, "refs/tags/third": head}); err == nil {
+		before := there()
+		if err := w.m.Refs().Apply(t.Context(), newRefs(head, "refs/paw/one/owner", "refs/tags/taken", "refs/tags/third")); err == nil {
 			t.Error("no error although a ref is taken")
 		}
-		if diff := cmp.Diff(before, refs()); diff != "" {
+		if diff := cmp.Diff(before, there()); diff != "" {
 			t.Errorf("left behind: %s", diff)
 		}
 
 		count := counting(t)
 		more := map[string]string{"refs/paw/one/owner": head, "refs/tags/first": head}
-		if err := w.m.Refs().CreateAll(t.Context(), more); err != nil {
+		if err := w.m.Refs().Apply(t.Context(), newRefs(head, slices.Collect(maps.Keys(more))...)); err != nil {
 			t.Fatal(err)
 		}
 		wantCount(t, "create two refs", count(), 1)
 		want := maps.Clone(before)
 		maps.Copy(want, more)
-		if diff := cmp.Diff(want, refs()); diff != "" {
+		if diff := cmp.Diff(want, there()); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -59,8 +59,8 @@ type move struct {
 	journal.Journal
 	m       *Moves
 	at      placeLock
-	also    *os.File          // another file that git processes inherit, nil for none
-	refs    map[string]string // refs that are made as the branch moves
+	also    *os.File      // another file that git processes inherit, nil for none
+	refs    []refs.Change // made as the branch moves
 	step    func(name string)
 	touched bool // files may have changed
 	used    bool // somebody may have used the index since the move was interrupted

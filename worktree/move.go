@@ -26,10 +26,10 @@ type Move struct {
 	FilesFrom string // commit of From plus uncommitted files of the checkout that may be overwritten, "" for none
 	FilesTo   string // commit of To plus files that the checkout gets as uncommitted changes, "" for none
 	Checkout  *gitdir.Checkout
-	Log       string            // message for the reflog
-	Command   string            // command that moves, for messages about an unfinished move
-	Session   string            // session whose recover ends an unfinished move
-	Refs      map[string]string // refs that are made as the branch moves: all of them and the move, or none
+	Log       string        // message for the reflog
+	Command   string        // command that moves, for messages about an unfinished move
+	Session   string        // session whose recover ends an unfinished move
+	Refs      []refs.Change // made as the branch moves: all of them and the move, or none
 }
 
 // Moves moves files, indexes and the refs of HEADs. If paw is killed in the middle, EndMove ends
@@ -279,7 +279,7 @@ func (v *move) repo() git.Repo {
 }
 
 // moveHead moves the ref that HEAD of the worktree is at, and makes refs.
-func (v *move) moveHead(ctx context.Context, to, from string, refs map[string]string) error {
+func (v *move) moveHead(ctx context.Context, to, from string, refs []refs.Change) error {
 	if to == from {
 		return nil
 	}
@@ -293,14 +293,17 @@ func (v *move) moveHead(ctx context.Context, to, from string, refs map[string]st
 // moveRef moves a ref from one commit to another, and fails if the ref is elsewhere; others (name ->
 // id) are made in the same transaction. moveRef runs in the checkout, so that HEAD's reflog gets the
 // entry, too. Hooks of the user run for the user's branches, and not for agents'.
-func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string, others map[string]string) error {
-	args := []string{"-c", "core.logAllRefUpdates=true", "update-ref", "--no-deref", "-m", log, "--stdin"}
+func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string, others []refs.Change) error {
+	args := []string{"-c", "core.logAllRefUpdates=true", "update-ref", "--no-deref", "-m", log}
 	if ref == "HEAD" {
-		args = git.Quietly("update-ref", "--create-reflog", "-m", log, "--stdin")
+		args = git.Quietly("update-ref", "--create-reflog", "-m", log)
 	}
-	err := m.refs.Asked(ctx, repo, ref, fmt.Sprintf("update %s %s %s\n", ref, to, from), others, args...)
+	err := m.refs.Asked(ctx, repo, ref, []refs.Change{{Ref: ref, To: to, From: from}}, others, args...)
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {
-		return ErrBranchMoved
+		if failed.Said("'" + ref + "'") {
+			return ErrBranchMoved
+		}
+		return fmt.Errorf("%w: %w", refs.ErrMoved, err)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/journal"
+	"paw/worktree/refs"
 )
 
 // moving is a repository whose main is at one commit, and another commit for it to move to, with every kind of change
@@ -88,7 +89,7 @@ func TestAdvanceMakesRefs(t *testing.T) {
 		}
 		w.git("update-ref", "refs/paw/s_a/landed/1/state", w.from)
 		before := w.git("for-each-ref") + w.git("status", "--porcelain")
-		v.Refs = map[string]string{"refs/paw/s_a/landed/1/after": w.to, "refs/paw/s_a/landed/1/state": w.to}
+		v.Refs = newRefs(w.to, "refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/1/state")
 		if err := w.advance(v); err == nil || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("%v, though a ref exists already", err)
 		}
@@ -96,10 +97,21 @@ func TestAdvanceMakesRefs(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", after, before)
 		}
 		w.git("update-ref", "-d", "refs/paw/s_a/landed/1/state")
+		now := refs.Change{Ref: "refs/paw/s_a/now", To: w.to, From: w.to}
+		w.git("update-ref", now.Ref, w.from)
+		before = w.git("for-each-ref") + w.git("status", "--porcelain")
+		v.Refs = append(v.Refs, now)
+		if err := w.advance(v); !errors.Is(err, refs.ErrMoved) {
+			t.Errorf("%v, though a ref is elsewhere", err)
+		}
+		if after := w.git("for-each-ref") + w.git("status", "--porcelain"); after != before {
+			t.Errorf("%s\nwant\n%s", after, before)
+		}
+		v.Refs[2].From = w.from
 		if err := w.advance(v); err != nil {
 			t.Error(err)
 		}
-		for _, ref := range []string{"main", "refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/1/state"} {
+		for _, ref := range []string{"main", "refs/paw/s_a/landed/1/after", "refs/paw/s_a/landed/1/state", now.Ref} {
 			if at := strings.TrimSpace(w.git("rev-parse", ref)); at != w.to {
 				t.Errorf("%s is at %s, want %s", ref, at, w.to)
 			}

@@ -40,7 +40,6 @@ var movers = map[string]string{
 	"worktree/refs/refs.go:Set":                 "refs of paw",
 	"worktree/refs/refs.go:do":                  "refs that are new",
 	"worktree/refs/refs.go:Apply":               "refs of paw's own, which nobody has checked out",
-	"worktree/refs/refs.go:update":              "refs of paw",
 	"worktree/refs/refs.go:Keep":                "refs that are new",
 }
 

@@ -13,6 +13,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/git"
+	"paw/worktree/refs"
 	"paw/worktree/states"
 )
 
@@ -37,10 +38,11 @@ func (v mover) load() (*session.Session, error) {
 // landingOf begins the name of a landing in the journal of a move.
 const landingOf = "landing of "
 
-// advance carries out a landing in this order: the intent in the record, what stand keeps of the state, refs,
-// branch and checkout, the result in the record. Its number is at least the given one. again is the
-// command that tries once more. see notes in the agent's record that the user has seen the work.
-func (v mover) advance(ctx context.Context, l *session.Landing, again string, stand func(context.Context) error, see func(*session.Landing, *session.Agent)) error {
+// advance carries out a landing in this order: the intent in the record, branch and refs, the checkout, the
+// result in the record. The number of the landing is at least the given one. keeps are refs that keep its
+// state. again is the command that tries once more. see notes in the agent's record that the user has seen
+// the work.
+func (v mover) advance(ctx context.Context, l *session.Landing, again string, keeps []refs.Change, see func(*session.Landing, *session.Agent)) error {
 	_, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
 		l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingBegun
 		rec.Landings = append(rec.Landings, *l)
@@ -50,29 +52,25 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, st
 		return err
 	}
 	v.home.Step("land.recorded")
-	if err = stand(ctx); err != nil {
-		return v.withdraw(ctx, l, err, again)
-	}
-	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
+	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), keeps...)
 	if err != nil {
 		return v.withdraw(ctx, l, err, again)
 	}
 	return v.settled(ctx, l, session.LandingDone, func(w *session.Agent) { see(l, w) })
 }
 
-// landedRefs are the refs that keep the commits of a landing.
-func landedRefs(l *session.Landing) map[string]string {
-	refs := map[string]string{}
+// landedRefs are the new refs that keep the commits of a landing.
+func landedRefs(l *session.Landing) (all []refs.Change) {
 	for what, commit := range map[string]string{"before": l.Before, "after": l.After, "state": l.State, "twin": l.Twin, "handed": l.Handed} {
 		if commit != "" {
-			refs[turn.LandedRef(l.TurnSession, l.ID, what)] = commit
+			all = append(all, refs.Change{Ref: turn.LandedRef(l.TurnSession, l.ID, what), To: commit, From: refs.None})
 		}
 	}
-	return refs
+	return all
 }
 
-// move moves the branch and the checkout of a landing, forward or back.
-func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
+// move moves the branch and the checkout of a landing, forward with refs or back.
+func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string, keeps ...refs.Change) error {
 	at, err := v.m.Registry().CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
@@ -84,7 +82,7 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
 	}
 	if to == l.After {
-		m.FilesFrom, m.Refs = l.Handed, landedRefs(l)
+		m.FilesFrom, m.Refs = l.Handed, append(landedRefs(l), keeps...)
 	} else {
 		m.FilesTo = l.Handed
 	}

@@ -145,30 +145,35 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return landed, cmp.Or(l.unobstructed(ctx, landed), errUnchecked)
 	}
 	landed.ID = l.nextID(ctx)
-	stand := func(ctx context.Context) error { return l.keepState(ctx, landed) }
-	if err := v.advance(ctx, &landed.Landing, l.options.line(l.Session, l.Record.Name), stand, l.see); err != nil { // looks for obstacles while it holds the lock of the index
+	keeps, err := l.keepsState(ctx, landed)
+	if err != nil {
+		return nil, err
+	}
+	line := l.options.line(l.Session, l.Record.Name)
+	err = v.advance(ctx, &landed.Landing, line, keeps, l.see) // looks for obstacles while it holds the lock of the index
+	switch {
+	case errors.Is(err, refs.ErrMoved):
+		return nil, errs.New(errs.Refused, "%s: has moved on meanwhile, nothing has landed", l.name()).Hint("%s", line)
+	case err != nil:
 		return nil, l.notMoved(err)
 	}
 	return landed, nil
 }
 
-// keepState keeps the state that lands in the agent's chain, and notes that the landing's commit stands
-// for it.
-func (l *landing) keepState(ctx context.Context, landed *Landed) error {
+// keepsState returns the refs that keep the state that lands in the agent's chain, and note that the
+// landing's commit stands for it.
+func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.Change, err error) {
 	if l.source.chain != nil && l.source.turn == 0 {
-		if err := l.source.chain.Keep(ctx, l.source.now); errors.Is(err, refs.ErrMoved) {
-			return errs.New(errs.Refused, "%s: has moved on meanwhile, nothing has landed", l.name()).Hint("%s", l.options.line(l.Session, l.Record.Name))
-		} else if err != nil {
-			return err
-		}
+		keeps = l.source.chain.Keeps(l.source.now)
 	}
 	twin := l.source.twin
 	if len(l.lands.Left) > 0 { // the branch would be said to have what it has left
 		if twin = l.lands.Clean(); twin == "" {
-			return nil
+			return keeps, nil
 		}
 	}
-	return l.Repo.States().GraftOnto(ctx, landed.After, append([]string{twin}, l.parents...)...)
+	graft, err := l.Repo.States().Stand(ctx, landed.After, landed.tree, twin, l.parents...)
+	return append(keeps, graft), err
 }
 
 // see records that the user has seen what has landed, unless the user has seen more.

@@ -164,7 +164,7 @@ func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
 		return err
 	}
 	l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingOffered
-	if err := v.m.Refs().CreateAll(ctx, landedRefs(l)); err != nil {
+	if err := v.m.Refs().Apply(ctx, landedRefs(l)); err != nil {
 		return err
 	}
 	v.home.Step("land.offered")

@@ -326,7 +326,7 @@ func (p *puller) remember(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Repo.Refs().CreateAll(ctx, map[string]string{turn.PushedRef(p.Record.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
+	if _, err := p.Repo.Refs().Create(ctx, turn.PushedRef(p.Record.TurnSession, nextBelow(refs, prefix)), p.done.Commit); err != nil {
 		return err
 	}
 	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })

@@ -185,10 +185,9 @@ func Tips(ctx context.Context, m *worktree.Manager, branch string) (tips []strin
 	return append([]string{tip}, slices.Sorted(maps.Values(remote))...), err
 }
 
-// Keep makes a state the newest one, and sets further refs to it. The error is refs.ErrMoved if
-// another process has moved the chain since it was read.
-func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) error {
-	changes := []refs.Change{}
+// Keeps returns the changes of refs that make a state the newest one, and set further refs to it, for a
+// caller that is about to make them.
+func (c *Chain) Keeps(now states.State, others ...string) (changes []refs.Change) {
 	if now.Twin != c.was && now.Twin != c.begin().Twin {
 		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: now.Twin, From: cmp.Or(c.was, refs.None)})
 	}
@@ -196,7 +195,13 @@ func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) er
 		changes = append(changes, refs.Change{Ref: ref, To: now.Twin})
 	}
 	c.Remember(now)
-	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
+	return changes
+}
+
+// Keep makes a state the newest one, and sets further refs to it. The error is refs.ErrMoved if
+// another process has moved the chain since it was read.
+func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) error {
+	if err := c.Repo.Refs().Apply(ctx, c.Keeps(now, others...)); err != nil {
 		return err
 	}
 	if now.Twin != c.begin().Twin {

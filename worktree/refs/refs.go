@@ -77,12 +77,30 @@ func (r *Store) Set(ctx context.Context, ref, oid string) error {
 	return r.Retry(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
 }
 
-// Change is a change of a ref. From is what the ref must be at: None for a ref that must not exist,
-// "" for one that may be at anything.
+// Change is a change of a ref. To is None for one to delete. From is what the ref must be at: None for a ref
+// that must not exist, "" for one that may be at anything.
 type Change struct{ Ref, To, From string }
 
-// None says that a ref must not exist.
+// None says that a ref does not exist.
 const None = "none"
+
+// asInput returns changes as git update-ref -z --stdin reads them.
+func asInput(changes []Change) (string, error) {
+	var input strings.Builder
+	for _, c := range changes {
+		switch {
+		case c.To == None && gitdir.IsOID(c.From):
+			input.WriteString("delete " + c.Ref + "\x00" + c.From + "\x00")
+		case !gitdir.IsOID(c.To):
+			return "", fmt.Errorf("%s: %q is not a whole object id", c.Ref, c.To)
+		case c.From == None:
+			input.WriteString("create " + c.Ref + "\x00" + c.To + "\x00")
+		default:
+			input.WriteString("update " + c.Ref + "\x00" + c.To + "\x00" + c.From + "\x00")
+		}
+	}
+	return input.String(), nil
+}
 
 // ErrMoved says that a ref is not at what it must be at.
 var ErrMoved = errors.New("the ref has moved")
@@ -92,22 +110,15 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	var input strings.Builder
-	for _, c := range changes {
-		if !gitdir.IsOID(c.To) {
-			return fmt.Errorf("%s: %q is not a whole object id", c.Ref, c.To)
-		}
-		from := c.From
-		if from == None {
-			from = strings.Repeat("0", len(c.To))
-		}
-		input.WriteString("update " + c.Ref + "\x00" + c.To + "\x00" + from + "\x00")
+	input, err := asInput(changes)
+	if err != nil {
+		return err
 	}
-	err := r.Retry(ctx, changes[0].Ref, func() error {
+	err = r.Retry(ctx, changes[0].Ref, func() error {
 		if r.writer != nil {
-			return r.writer.do(ctx, r.objects.Home(), input.String())
+			return r.writer.do(ctx, r.objects.Home(), input)
 		}
-		_, err := r.objects.Home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+		_, err := r.objects.Home().Input(ctx, []byte(input), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
 	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("but expected") || failed.Said("reference already exists")) {
@@ -119,25 +130,11 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 // Delete deletes refs (name -> the id it must have) in one transaction: all of them, or none if one
 // has moved, is locked or is gone.
 func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
-	return r.update(ctx, "delete", refs)
-}
-
-// update creates or deletes (do) all refs, or none.
-func (r *Store) update(ctx context.Context, do string, refs map[string]string) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	var input strings.Builder
+	var changes []Change
 	for ref, oid := range refs {
-		if !gitdir.IsOID(oid) {
-			return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
-		}
-		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
+		changes = append(changes, Change{ref, None, oid})
 	}
-	return r.Retry(ctx, "refs", func() error {
-		_, err := r.objects.Home().Input(ctx, []byte(input.String()), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
-		return err
-	})
+	return r.Apply(ctx, changes)
 }
 
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
@@ -263,35 +260,35 @@ func stillLocked(what, file string, err error) error {
 	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// CreateAll makes refs (name -> id) in one transaction: all of them, or none if one exists already.
-func (r *Store) CreateAll(ctx context.Context, refs map[string]string) error {
-	return r.update(ctx, "create", refs)
-}
-
-// Asked runs git in repo, with commands of git update-ref --stdin and those that make others (name ->
-// id) in one transaction, about which the hooks of the repository are asked. If hooks refuse, they
-// are asked about the commands alone: others are refs of paw, which no hook has to know. what names
-// the refs in an error.
-func (r *Store) Asked(ctx context.Context, repo git.Repo, what, commands string, others map[string]string, args ...string) error {
-	run := func(input string) error {
+// Asked runs git update-ref -z --stdin in repo, with further arguments, for changes and others in one
+// transaction, about which the hooks of the repository are asked. If hooks refuse, they are asked about
+// changes alone: others are refs of paw, which no hook has to know. what names the refs in an error.
+func (r *Store) Asked(ctx context.Context, repo git.Repo, what string, changes, others []Change, args ...string) error {
+	run := func(all []Change) error {
+		input, err := asInput(all)
+		if err != nil {
+			return err
+		}
 		return r.Retry(ctx, what, func() error {
-			_, err := repo.Input(ctx, []byte(input), args...)
+			_, err := repo.Input(ctx, []byte(input), append(args, "-z", "--stdin")...)
 			return err
 		})
 	}
-	var creating strings.Builder
-	for ref, oid := range others {
-		fmt.Fprintf(&creating, "create %s %s\n", ref, oid)
-	}
-	err := run(creating.String() + commands)
+	err := run(slices.Concat(others, changes))
 	if _, refused := errors.AsType[*HookError](err); !refused || len(others) == 0 {
 		return err
 	}
-	if err = r.CreateAll(ctx, others); err != nil || commands == "" {
+	if err = r.Apply(ctx, others); err != nil || len(changes) == 0 {
 		return err
 	}
-	if err = run(commands); err != nil {
-		err = errors.Join(err, r.Delete(ctx, others))
+	if err = run(changes); err != nil {
+		var back []Change
+		for _, c := range others {
+			if c.From != "" {
+				back = append(back, Change{c.Ref, c.From, c.To})
+			}
+		}
+		err = errors.Join(err, r.Apply(ctx, back))
 	}
 	return err
 }

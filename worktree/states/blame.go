@@ -3,7 +3,9 @@ package states
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"paw/worktree/objects"
 )
@@ -77,23 +79,25 @@ func (s *Store) PlainBlame(ctx context.Context, o objects.BlameOptions) ([]objec
 	return s.plain.Blame(ctx, o)
 }
 
-// unpart replaces commits that have a part of another one by that one.
+// unpart replaces commits that stand in for another one by that one.
 func (s *Store) unpart(ctx context.Context, lines []objects.BlamedLine) error {
-	authors := map[string]string{}
+	known := map[string]objects.BlamedLine{}
 	for i, line := range lines {
 		name, part := strings.CutPrefix(line.Own, partOf)
 		_, of, _ := strings.Cut(name, ofWhole)
 		if !part {
 			continue
 		}
-		if _, known := authors[of]; !known {
-			author, err := s.plain.Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%an", of, "--")
+		if _, is := known[of]; !is {
+			told, err := s.plain.Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%at %an", of, "--")
 			if err != nil {
 				return err
 			}
-			authors[of] = author
+			at, author, _ := strings.Cut(told, " ")
+			seconds, _ := strconv.ParseInt(at, 10, 64)
+			known[of] = objects.BlamedLine{Author: author, At: time.Unix(seconds, 0).UTC()}
 		}
-		lines[i].Commit, lines[i].Own, lines[i].Author = of, "", authors[of]
+		lines[i].Commit, lines[i].Own, lines[i].Author, lines[i].At = of, "", known[of].Author, known[of].At
 	}
 	return nil
 }

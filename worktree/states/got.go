@@ -162,7 +162,7 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
-			return s.part(ctx, before, commit, left, t)
+			return s.partWithout(ctx, before, commit, left, t)
 		}
 	}
 	return "", nil
@@ -193,9 +193,15 @@ func (s *Store) resolved(ctx context.Context, conflicts []string, commit string,
 	return conflicts, err
 }
 
-// part makes a commit that has a commit's paths but those in left, which are as they were before the
+// part makes a commit that stands in for another one, with a part of its files or with other parents. Blame
+// names the other one.
+func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...string) (string, error) {
+	return s.plain.Commit(ctx, objects.NewCommit{Tree: tree, Parents: parents, Message: partOf + name + ofWhole + commit + "\n", Own: true})
+}
+
+// partWithout makes a commit that has a commit's paths but those in left, which are as they were before the
 // commit and the state parted. The commit is grafted onto it, and so has it.
-func (s *Store) part(ctx context.Context, before, commit string, left []string, t Taken) (string, error) {
+func (s *Store) partWithout(ctx context.Context, before, commit string, left []string, t Taken) (string, error) {
 	base, err := s.objects.MergeBase(ctx, before, commit)
 	if err != nil || base == "" {
 		return "", err
@@ -204,7 +210,7 @@ func (s *Store) part(ctx context.Context, before, commit string, left []string, 
 	if err != nil {
 		return "", err
 	}
-	part, err := s.plain.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{base}, Message: partOf + t.Name + ofWhole + commit + "\n", Own: true})
+	part, err := s.part(ctx, tree, t.Name, commit, base)
 	if err != nil {
 		return "", err
 	}

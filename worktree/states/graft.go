@@ -9,6 +9,7 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 )
 
 // Graft notes that a commit of a branch stands for a state. It does nothing if the commit has the state
@@ -39,8 +40,14 @@ func (s *Store) graftable(ctx context.Context, commit, twin string) ([]string, e
 	return append([]string{}, its[0].parents...), nil
 }
 
-// GraftOnto is Graft for a new commit whose parents are known, with the state before them. No state
-// came from it.
+// Stand returns the ref with which a new commit of a branch, whose tree and parents are known, stands for a
+// state. No state came from the commit.
+func (s *Store) Stand(ctx context.Context, commit, tree, twin string, parents ...string) (refs.Change, error) {
+	replacement, err := s.part(ctx, tree, "stand", commit, append([]string{twin}, parents...)...)
+	return refs.Change{Ref: GraftBase + commit, To: replacement}, err
+}
+
+// GraftOnto replaces a commit by a copy of it with other parents.
 func (s *Store) GraftOnto(ctx context.Context, commit string, parents ...string) error {
 	return s.refs.Retry(ctx, GraftBase+commit, func() error {
 		return s.objects.Home().Run(ctx, git.Quietly(append([]string{"replace", "--force", "--graft", commit}, parents...)...)...)
