@@ -46,7 +46,7 @@ func TestCreateRefWhateverIsThere(t *testing.T) {
 			before := w.git("for-each-ref")
 			if writing {
 				var done func()
-				w.m, done = w.m.WritingRefs()
+				w.m, done = w.m.Writing()
 				defer done()
 			}
 			made, err := w.m.Refs().Create(t.Context(), c.ref, w.base)
@@ -69,7 +69,7 @@ func TestCreateRefWhateverIsThere(t *testing.T) {
 // TestOneGitMakesRefsWhateverHappensBetween has others change the refs while a git waits for the next one to make.
 func TestOneGitMakesRefsWhateverHappensBetween(t *testing.T) {
 	w := newWorld(t)
-	m, done := w.m.WritingRefs()
+	m, done := w.m.Writing()
 	defer done()
 	n := 0
 	ref := func() string { n++; return fmt.Sprintf("refs/paw/s_a/turn/%d", n) }
@@ -104,7 +104,7 @@ func TestOneGitMakesRefsWhateverHappensBetween(t *testing.T) {
 func TestOneGitMakesAllRefsOfATurn(t *testing.T) {
 	w := newWorld(t)
 	do := counted(t)
-	m, done := w.m.WritingRefs()
+	m, done := w.m.Writing()
 	do("three refs", 1, func() (err error) {
 		for n := range 3 {
 			if _, err = m.Refs().Create(t.Context(), fmt.Sprintf("refs/paw/s_a/turn/%d", n), w.base); err != nil {

@@ -43,8 +43,8 @@ type Manager struct {
 	// *MoveError.
 	Unsettled func(*journal.MoveError) error
 
-	writer  *refs.Writer   // set by WritingRefs; nil for a git process for each ref
-	objects *objects.Store // set by WithScratch and Remembering; nil for those of Repository
+	writer  *git.Answering // set by Writing; nil for a git process for each ref
+	objects *objects.Store // set by WithScratch, Remembering and Writing; nil for those of Repository
 	doomed  *[]string      // collects trash folders to sweep later; nil sweeps them at once
 }
 
@@ -64,12 +64,15 @@ func (m *Manager) Remembering() *Manager {
 	return &remembering
 }
 
-// WritingRefs returns m with one git process for all refs that it creates, as long as done is not
-// called.
-func (m *Manager) WritingRefs() (writing *Manager, done func()) {
-	made := *m
-	made.writer = &refs.Writer{}
-	return &made, made.writer.Close
+// Writing returns m with one git process for all refs that it creates, and one for all commits of paw's
+// own, as long as done is not called.
+func (m *Manager) Writing() (writing *Manager, done func()) {
+	made, commits := *m, &git.Answering{}
+	made.writer, made.objects = &git.Answering{}, m.Objects().Through(commits)
+	return &made, func() {
+		made.writer.Close()
+		commits.Close()
+	}
 }
 
 // Objects returns the object store of the repository.

@@ -36,11 +36,7 @@ var movers = map[string]string{
 	"worktree/create.go:createRefs":             "branches that are new",
 	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
-	"worktree/refs/refs.go:Create":              "refs that are new",
-	"worktree/refs/refs.go:Set":                 "refs of paw",
-	"worktree/refs/refs.go:do":                  "refs that are new",
 	"worktree/refs/refs.go:Apply":               "refs of paw's own, which nobody has checked out",
-	"worktree/refs/refs.go:Keep":                "refs that are new",
 }
 
 // movingCommands are git's commands that move one of these.

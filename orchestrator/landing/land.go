@@ -50,6 +50,9 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		turns.CloseDead(ctx, h, s, agentName)
 		l.version = w.cliVersion(ctx)
 	}
+	var done func()
+	l.Repo, done = l.Repo.Writing()
+	defer done()
 	landed, err := l.run(ctx)
 	if err != nil {
 		o = l.options

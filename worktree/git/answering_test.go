@@ -13,32 +13,29 @@ func TestAnsweringGitSaysWhyItEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	start := func() *Answering {
-		t.Helper()
-		git, err := r.Start(ctx, "update-ref", "--stdin")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return git
+	git := &Answering{}
+	defer git.Close()
+	ask := func(ctx context.Context, commands string, lines int) (string, error) {
+		return git.Ask(ctx, r, commands, lines, "update-ref", "--stdin")
 	}
-	answers := start()
 	for range 2 {
-		if err := answers.Ask("start\nabort\n", 2); err != nil {
-			t.Errorf("got %v", err)
+		if last, err := ask(ctx, "start\nabort\n", 2); last != "abort: ok" || err != nil {
+			t.Errorf("got %q, %v", last, err)
 		}
 	}
-	answers.Close()
-	err := start().Ask("nonsense\n", 1)
+	_, err := ask(ctx, "nonsense\n", 1)
 	if failed, ok := errors.AsType[*Error](err); !ok || failed.ExitCode != 128 || !failed.Said("unknown command: nonsense") {
 		t.Errorf("a command that is none: %v", err)
 	}
-	waits := start()
+	if last, err := ask(ctx, "start\nabort\n", 2); last != "abort: ok" || err != nil {
+		t.Errorf("another git: %q, %v", last, err)
+	}
 	cancel()
-	if err := waits.Ask("\n", 1); !errors.Is(err, context.Canceled) {
+	if _, err := ask(ctx, "\n", 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := r.Start(t.Context(), "update-ref", "--stdin"); !errors.Is(err, ErrNotInstalled) {
+	if _, err := ask(t.Context(), "start\n", 1); !errors.Is(err, ErrNotInstalled) {
 		t.Errorf("without git: %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -219,60 +220,72 @@ func (r Repo) Talk(ctx context.Context, t Terminal, args ...string) (string, err
 }
 
 // Answering is a git process that answers each command that it reads, like `git update-ref --stdin`.
-// It ends with Close, and with paw, whose end closes its standard input.
+// It starts with the first command, and ends with Close, and with paw, whose end closes its standard
+// input.
 type Answering struct {
-	repo   Repo
-	ctx    context.Context
-	args   []string
-	cmd    *exec.Cmd
+	one    sync.Mutex
+	cmd    *exec.Cmd // nil for none yet
 	in     io.WriteCloser
 	out    *bufio.Reader
-	stderr bytes.Buffer
+	stderr *bytes.Buffer
 }
 
-// Start starts git, until Close is called or ctx is done.
-func (r Repo) Start(ctx context.Context, args ...string) (*Answering, error) {
-	a := &Answering{repo: r, ctx: ctx, args: args, cmd: r.command(ctx, args)}
-	a.cmd.Stderr = &a.stderr
-	in, err := a.cmd.StdinPipe()
+func (a *Answering) start(ctx context.Context, r Repo, args []string) error {
+	cmd, stderr := r.command(ctx, args), &bytes.Buffer{}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := a.cmd.Start(); err != nil {
-		return nil, r.failure(ctx, args, "", err)
+	if err == nil {
+		a.cmd, a.in, a.out, a.stderr = cmd, in, bufio.NewReader(out), stderr
 	}
-	a.in, a.out = in, bufio.NewReader(out)
-	return a, nil
+	return err
 }
 
-// Ask writes commands, and waits for as many lines of answers. If git ends instead, Ask returns an
-// *Error, and the process needs no Close.
-func (a *Answering) Ask(commands string, lines int) error {
-	_, err := io.WriteString(a.in, commands) // git that ends says why
+// Ask writes commands, waits for as many lines of answers, and returns the last one. If git ends instead,
+// which it also does when the ctx of its first command is done, Ask returns an *Error, and the next command
+// starts another one. repo and args are the same each time.
+func (a *Answering) Ask(ctx context.Context, repo Repo, commands string, lines int, args ...string) (last string, err error) {
+	a.one.Lock()
+	defer a.one.Unlock()
+	if a.cmd == nil {
+		if err := a.start(ctx, repo, args); err != nil {
+			return "", repo.failure(ctx, args, "", err)
+		}
+	}
+	_, err = io.WriteString(a.in, commands) // git that ends says why
 	for range lines {
 		if err == nil {
-			_, err = a.out.ReadString('\n')
+			last, err = a.out.ReadString('\n')
 		}
 	}
 	if err == nil {
-		return nil
+		return strings.TrimSuffix(last, "\n"), nil
 	}
-	_, _ = io.Copy(io.Discard, a.out)
-	if ended := a.cmd.Wait(); ended != nil {
+	if ended := a.end(); ended != nil {
 		err = ended
 	}
-	return a.repo.failure(a.ctx, a.args, a.stderr.String(), err)
+	return "", repo.failure(ctx, args, a.stderr.String(), err)
 }
 
-// Close lets git end, and waits for that.
-func (a *Answering) Close() {
+func (a *Answering) end() error {
+	cmd := a.cmd
+	a.cmd = nil
 	_ = a.in.Close()
 	_, _ = io.Copy(io.Discard, a.out)
-	_ = a.cmd.Wait()
+	return cmd.Wait()
+}
+
+// Close lets git end, if there is one, and waits for that.
+func (a *Answering) Close() {
+	if a.cmd != nil {
+		_ = a.end()
+	}
 }
 
 // binding lists the variables that tie a process to one repository, index or object store: those of

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -60,6 +64,10 @@ type NewCommit struct {
 
 // Commit makes a commit without a ref. No hook runs.
 func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
+	if made := o.write(ctx, c); made != "" {
+		o.known.isTreeOf(made, c.Tree)
+		return made, nil
+	}
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", c.Tree}
 	for _, parent := range c.Parents {
 		args = append(args, "-p", parent)
@@ -85,6 +93,50 @@ func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 		o.known.isTreeOf(made, c.Tree)
 	}
 	return made, err
+}
+
+// Through returns o with a git process that goes on for all commits of paw's own, for a caller that makes several.
+func (o *Store) Through(w *git.Answering) *Store {
+	through := *o
+	through.writer = w
+	return &through
+}
+
+// write makes a commit like git commit-tree, "" where that has to: for another author, and for a tree or a
+// parent that is not there or not known, since git hash-object does not look for them.
+func (o *Store) write(ctx context.Context, c NewCommit) string {
+	tree := c.Tree
+	if of, named := strings.CutSuffix(tree, "^{tree}"); named {
+		tree = o.known.treeOf(of)
+	}
+	if o.writer == nil || !c.Own || !o.hasAll(append([]string{tree}, c.Parents...)) {
+		return ""
+	}
+	file, err := os.CreateTemp("", "paw")
+	if err != nil {
+		return ""
+	}
+	defer os.Remove(file.Name())
+	now := time.Now()
+	by := fmt.Sprintf("paw <%s> %d %s", Email, now.Unix(), now.Format("-0700"))
+	text := "tree " + tree + "\n"
+	for _, parent := range c.Parents {
+		text += "parent " + parent + "\n"
+	}
+	_, err = fmt.Fprintf(file, "%sauthor %s\ncommitter %s\n\n%s", text, by, by, c.Message)
+	if errors.Join(err, file.Close()) != nil {
+		return ""
+	}
+	made, _ := o.writer.Ask(ctx, o.Home(), file.Name()+"\n", 1, "hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
+	return made
+}
+
+// hasAll reports whether objects are in the repository's own object store, or among those that a reader has
+// made.
+func (o *Store) hasAll(oids []string) bool {
+	return !slices.ContainsFunc(oids, func(oid string) bool {
+		return !gitdir.IsOID(oid) || !Stored(o.Repository.CommonDir, oid) && (!o.IsReader() || !disk.Exists(filepath.Join(o.scratch, oid[:2], oid[2:])))
+	})
 }
 
 // Errors of Commit, wrapped with git's message.
@@ -113,6 +165,12 @@ func (o *Store) TreeOf(ctx context.Context, commit string) (string, error) {
 	}
 	return tree, err
 }
+
+// Known returns the tree of a commit, "" where git would have to be asked.
+func (o *Store) Known(commit string) string { return o.known.treeOf(commit) }
+
+// Know notes the tree of a commit, which git has told.
+func (o *Store) Know(commit, tree string) { o.known.isTreeOf(commit, tree) }
 
 // TreeAndParents is TreeOf, and remembers the parents of the commit.
 func (o *Store) TreeAndParents(ctx context.Context, commit string) (tree string, err error) {

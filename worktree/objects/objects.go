@@ -118,9 +118,10 @@ func idSizeOf(commonDir string) (int, error) {
 type Store struct {
 	Repository gitdir.Repository
 
-	scratch string // folder of a reader for new objects, see WithScratch
-	grafts  string // refs that replace commits, see Grafted
-	known   *known // cache of facts about objects, see remembering
+	scratch string         // folder of a reader for new objects, see WithScratch
+	grafts  string         // refs that replace commits, see Grafted
+	known   *known         // cache of facts about objects, see remembering
+	writer  *git.Answering // makes paw's own commits; nil for a git process for each
 }
 
 // New returns the object store of a repository.
@@ -135,7 +136,7 @@ func (o *Store) WithScratch() (reader *Store, drop func(), err error) {
 		return o, func() {}, err
 	}
 	reading := *o
-	reading.scratch = dir
+	reading.scratch, reading.writer = dir, nil
 	return &reading, func() { _ = os.RemoveAll(dir) }, nil
 }
 

@@ -44,7 +44,7 @@ type Store struct {
 	Repository gitdir.Repository
 
 	objects *objects.Store
-	writer  *Writer // makes new refs; nil for a git process for each
+	writer  *git.Answering // makes changes; nil for a git process for each
 }
 
 // New returns the refs of the repository that the objects are of.
@@ -54,16 +54,8 @@ func New(o *objects.Store) *Store { return &Store{Repository: o.Repository, obje
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *LockedError.
 func (r *Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
-	if !gitdir.IsOID(oid) {
-		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
-	}
-	err = r.Retry(ctx, ref, func() error {
-		if r.writer != nil {
-			return r.writer.create(ctx, r.objects.Home(), ref, oid)
-		}
-		return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid, "")...)
-	})
-	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("reference already exists") {
+	err = r.Apply(ctx, []Change{{ref, oid, None}})
+	if errors.Is(err, ErrMoved) {
 		return false, nil
 	}
 	return err == nil, err
@@ -71,10 +63,7 @@ func (r *Store) Create(ctx context.Context, ref, oid string) (won bool, err erro
 
 // Set sets a ref, existing or not: of several callers the last one wins.
 func (r *Store) Set(ctx context.Context, ref, oid string) error {
-	if !gitdir.IsOID(oid) {
-		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
-	}
-	return r.Retry(ctx, ref, func() error { return r.objects.Home().Run(ctx, git.Quietly("update-ref", "--no-deref", ref, oid)...) })
+	return r.Apply(ctx, []Change{{Ref: ref, To: oid}})
 }
 
 // Change is a change of a ref. To is None for one to delete. From is what the ref must be at: None for a ref
@@ -114,11 +103,13 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 	if err != nil {
 		return err
 	}
+	command := git.Quietly("update-ref", "--no-deref", "-z", "--stdin")
 	err = r.Retry(ctx, changes[0].Ref, func() error {
 		if r.writer != nil {
-			return r.writer.do(ctx, r.objects.Home(), input)
+			_, err = r.writer.Ask(ctx, r.objects.Home(), "start\x00"+input+"commit\x00", 2, command...)
+		} else {
+			_, err = r.objects.Home().Input(ctx, []byte(input), command...)
 		}
-		_, err := r.objects.Home().Input(ctx, []byte(input), git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...)
 		return err
 	})
 	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("but expected") || failed.Said("reference already exists")) {
@@ -345,45 +336,15 @@ func (r *Store) Keep(ctx context.Context, commit, ref string) error {
 	// A running gc may have chosen its objects before the ref existed, so check that all objects
 	// are still there.
 	if err = r.objects.Home().Run(ctx, "rev-list", "--objects", "--quiet", "--no-walk", commit); err != nil {
-		return errors.Join(err, r.objects.Home().Run(ctx, git.Quietly("update-ref", "-d", ref, commit)...))
+		return errors.Join(err, r.Delete(ctx, map[string]string{ref: commit}))
 	}
 	return nil
 }
 
-// Writer makes new refs one after the other with one git process, which starts with the first of
-// them. Each ref is there when its call returns.
-type Writer struct{ git *git.Answering }
-
-// Through returns r with a Writer for the refs that Create makes, for a caller that makes several
-// with other work between them. Nil changes nothing.
-func (r *Store) Through(w *Writer) *Store {
+// Through returns r with git update-ref processes one after the other replaced by a single one, for a caller
+// that makes several changes with other work between them. Nil changes nothing.
+func (r *Store) Through(w *git.Answering) *Store {
 	through := *r
 	through.writer = w
 	return &through
-}
-
-// create makes a ref in a transaction of its own.
-func (w *Writer) create(ctx context.Context, home git.Repo, ref, oid string) error {
-	return w.do(ctx, home, "create "+ref+"\x00"+oid+"\x00")
-}
-
-// do runs commands in a transaction of their own. A git that fails has ended.
-func (w *Writer) do(ctx context.Context, home git.Repo, commands string) (err error) {
-	if w.git == nil {
-		if w.git, err = home.Start(ctx, git.Quietly("update-ref", "--no-deref", "-z", "--stdin")...); err != nil {
-			return err
-		}
-	}
-	if err = w.git.Ask("start\x00"+commands+"commit\x00", 2); err != nil {
-		w.git = nil
-	}
-	return err
-}
-
-// Close ends the git process, if there is one.
-func (w *Writer) Close() {
-	if w.git != nil {
-		w.git.Close()
-		w.git = nil
-	}
 }
