@@ -86,6 +86,9 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch || last.Twin == "" {
 			continue
 		}
+		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {
+			return nil
+		}
 		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.twin, last.Twin); has || err != nil {
 			return err
 		}
@@ -95,27 +98,16 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		} else if has { // it brought again what the agent still has
 			continue
 		}
-		keeps, err := l.keepsRewound(ctx, stand)
+		if has, err := l.Repo.States().Objects().Contains(ctx, l.tip, last.After); !has || err != nil {
+			return err
+		}
+		keeps, err := stand.hasOf(ctx, l.Repo.Objects(), l.tip)
 		if keeps && err == nil {
 			l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(stand, l.checkout))
 		}
 		return err
 	}
 	return nil
-}
-
-// keepsRewound reports whether the branch has work of a landing that the agent was rewound from.
-func (l *landing) keepsRewound(ctx context.Context, stand *Stand) (bool, error) {
-	if len(l.lands.Steps) > 0 && l.lands.Steps[0].From == stand.Twin {
-		return false, nil
-	}
-	chains := l.Repo.States().Objects()
-	for pair, want := range map[[2]string]bool{{l.source.twin, stand.Twin}: false, {l.tip, stand.After}: true} {
-		if has, err := chains.Contains(ctx, pair[0], pair[1]); has != want || err != nil {
-			return false, err
-		}
-	}
-	return stand.hasOf(ctx, l.Repo.Objects(), l.tip)
 }
 
 // along names work that lands although it is another agent's, or the user's: the agent began with it, or

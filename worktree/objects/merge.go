@@ -123,6 +123,7 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
 		}
 		one.Conflicts = disk.SortedPaths(one.Conflicts)
+		o.known.isTreeOf(one.Tree, one.Tree)
 		all, fields = append(all, one), rest[1:]
 	}
 	if len(all) != len(pairs) {

@@ -29,18 +29,21 @@ func (a Ahead) None() bool { return len(a.Steps) == 0 && a.Root == "" }
 // Has reports whether a twin is one of those that the branch has not.
 func (a Ahead) Has(twin string) bool { return a.has[twin] }
 
-// Ahead finds what states have that a tip has not, with one git process for all of them.
+// Ahead finds what states have that a tip has not, with one git process for all of them. After it the trees of
+// the tip, and of what the branch has of the chains, are known.
 func (s *Store) Ahead(ctx context.Context, tip string, states ...string) ([]Ahead, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}
-	all, err := s.lines(ctx, s.objects, slices.Concat([]string{"--topo-order"}, states, []string{"^" + tip, "--"})...)
+	all, err := s.lines(ctx, s.objects, slices.Concat([]string{"--topo-order", "--boundary", tip, "^" + tip + "^@"}, states, []string{"--"})...)
 	if err != nil {
 		return nil, err
 	}
 	known := map[string]line{}
 	for _, one := range all {
-		known[one.id] = one
+		if !one.beyond && one.id != tip {
+			known[one.id] = one
+		}
 	}
 	var ahead []Ahead
 	for _, state := range states {

@@ -126,6 +126,8 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case err != nil:
 	case len(l.Steps) == 0 && (l.Root == "" || len(l.Left) > 0):
 		l.Tree, err = s.objects.TreeOf(ctx, onto)
+	case len(l.Left) == 0 && onto == l.Stands && s.follows(l):
+		l.Tree, err = s.objects.TreeOf(ctx, l.State)
 	case len(l.Left) == 0:
 		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
 	default:
@@ -140,6 +142,14 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	changes, err := s.objects.ChangesBetween(ctx, l.Tip, l.Tree)
 	l.Nothing = len(changes) == 0
 	return err
+}
+
+// follows reports whether the branch has the files with which the work begins, and nothing else has come along: then
+// the merge has the files of the state, and git need not be asked.
+func (s *Store) follows(l *Lands) bool {
+	tree := s.objects.Known(l.Tip)
+	return tree != "" && l.Root == "" && len(l.Steps) > 0 && s.objects.Known(l.Steps[0].From) == tree &&
+		!slices.ContainsFunc(l.Steps, func(one Step) bool { return one.Got != "" })
 }
 
 // steps merges pairs of commits into a tip, each with its first commit as the base. One that the tip has

@@ -183,14 +183,15 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 const mostLookedAt = 1000
 
 // lineFormat makes git print a line for each commit.
-const lineFormat = "--format=%H%x00%P%x00%ae%x00%s"
+const lineFormat = "--format=%m%x00%H%x00%T%x00%P%x00%ae%x00%s"
 
 // lines lists commits as git rev-list does.
 func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (all []line, err error) {
 	out, err := o.Home().Output(ctx, slices.Concat([]string{"rev-list", "--no-commit-header", lineFormat}, args)...)
 	for text := range strings.Lines(out) {
-		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 4 {
-			all = append(all, line{f[0], strings.Fields(f[1]), f[2] == objects.Email && strings.HasPrefix(f[3], "paw: ")})
+		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
+			o.Know(f[1], f[2])
+			all = append(all, line{f[1], strings.Fields(f[3]), f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), f[0] == "-"})
 		}
 	}
 	return all, err
@@ -201,4 +202,5 @@ type line struct {
 	id      string
 	parents []string
 	own     bool // paw made it: a twin, or a snapshot with which a chain begins
+	beyond  bool // it is only listed because it is a parent of others, with --boundary
 }
