@@ -12,6 +12,7 @@ import (
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/snapshot"
 )
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
@@ -86,7 +87,7 @@ func (m *Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared
 // forgive removes the uncommitted files from dirt if the commit p.Saved has all of the worktree's
 // files unchanged, and reports whether it did.
 func (m *Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
-	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Saved) {
+	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Scratch, p.Saved) {
 		return false
 	}
 	dirt.Uncommitted, dirt.Untracked = nil, nil
@@ -94,19 +95,29 @@ func (m *Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 }
 
 // holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
-// there.
-func (m *Manager) holdsOnly(ctx context.Context, path, commit string) bool {
+// there. scratch is a folder as for snapshot.Taker.TakeWithin.
+func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) bool {
 	reader, drop, err := m.WithScratch()
 	if err != nil {
 		return false
 	}
 	defer drop()
-	tree, err := reader.Snapshots().TreeOfAll(ctx, path)
-	if err != nil || tree == "" {
+	if scratch == "" {
+		if scratch, err = os.MkdirTemp("", "paw"); err != nil { // A folder in the worktree's git directory would look like a change.
+			return false
+		}
+		defer func() { _ = os.RemoveAll(scratch) }()
+	}
+	shot, err := reader.Snapshots().TakeWithin(ctx, path, "", "paw: now\n", scratch, snapshot.Budget{})
+	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
 		return false
 	}
-	saved, err := m.Objects().TreeAndParents(ctx, commit)
-	return err == nil && tree == saved
+	if shot.Commit == commit {
+		m.Objects().Know(commit, "", shot.Head)
+		return true
+	}
+	same, err := reader.Objects().SameTree(ctx, shot.Commit, commit)
+	return same && err == nil
 }
 
 // inspection inspects one worktree, or a submodule of it.

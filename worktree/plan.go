@@ -30,6 +30,8 @@ type Plan struct {
 	// would be lost.
 	Saved string
 
+	Scratch string // folder with what the last snapshot of the worktree has kept, "" for none
+
 	// Owner is the reason of the worktree's lock, such as "paw session/agent". The reason
 	// identifies the owner of even a half-made registration.
 	Owner string

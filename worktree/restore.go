@@ -199,7 +199,7 @@ func (m *Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Mad
 	if err != nil {
 		return err
 	}
-	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, done.Snapshot)) {
+	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, "", done.Snapshot)) {
 		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
 	}
 	c := &creation{plan: p, admin: admin, made: done}

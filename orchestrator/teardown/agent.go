@@ -22,6 +22,7 @@ import (
 	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -112,6 +113,7 @@ func agentOf(h *app.App, f observe.Facts, name string, o Options) Agent {
 		repository: s.RepoPath, plan: app.PlanOf(s, *w),
 		torn: w.Phase == session.PhaseRemoving && h.TeardownBegan(s.Name, name),
 	}
+	p.plan.Scratch = turns.Scratch(h.Agent(s, w))
 	if a := f.Agent(name); a != nil {
 		p.Agent, p.End = a.Record, endOf(*a)
 	}

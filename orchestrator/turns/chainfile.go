@@ -19,7 +19,7 @@ import (
 // mostRemembered limits the lines of the file.
 const mostRemembered = 50
 
-func (c *Chain) file() string { return filepath.Join(scratch(c.Agent), "state") }
+func (c *Chain) file() string { return filepath.Join(Scratch(c.Agent), "state") }
 
 // Remember writes down a state that becomes the newest one, or that paw is about to move the worktree to. Whoever
 // does not find it knows neither snapshot nor HEAD.

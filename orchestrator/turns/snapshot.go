@@ -47,7 +47,7 @@ const NotInSnapshot = "not in the snapshot: "
 // snapshot takes a snapshot within the budget. When it is exceeded, or git fails, it returns none,
 // with a note: HEAD in its place would look like the complete state.
 func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, head, note string) {
-	s, err := t.Repo.Snapshots().TakeWithin(ctx, t.Record.WorktreePath, ref, message, scratch(t.Agent), t.budget)
+	s, err := t.Repo.Snapshots().TakeWithin(ctx, t.Record.WorktreePath, ref, message, Scratch(t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = NotInSnapshot + strings.Join(s.NotSaved, ", ")
@@ -67,8 +67,8 @@ func (t *Recorder) chain(ctx context.Context, commit, head, what string, others 
 	return ""
 }
 
-// scratch returns the folder of the scratch index of an agent's snapshots.
-func scratch(a app.Agent) string {
+// Scratch returns the folder of the scratch index of an agent's snapshots.
+func Scratch(a app.Agent) string {
 	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "snapshot")
 }
 
@@ -152,7 +152,7 @@ func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 
 // Now takes a snapshot of the worktree that no ref keeps.
 func Now(ctx context.Context, a app.Agent) (snapshot.Snapshot, error) {
-	snapshot, err := a.Repo.Snapshots().TakeWithin(ctx, a.Record.WorktreePath, "", "paw: "+a.Record.Name+" now", scratch(a), snapshot.Budget{})
+	snapshot, err := a.Repo.Snapshots().TakeWithin(ctx, a.Record.WorktreePath, "", "paw: "+a.Record.Name+" now", Scratch(a), snapshot.Budget{})
 	if _, lost := os.Lstat(a.Record.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
 		err = errs.New(errs.Refused, "%s: %s", a.Record.Name, session.ReasonWorktreeGone).
 			Hint("paw stop %s %s --only && paw recover %s", a.Session.Name, a.Record.Name, a.Session.Name)

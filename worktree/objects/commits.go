@@ -169,17 +169,12 @@ func (o *Store) TreeOf(ctx context.Context, commit string) (string, error) {
 // Known returns the tree of a commit, "" where git would have to be asked.
 func (o *Store) Known(commit string) string { return o.known.treeOf(commit) }
 
-// Know notes the tree of a commit, which git has told.
-func (o *Store) Know(commit, tree string) { o.known.isTreeOf(commit, tree) }
-
-// TreeAndParents is TreeOf, and remembers the parents of the commit.
-func (o *Store) TreeAndParents(ctx context.Context, commit string) (tree string, err error) {
-	out, err := o.Home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
-	tree, parents, _ := strings.Cut(out, " ")
-	for _, parent := range strings.Fields(parents) {
+// Know notes the tree of a commit, and parents of it, which git has told.
+func (o *Store) Know(commit, tree string, parents ...string) {
+	o.known.isTreeOf(commit, tree)
+	for _, parent := range parents {
 		o.known.cameBefore(parent, commit)
 	}
-	return tree, err
 }
 
 // IsCommitOf reports whether a commit has this tree and exactly this parent. All are ids.

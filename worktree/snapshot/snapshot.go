@@ -131,39 +131,6 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 	}
 }
 
-// TreeOfAll returns the tree of all files of the worktree at path and of everything staged there,
-// "" if no tree can hold all of that. The object store should be one that keeps nothing
-// (worktree.Manager.WithScratch).
-func (snapshots *Taker) TreeOfAll(ctx context.Context, path string) (string, error) {
-	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
-	if err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp("", "paw") // A folder in the worktree's git directory would look like a change.
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	l, err := snapshots.LookAt(ctx, path, admin, dir)
-	if err != nil {
-		return "", err
-	}
-	defer l.Drop()
-	submodules, err := l.changedSubmodules(ctx)
-	if err != nil || l.Staged || l.Unmerged || len(l.Embedded)+len(submodules) > 0 {
-		return "", err
-	}
-	r, err := l.planAnew()
-	if err != nil {
-		return "", err
-	}
-	tree, err := r.tree(ctx)
-	if len(r.notSaved) > 0 {
-		return "", err
-	}
-	return tree, err
-}
-
 func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc) {
 	if b.Time <= 0 {
 		return context.WithCancel(ctx)

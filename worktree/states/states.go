@@ -190,8 +190,9 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 	out, err := o.Home().Output(ctx, slices.Concat([]string{"rev-list", "--no-commit-header", lineFormat}, args)...)
 	for text := range strings.Lines(out) {
 		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
-			o.Know(f[1], f[2])
-			all = append(all, line{f[1], strings.Fields(f[3]), f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), f[0] == "-"})
+			parents := strings.Fields(f[3])
+			o.Know(f[1], f[2], parents...)
+			all = append(all, line{f[1], parents, f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), f[0] == "-"})
 		}
 	}
 	return all, err
