@@ -64,7 +64,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 		return err
 	}
 	landed.Title = display.FirstLine(text)
-	landed.After, err = l.make(ctx, objects.NewCommit{Tree: landed.tree, Parents: l.parents, Message: text})
+	landed.After, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: landed.tree, Parents: l.parents, Message: text})
 	return err
 }
 
@@ -86,14 +86,6 @@ func (l *landing) messageUsed() error {
 	}
 	return errs.New(errs.Usage, "%s: has committed all of its work, and with --as commits each commit keeps its message; nothing has landed", l.name()).
 		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
-}
-
-// make makes a commit for the target, signed if the user signs commits.
-func (l *landing) make(ctx context.Context, one objects.NewCommit) (commit string, err error) {
-	if one.Sign, err = l.signs(); err != nil {
-		return "", err
-	}
-	return l.Repo.Objects().Commit(ctx, one)
 }
 
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
@@ -125,7 +117,7 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 		if one.Message != "" {
 			one.Message = withTrailer(one.Message, trailer)
 		}
-		next, err := l.make(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
+		next, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
 		if err != nil {
 			return nil, err
 		}
@@ -164,5 +156,5 @@ func (l *landing) side(ctx context.Context, facts messageFacts) (string, error) 
 		return "", err
 	}
 	facts.Asked, facts.Commits, facts.State = "", nil, ""
-	return l.make(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
+	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
 }

@@ -18,7 +18,6 @@ import (
 // landing, whose objects it makes. It sets Nothing if the target has all of the state. The error is
 // a *CollisionError on conflicts.
 func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
-	go func() { _, _ = l.signs() }() // asks git while git merges
 	if l.lands, err = l.landsNow(ctx, l.target, l.source.twin, l.options.Again); err != nil {
 		return err
 	}

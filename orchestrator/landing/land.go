@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -39,7 +38,6 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, errs.WithHints(err, o.line(s, agentName))
 	}
 	l := &landing{work: w, options: o, target: target{branch: branch}, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
-	l.signs = sync.OnceValues(func() (bool, error) { return l.Repo.Objects().SignsCommits(ctx) })
 	if o.DryRun {
 		var drop func()
 		if l.Repo, drop, err = l.Repo.WithScratch(); err != nil {

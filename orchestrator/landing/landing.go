@@ -12,7 +12,6 @@ type landing struct {
 	target  // looked at anew each time the landing starts again
 	options Options
 	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
-	signs   func() (bool, error)           // whether the user signs commits; asked while git merges
 	checker *checker
 	edited  string // message that the user has edited
 

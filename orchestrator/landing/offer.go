@@ -121,7 +121,7 @@ func (l *landing) offered(ctx context.Context, v mover, h handed) (string, error
 	commit := l.source.head
 	if h.parent != l.source.head || l.source.state != l.source.head {
 		facts.Listed = h.picks
-		if commit, err = l.make(ctx, objects.NewCommit{Tree: h.tree, Parents: []string{h.parent}, Message: facts.message()}); err != nil {
+		if commit, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: h.tree, Parents: []string{h.parent}, Message: facts.message()}); err != nil {
 			return "", err
 		}
 	}

@@ -233,11 +233,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 		facts.Asked, facts.Commits = "", nil
 	}
 	facts.State = ""
-	sign, err := p.Repo.Objects().SignsCommits(ctx)
-	if err != nil {
-		return err
-	}
-	p.done.Commit, err = p.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
+	p.done.Commit, err = p.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message()})
 	return err
 }
 

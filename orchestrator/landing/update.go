@@ -253,12 +253,8 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 			return head, err
 		}
 	}
-	sign, err := w.Repo.Objects().SignsCommits(ctx)
-	if err != nil {
-		return "", err
-	}
 	return w.Repo.Objects().Commit(ctx, objects.NewCommit{
-		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Record.Branch), Sign: sign,
+		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Record.Branch),
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,39 @@ func (c Change) Gitlink() bool {
 // ChangesBetween lists the paths that differ between two trees, by name. ChangesBetween asks git
 // once for the same two.
 func (o *Store) ChangesBetween(ctx context.Context, from, to string) ([]Change, error) {
-	return o.known.changesBetween(from, to, func() ([]Change, error) { return Between(ctx, o.Home(), from, to) })
+	return o.known.changesBetween(from, to, func() (all []Change, err error) {
+		err = o.listening(func(repo git.Repo) error {
+			all, err = Between(ctx, repo, from, to)
+			return err
+		})
+		return all, err
+	})
+}
+
+// listening runs git, and learns from the trace of it whether the user signs commits, which is then not asked.
+// Whatever the trace does not say plainly stays unknown.
+func (o *Store) listening(run func(git.Repo) error) error {
+	if o.known == nil || o.known.signs.Load() != nil {
+		return run(o.Home())
+	}
+	file, err := os.CreateTemp("", "paw")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	err = run(o.Home().WithEnv("GIT_TRACE2="+file.Name(), "GIT_TRACE2_BRIEF=1", "GIT_TRACE2_CONFIG_PARAMS=commit.gpgsign"))
+	text, _ := io.ReadAll(file)
+	whole, value := strings.Contains(string(text), "\nexit "), ""
+	for line := range strings.Lines(string(text)) { // the last file that sets it counts
+		if param, is := strings.CutPrefix(line, "def_param "); is {
+			_, value, _ = strings.Cut(strings.TrimSpace(param), "commit.gpgsign=")
+		}
+	}
+	if signs := value == "true"; whole && (signs || value == "false" || value == "") {
+		o.known.signs.Store(&signs)
+	}
+	return err
 }
 
 // Between lists the paths that differ between two trees, by name.
@@ -90,44 +123,25 @@ type Changes struct {
 
 // Changes returns the differences of each pair of commits, with two git processes for all pairs.
 func (o *Store) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
-	counts := map[[2]string]Changes{}
-	if len(pairs) == 0 {
-		return counts, nil
-	}
-	trees, err := o.trees(ctx, pairs)
+	input, between, err := o.byTrees(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
-	var input strings.Builder
-	byTrees := map[string][][2]string{}
-	for _, pair := range pairs {
-		if _, there := counts[pair]; there {
-			continue
-		}
-		counts[pair] = Changes{}
-		line := trees[pair[0]] + " " + trees[pair[1]]
-		if trees[pair[0]] == trees[pair[1]] {
-			continue
-		}
-		if len(byTrees[line]) == 0 {
-			input.WriteString(line + "\n")
-		}
-		byTrees[line] = append(byTrees[line], pair)
-	}
-	if input.Len() == 0 {
-		return counts, nil
-	}
-	var at [][2]string
-	err = eachChange(ctx, o.Home(), []byte(input.String()), func(line string) { at = byTrees[line] }, func(change Change) {
-		for _, pair := range at {
-			c := counts[pair]
+	byTrees, at := map[string]Changes{}, ""
+	if input != "" {
+		err = eachChange(ctx, o.Home(), []byte(input), func(trees string) { at = trees }, func(change Change) {
+			c := byTrees[at]
 			c.Files++
 			if change.Gitlink() {
 				c.Submodules = append(c.Submodules, change.Name)
 			}
-			counts[pair] = c
-		}
-	}, []string{"diff-tree", "--stdin"})
+			byTrees[at] = c
+		}, []string{"diff-tree", "--stdin"})
+	}
+	counts := map[[2]string]Changes{}
+	for _, pair := range pairs {
+		counts[pair] = byTrees[between(pair)]
+	}
 	return counts, err
 }
 
@@ -145,21 +159,13 @@ func (l *Lines) String() string {
 // Lines counts the lines that differ between two commits, as `git diff --stat` does, for each pair of
 // commits, with two git processes for all pairs.
 func (o *Store) Lines(ctx context.Context, pairs [][2]string) ([]Lines, error) {
-	trees, err := o.trees(ctx, pairs)
+	input, between, err := o.byTrees(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
-	var input strings.Builder
-	counts := map[string]Lines{} // by the trees of a pair
-	between := func(pair [2]string) string { return trees[pair[0]] + " " + trees[pair[1]] }
-	for _, pair := range pairs {
-		if _, there := counts[between(pair)]; !there && trees[pair[0]] != trees[pair[1]] {
-			input.WriteString(between(pair) + "\n")
-			counts[between(pair)] = Lines{}
-		}
-	}
-	if input.Len() > 0 {
-		err = numstat(ctx, o.Home(), input.String(), counts)
+	counts := map[string]Lines{}
+	if input != "" {
+		err = numstat(ctx, o.Home(), input, counts)
 	}
 	var all []Lines
 	for _, pair := range pairs {
@@ -186,32 +192,41 @@ func numstat(ctx context.Context, repo git.Repo, input string, counts map[string
 	return err
 }
 
-// trees returns the tree of each commit, with one git process for those that are not known.
-func (o *Store) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
-	var commits []string
+// byTrees returns the input of git diff-tree for pairs of commits, each by its two trees, which between names, and
+// none with the same tree twice. It asks git once for the trees that are not known.
+func (o *Store) byTrees(ctx context.Context, pairs [][2]string) (input string, between func(pair [2]string) string, err error) {
+	trees, commits, asks := map[string]string{}, []string{}, ""
 	for _, pair := range pairs {
-		commits = append(commits, pair[:]...)
-	}
-	slices.Sort(commits)
-	trees := map[string]string{}
-	commits = slices.DeleteFunc(slices.Compact(commits), func(commit string) bool {
-		trees[commit] = o.known.treeOf(commit)
-		return trees[commit] != ""
-	})
-	if len(commits) == 0 {
-		return trees, nil
-	}
-	out, err := o.Home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return nil, err
-	}
-	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		if i < len(commits) && gitdir.IsOID(line) {
-			trees[commits[i]] = line
-			o.known.isTreeOf(commits[i], line)
+		for _, commit := range pair {
+			if _, there := trees[commit]; there {
+				continue
+			}
+			if trees[commit] = o.known.treeOf(commit); trees[commit] == "" {
+				commits, asks = append(commits, commit), asks+commit+"^{tree}\n"
+			}
 		}
 	}
-	return trees, nil
+	if asks != "" {
+		out, err := o.Home().Input(ctx, []byte(asks), "cat-file", "--batch-check=%(objectname)")
+		if err != nil {
+			return "", nil, err
+		}
+		for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+			if i < len(commits) && gitdir.IsOID(line) {
+				trees[commits[i]] = line
+				o.known.isTreeOf(commits[i], line)
+			}
+		}
+	}
+	between = func(pair [2]string) string { return trees[pair[0]] + " " + trees[pair[1]] }
+	var lines []string
+	for _, pair := range pairs {
+		if trees[pair[0]] != trees[pair[1]] {
+			lines = append(lines, between(pair)+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), ""), between, nil
 }
 
 // BlobChange holds mode and id of a path in each of two trees; zeros if the path is missing.

@@ -58,11 +58,10 @@ type NewCommit struct {
 	Parents []string
 	Message string
 	Author  []string // GIT_AUTHOR_… items, nil for the user
-	Sign    bool
-	Own     bool // paw is the author, for a commit that no user looks at
+	Own     bool     // paw is the author, for a commit that no user looks at
 }
 
-// Commit makes a commit without a ref. No hook runs.
+// Commit makes a commit without a ref, signed if the user signs commits. No hook runs.
 func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	if made := o.write(ctx, c); made != "" {
 		o.known.isTreeOf(made, c.Tree)
@@ -72,12 +71,13 @@ func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	for _, parent := range c.Parents {
 		args = append(args, "-p", parent)
 	}
-	if c.Sign {
-		args = append(args, "-S")
-	}
 	repo := o.Home().WithEnv(c.Author...)
 	if c.Own {
 		repo = o.Home().WithEnv(Author...)
+	} else if signs, err := o.signsCommits(ctx); err != nil {
+		return "", err
+	} else if signs {
+		args = append(args, "-S")
 	}
 	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
 	var failed *git.Error
@@ -85,7 +85,7 @@ func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	case !errors.As(err, &failed):
 	case failed.Said("empty ident name") || failed.Said("Please tell me who you are") || failed.Said("auto-detection is disabled"):
 		err = fmt.Errorf("%w: %w", ErrNoIdentity, err)
-	case c.Sign && (failed.Said("failed to sign") || failed.Said("gpg") || failed.Said("signing")):
+	case !c.Own && (failed.Said("failed to sign") || failed.Said("gpg") || failed.Said("signing")):
 		err = fmt.Errorf("%w: %w", ErrNotSigned, err)
 	}
 	made := strings.TrimSpace(out)
@@ -112,19 +112,26 @@ func (o *Store) write(ctx context.Context, c NewCommit) string {
 	if o.writer == nil || !c.Own || !o.hasAll(append([]string{tree}, c.Parents...)) {
 		return ""
 	}
+	text := "tree " + tree + "\n"
+	for _, parent := range c.Parents {
+		text += "parent " + parent + "\n"
+	}
+	for _, who := range []string{"author", "committer"} {
+		at := time.Now()
+		if fixed := os.Getenv("GIT_" + strings.ToUpper(who) + "_DATE"); fixed != "" {
+			var err error
+			if at, err = time.Parse(time.RFC3339, fixed); err != nil { // git knows more ways to write a date
+				return ""
+			}
+		}
+		text += fmt.Sprintf("%s paw <%s> %d %s\n", who, Email, at.Unix(), at.Format("-0700"))
+	}
 	file, err := os.CreateTemp("", "paw")
 	if err != nil {
 		return ""
 	}
 	defer os.Remove(file.Name())
-	now := time.Now()
-	by := fmt.Sprintf("paw <%s> %d %s", Email, now.Unix(), now.Format("-0700"))
-	text := "tree " + tree + "\n"
-	for _, parent := range c.Parents {
-		text += "parent " + parent + "\n"
-	}
-	_, err = fmt.Fprintf(file, "%sauthor %s\ncommitter %s\n\n%s", text, by, by, c.Message)
-	if errors.Join(err, file.Close()) != nil {
+	if _, err = file.WriteString(text + "\n" + c.Message); errors.Join(err, file.Close()) != nil {
 		return ""
 	}
 	made, _ := o.writer.Ask(ctx, o.Home(), file.Name()+"\n", 1, "hash-object", "-t", "commit", "-w", "--no-filters", "--stdin-paths")
@@ -145,8 +152,11 @@ var (
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 
-// SignsCommits reports whether the user has set commit.gpgSign.
-func (o *Store) SignsCommits(ctx context.Context) (bool, error) {
+// signsCommits reports whether the user has set commit.gpgSign.
+func (o *Store) signsCommits(ctx context.Context) (bool, error) {
+	if o.known != nil && o.known.signs.Load() != nil {
+		return *o.known.signs.Load(), nil
+	}
 	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // commit.gpgSign is not set
 		return false, nil
