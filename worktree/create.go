@@ -356,8 +356,8 @@ func linkKeys(commonDir, admin string) error {
 // the null id projects know a new worktree, and prepare it.
 func (m *Manager) runHook(ctx context.Context, c *creation, repo git.Repo) error {
 	if !disk.Exists(filepath.Join(m.Repository.CommonDir, "hooks", "post-checkout")) {
-		if _, err := repo.Output(ctx, "config", "--get", "core.hooksPath"); git.ExitCode(err) == 1 { // not set
-			return nil
+		if settings, err := m.settings(ctx); err != nil || len(settings["core.hookspath"]) == 0 {
+			return err
 		}
 	}
 	head, err := m.Refs().WorktreeHead(ctx, c.plan.Path)

@@ -35,6 +35,10 @@ type Manager struct {
 	// silently.
 	Waits func(path string) bool
 
+	// Settings returns the settings of the repository, and calls read where it does not know them; nil knows
+	// none.
+	Settings func(read func() (Settings, error)) (Settings, error)
+
 	// Busy makes the error when a git left behind by a killed paw, or a process left by a hook,
 	// holds the registry's lock; nil means a plain error.
 	Busy func(path string) error
@@ -112,7 +116,7 @@ func (m *Manager) Registry() *Registry {
 }
 
 // Remotes returns the remotes of the repository.
-func (m *Manager) Remotes() *Remotes { return &Remotes{m.Objects()} }
+func (m *Manager) Remotes() *Remotes { return &Remotes{m.Objects(), m.settings} }
 
 // Setups returns what makes worktrees usable.
 func (m *Manager) Setups() *Setups { return &Setups{m.Repository} }

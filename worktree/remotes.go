@@ -20,7 +20,10 @@ type Remote struct {
 }
 
 // Remotes reads and uses the remotes of a repository.
-type Remotes struct{ objects *objects.Store }
+type Remotes struct {
+	objects  *objects.Store
+	settings func(context.Context) (Settings, error)
+}
 
 // For returns the remote that a branch is pushed to, and the one that has its target: by git's own
 // settings, else the only remote, else origin. Name is "" for none.
@@ -166,11 +169,8 @@ func (remotes *Remotes) Undecorated(ctx context.Context, patterns ...string) (bo
 
 // decorated returns those of the patterns that the user's settings do not name.
 func (remotes *Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
-	out, err := remotes.objects.Home().Output(ctx, "config", "--get-all", excludeDecoration)
-	if git.ExitCode(err) == 1 { // log.excludeDecoration is not set
-		err = nil
-	}
-	set := strings.Fields(out)
+	settings, err := remotes.settings(ctx)
+	set := settings[strings.ToLower(excludeDecoration)]
 	return slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool { return slices.Contains(set, pattern) }), err
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -50,6 +51,7 @@ type App struct {
 	Detached   func(args []string) error // starts paw with these arguments for Detach; nil starts a process
 	Watcher    func(parents []string)    // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
 	Look       *cli.Look                 // set while one command looks at many agents
+	settings   *sync.Map                 // settings of repositories, by their common directories, read once; nil for none
 	configured string                    // main worktree of the repository whose configuration Config has
 }
 
@@ -76,6 +78,7 @@ func New(dir string, env []string, progress io.Writer) (*App, error) {
 		Now:        time.Now,
 		Step:       func(string) {},
 		Expect:     func(int) {},
+		settings:   &sync.Map{},
 	}
 	if h.Getenv("HOME") == "" {
 		h.Env = append(slices.Clip(env), "HOME="+os.Getenv("HOME"))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"paw/config/disk"
@@ -80,10 +81,22 @@ func (h *App) Manager(repository gitdir.Repository) *worktree.Manager {
 			}
 			return unlock, nil
 		},
+		Settings: func(read func() (worktree.Settings, error)) (worktree.Settings, error) {
+			return h.settingsOf(repository.CommonDir, read)
+		},
 		Busy:      func(path string) error { return holders.busy(repository.CommonDir, path) },
 		Waits:     func(path string) bool { return holders.waits(repository.CommonDir, path) },
 		Unsettled: holders.unsettled,
 	}
+}
+
+// settingsOf returns the settings of a repository, which one call of read tells.
+func (h *App) settingsOf(commonDir string, read func() (worktree.Settings, error)) (worktree.Settings, error) {
+	if h.settings == nil {
+		return read()
+	}
+	once, _ := h.settings.LoadOrStore(commonDir, sync.OnceValues(read))
+	return once.(func() (worktree.Settings, error))()
 }
 
 // ConfiguredFor returns h with the configuration of the session's repository, which may not be the
