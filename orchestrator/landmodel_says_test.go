@@ -163,7 +163,7 @@ func (m *landModel) notLanded(said string, s state, o landing.Options, err error
 		return "lost"
 	case kind == errs.Conflict && (o.As == landing.Commits || o.Again): // each commit has to fit, and all that was reverted
 		return "conflict"
-	case kind == errs.Conflict && !m.newInIt(s):
+	case kind == errs.Conflict && !m.newInIt(s) && !m.past().renamed: // a rename that the agent took without the rest is not told apart
 		m.fail("conflict of nothing", "%s: %v", said, err)
 	case kind == errs.Conflict && !m.mayConflict(s):
 		m.fail("conflict", "%s: %v", said, err)

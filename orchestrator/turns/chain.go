@@ -249,12 +249,15 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
 	c.last = states.State{Twin: now, Head: head, Log: states.LogSize(c.adminDir())}
 	c.Remember(c.last)
-	if now == c.was {
-		return nil
+	var changes []refs.Change
+	if now != c.was {
+		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)})
 	}
-	changes := []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)}}
-	if rescue != "" {
+	if rescue != "" { // also where only what no state has was moved
 		changes = append(changes, refs.Change{Ref: turn.OpRef(c.Record.TurnSession, rescue), To: cmp.Or(c.was, c.begin().Twin)})
+	}
+	if len(changes) == 0 {
+		return nil
 	}
 	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
 		return err
