@@ -98,7 +98,7 @@ func (a Ahead) Clean() (twin string) {
 // Since leaves out the steps up to the newest of some twins.
 func (a *Ahead) Since(twins map[string]string) {
 	if slices.ContainsFunc(a.Later, func(twin string) bool { return twins[twin] != "" }) {
-		a.Steps, a.has = nil, nil
+		a.Steps, a.Left, a.Root, a.has = nil, nil, "", nil
 	}
 	for i, step := range slices.Backward(a.Steps) {
 		if twins[step.To] != "" {
