@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,6 +155,9 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 			left = append(left, path)
 		}
 	}
+	if left, err = s.leftByGit(ctx, before, commit, left, t); err != nil {
+		return "", err
+	}
 	switch {
 	case len(left) == 0:
 		return commit, nil
@@ -178,6 +182,29 @@ func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]st
 	}
 	paths, err := s.objects.ChangedPaths(ctx, t.Snapshot, both.Tree)
 	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
+}
+
+// leftByGit returns which of the paths of a commit that seem not to be taken a merge or a rebase has not taken either: the
+// agent's git knows nothing of grafts, and keeps work that has landed and was reverted.
+func (s *Store) leftByGit(ctx context.Context, before, commit string, left []string, t Taken) ([]string, error) {
+	if len(left) == 0 || t.reset {
+		return left, nil
+	}
+	merged, err := s.plain.MergeTree(ctx, t.Dir, before, commit)
+	switch {
+	case errors.Is(err, objects.ErrUnrelated):
+		return left, nil
+	case err != nil:
+		return nil, err
+	}
+	lacks, err := s.lacks(ctx, before, merged.Tree, t)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.objects.ChangedPaths(ctx, before, t.Snapshot)
+	return slices.DeleteFunc(left, func(path string) bool {
+		return slices.Contains(changed, path) && !slices.Contains(lacks, path) && !slices.Contains(merged.Conflicts, path)
+	}), err
 }
 
 // resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none

@@ -245,6 +245,18 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("b", "b"), "rebase --abort", "add -A", "commit -q -m more")
 			w.expect("land", a.land(), "conflict")
 		}},
+		{"merged main, which had reverted its work in the same file", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8\n9 a"), "add -A", "commit -q -m a")
+			a.land()
+			w.Git("revert", "--no-edit", "HEAD")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			a.turn(files("b", "b"), "merge -q --no-edit main")
+			w.Git("revert", "--no-edit", "HEAD")
+			a.land()
+			w.expect("land", fmt.Sprint(strings.Contains(w.has(), "1 user"), strings.Contains(w.has(), "b=b")), "false true")
+		}},
 		{"a rebase that was given up took nothing", func(w *world) {
 			b := w.user("x", "1")
 			a := w.agent("a")
