@@ -170,6 +170,9 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 		if err != nil {
 			return "", err
 		}
+		if len(brought) == 0 { // no file says whether it went
+			continue
+		}
 		differ, err := s.objects.ChangedPaths(ctx, one.parents[0], t.Snapshot)
 		if err != nil || slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }) {
 			return twin, err

@@ -257,6 +257,17 @@ func TestWorkLands(t *testing.T) {
 			a.land()
 			w.expect("land", fmt.Sprint(strings.Contains(w.has(), "1 user"), strings.Contains(w.has(), "b=b")), "false true")
 		}},
+		{"HEAD left a commit that changes nothing, and the work after it stays", func(w *world) {
+			a := w.agent("a")
+			b := w.user("u", "u")
+			a.turn(nil, "merge -q --ff-only main")
+			w.Git("commit", "-q", "--allow-empty", "-m", "nothing")
+			a.turn(nil, "merge -q --ff-only main")
+			a.turn(files("x", "1", "y", "1"), "add -A", "commit -q -m a")
+			a.land()
+			a.turn(files("x", "", "z", "1"), "add -A", "commit -q -m more", "rebase -q --onto "+b+" HEAD~2")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=u y=1 z=1")
+		}},
 		{"a rebase that was given up took nothing", func(w *world) {
 			b := w.user("x", "1")
 			a := w.agent("a")
