@@ -203,7 +203,7 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 	is, main := a.now.files.values(), m.readFiles(m.repo).values()
 	if branch == "main" { // a rebase makes a commit anew that had taken something of main out, see softReset: that is its own work
 		for _, key := range differ(was, is) {
-			if is[key] != main[key] && was[key] == main[key] {
+			if is[key] != main[key] && was[key] == main[key] && a.now.files.places()[fileOf(key)] != "" { // else the file is there twice
 				a.now.writes[key] = append(a.now.writes[key], m.wrote(key, is[key], a.name))
 			}
 		}
