@@ -17,12 +17,13 @@ const (
 )
 
 // Budgets for landing a small change, for the next one, with --remove, and for so many files that
-// git packs them. A later landing needs two processes more; no landing needs one for each file.
+// git packs them. Where the branch has moved since, a landing merges, and looks for reverts if others have moved it;
+// no landing needs a process for each file.
 var (
 	landCounts       = &counts{git: 12, tmux: 1, syncs: 5}
-	landAgainCounts  = &counts{git: 14, tmux: 1, syncs: 5}
-	landRemoveCounts = &counts{git: 21, tmux: 3, syncs: 8}
-	landManyCounts   = &counts{git: 15, tmux: 1, syncs: 7, deep: true}
+	landAgainCounts  = &counts{git: 11, tmux: 1, syncs: 5}
+	landRemoveCounts = &counts{git: 14, tmux: 3, syncs: 8}
+	landManyCounts   = &counts{git: 12, tmux: 1, syncs: 7, deep: true}
 )
 
 // measureLand times paw land of a small change, the first one of an agent and the next one, beside

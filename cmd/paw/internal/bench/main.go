@@ -94,6 +94,7 @@ func (b *bench) runGroups(only string) error {
 	groups = append(groups, group{"send", smallFiles, b.measureSend}, group{"queue", smallFiles, b.measureQueue})
 	groups = append(groups, group{"land of a small change", smallFiles, b.measureLand})
 	groups = append(groups, group{"land of many files", smallFiles, b.measureLandMany})
+	groups = append(groups, group{"land late", smallFiles, b.measureHistory})
 	groups = append(groups, group{"forecast", largeFiles, func(w *world) { b.measureForecast(w, 10) }})
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
 	for i, g := range groups {
